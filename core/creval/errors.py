@@ -1,0 +1,168 @@
+"""Every exception that creval raises on purpose, as one tree.
+
+    CrevalError
+    ├── UsageError                 the command or call asks for something that cannot be
+    │   ├── UnknownNameError       no task, model, plugin, component ... of that name
+    │   └── MissingPartError       a package, model, vector file or system tool is absent
+    ├── TaskError                  a task, suite or template is wrong; carries every problem found
+    ├── PluginError                a plugin could not be loaded or breaks the rules
+    ├── DataError                  a dataset is missing, altered or malformed
+    ├── RunError                   a run folder is locked, damaged or of another shape
+    ├── ModelError                 a model call failed
+    │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
+    │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
+    ├── ScoringError               an answer could not be scored: no vector, no judge, NaN
+    └── BudgetError                the run reached --max-cost or --max-calls
+
+Two rules hold everywhere. A failed *sample* is data, not a crash: `ModelError` and `ScoringError`
+end in the sample's status and reason. A failed *request of the user* is one clear message that says
+what is wrong, where, and what to do; the command line prints it without a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = [
+    "BudgetError",
+    "CrevalError",
+    "DataError",
+    "FatalModelError",
+    "MissingPartError",
+    "ModelError",
+    "PluginError",
+    "Problem",
+    "RetryableModelError",
+    "RunError",
+    "ScoringError",
+    "TaskError",
+    "UnknownNameError",
+    "UsageError",
+]
+
+
+class CrevalError(Exception):
+    """Base of all errors. `what` went wrong, `where` (file, key, URL), and the `cure`: what to do."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str | None = None, cure: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.cure = cure
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.what}" if self.where else self.what]
+        if self.cure:
+            lines.append(self.cure)
+        return "\n".join(lines)
+
+
+class UsageError(CrevalError):
+    """The command or call asks for something that cannot be done."""
+
+
+class UnknownNameError(UsageError):
+    """No thing of this kind has this name.
+
+    `known` is the full list of valid names; the nearest ones are put into the cure.
+    """
+
+    def __init__(
+        self, kind: str, name: str, known: Sequence[str], *, where: str | None = None, hint: str | None = None
+    ) -> None:
+        from creval.names import nearest
+
+        near = nearest(name, known)
+        cure = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else None
+        if hint:
+            cure = f"{cure} {hint}" if cure else hint
+        super().__init__(f"unknown {kind} {name!r}", where=where, cure=cure)
+        self.kind = kind
+        self.name = name
+        self.nearest = near
+
+
+class MissingPartError(UsageError):
+    """A package, model, vector file, key or system tool is absent; the cure is a command to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault in a YAML file. `line` and `column` count from 1; `path` is the key path (`score[0].drat.k`)."""
+
+    message: str
+    file: Path | None = None
+    line: int | None = None
+    column: int | None = None
+    path: str = ""
+    cure: str | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        key = f" [{self.path}]" if self.path else ""
+        cure = f" {self.cure}" if self.cure else ""
+        return f"{place}:{key} {self.message}.{cure}" if place else f"{key} {self.message}.{cure}".strip()
+
+
+class TaskError(CrevalError):
+    """A task or suite file is wrong. All problems of a file are reported at once in `problems`."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class PluginError(CrevalError):
+    """A plugin could not be loaded, or registers something that breaks the rules."""
+
+
+class DataError(CrevalError):
+    """A dataset is missing, altered (checksum), or malformed."""
+
+
+class RunError(CrevalError):
+    """A run folder is locked by another process, damaged, or does not fit the request."""
+
+
+class ModelError(CrevalError):
+    """A model call failed. `http_status` is the HTTP status where there was one."""
+
+    def __init__(
+        self, what: str, *, where: str | None = None, cure: str | None = None, http_status: int | None = None
+    ) -> None:
+        super().__init__(what, where=where, cure=cure)
+        self.http_status = http_status
+
+
+class RetryableModelError(ModelError):
+    """A call that may succeed later. `retry_after` is the wait in seconds that the server asked for."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        cure: str | None = None,
+        http_status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(what, where=where, cure=cure, http_status=http_status)
+        self.retry_after = retry_after
+
+
+class FatalModelError(ModelError):
+    """A call that will not succeed however often it is tried."""
+
+
+class ScoringError(CrevalError):
+    """An answer could not be scored: a missing vector, a judge that failed, a value that is not a number."""
+
+
+class BudgetError(CrevalError):
+    """The run reached the spending or call limit that the user set."""
+
+    exit_code = 3

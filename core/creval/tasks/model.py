@@ -1,0 +1,113 @@
+"""A task as the rest of creval sees it: frozen, resolved, validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from creval.types.sample import Condition
+
+__all__ = ["ComponentRef", "DatasetRef", "MetricSpec", "PromptMessage", "Task", "TaskSource"]
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentRef:
+    """A component named in YAML with its parameters (already checked against its schema)."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRef:
+    """Where docs come from: `source` (a component of kind `source`) and its parameters.
+
+    `id_field` names the field that identifies a doc; without it docs are numbered from 0.
+    `base` is the folder that relative files are taken from.
+    """
+
+    source: str
+    parameters: Mapping[str, Any]
+    base: Path
+    id_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One templated message of a prompt; `line` is where it stands in the task file."""
+
+    role: Literal["system", "user", "assistant"]
+    template: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One metric: which score it is made `source` (YAML: from) of, how it is aggregated, and what a failure counts.
+
+    `failed`: `zero` counts a sample without a score as 0, `exclude` leaves it out.
+    `failed_value` replaces the 0 where 0 is not the worst (e.g. a count).
+    """
+
+    name: str
+    source: str
+    aggregate: ComponentRef
+    ci: str = "cluster_bootstrap"
+    failed: Literal["zero", "exclude"] = "zero"
+    failed_value: float = 0.0
+    higher_is_better: bool | None = True
+    primary: bool = False
+    unit: str | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSource:
+    """Where the task comes from in the literature."""
+
+    paper: str = ""
+    section: str = ""
+    licence: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task file, resolved: includes merged, defaults filled, every name and parameter checked.
+
+    `name` is the short name, `qualified` is `plugin/name`. `hash` is the content hash of the resolved YAML and
+    plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
+    `origins` tells for every key path which file and line its value came from.
+    """
+
+    name: str
+    plugin: str
+    plugin_version: str
+    version: str
+    title: str
+    file: Path
+    hash: str
+    dataset: DatasetRef
+    protocol: ComponentRef
+    prompts: Mapping[str, Sequence[PromptMessage]]
+    generation: Mapping[str, Any]
+    conditions: Sequence[Condition]
+    repeats: int
+    parse: Sequence[ComponentRef]
+    resources: Mapping[str, str]
+    score: Sequence[ComponentRef]
+    metrics: Sequence[MetricSpec]
+    baselines: Mapping[str, ComponentRef]
+    description: str = ""
+    measures: Sequence[str] = ()
+    source: TaskSource = TaskSource()
+    requires: Sequence[str] = ()
+    roles: Sequence[str] = ()
+    resolved: Mapping[str, Any] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.plugin}/{self.name}"

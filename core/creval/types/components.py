@@ -1,0 +1,320 @@
+"""What a component of each kind must be able to do.
+
+A component is registered by name and kind (see `creval.plugins.registry`) as `"module:attribute"`. The
+attribute is called with the parameters of the task YAML as keywords and returns an object with the
+methods below: typing protocols, no base class is needed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from creval.types.messages import GenerateRequest, Message, Reply
+from creval.types.sample import Condition, Doc, SampleKey
+
+__all__ = [
+    "Aggregation",
+    "Analysis",
+    "AnalysisOutput",
+    "Baseline",
+    "Context",
+    "Embedding",
+    "Entailment",
+    "FieldSpec",
+    "Generator",
+    "Parsed",
+    "Parser",
+    "Provider",
+    "Sandbox",
+    "SandboxResult",
+    "Scorable",
+    "Score",
+    "Scorer",
+    "Session",
+    "TaskProtocol",
+    "Turn",
+]
+
+
+class Context(Protocol):
+    """What scorers, protocols and baselines may reach: the task's resources and models."""
+
+    @property
+    def task(self) -> str: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    def resource(self, name: str) -> Any:
+        """Return the resource that the task calls `name` (`embedding`, `sandbox`, ...), opened once a run.
+
+        Raises MissingPartError where the part behind it is not installed.
+        """
+
+    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey, **settings: Any) -> Reply:
+        """Ask the model that plays `role` (e.g. `judge`). Raises UsageError where no model plays it."""
+
+
+# --- protocols --------------------------------------------------------------------------------------
+
+
+class Session(Protocol):
+    """One sample being made; handed to `TaskProtocol.run`.
+
+    Every call and answer is recorded on the way. A `ModelError` may be left to rise: the sample ends as
+    errored. Truncation and refusal of the target end the sample by themselves.
+    """
+
+    @property
+    def doc(self) -> Doc: ...
+
+    @property
+    def condition(self) -> Condition: ...
+
+    @property
+    def repeat(self) -> int: ...
+
+    @property
+    def random(self) -> random.Random:
+        """A random stream of this sample's own, derived from the run's seed and the sample's key."""
+
+    @property
+    def context(self) -> Context: ...
+
+    def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
+        """Render a prompt template of the task (`prompt`, or a named one of `prompts`) for this doc."""
+
+    async def ask(self, messages: Sequence[Message], role: str = "target", **settings: Any) -> Reply:
+        """Ask a model. Settings override those of the task and condition. `n` may be among them."""
+
+    def parse(self, text: str) -> Parsed:
+        """Read a text with the task's parser chain."""
+
+    def answer(self, text: str) -> None:
+        """Append a final answer."""
+
+    def report(self, **outcome: Any) -> None:
+        """Add plain data to the sample's outcome."""
+
+    def unparsed(self, reason: str) -> None:
+        """End as unparsed: the model answered, but not in a form that the protocol can go on with."""
+
+
+class TaskProtocol(Protocol):
+    """Kind `protocol`: how the model is engaged for one sample."""
+
+    async def run(self, session: Session) -> None: ...
+
+
+# --- parsing ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a parser (or a chain of them) made of a text: a value, or a reason why there is none.
+
+    `route` names the parser, and its branch, that succeeded: `json_array`, `json_array/fenced`.
+    """
+
+    value: Any = None
+    ok: bool = True
+    reason: str | None = None
+    route: str = ""
+
+    @classmethod
+    def failure(cls, reason: str, route: str = "") -> Parsed:
+        return cls(None, False, reason, route)
+
+
+class Parser(Protocol):
+    """Kind `parser`: text -> value; in a chain, a later one may also get the value of the one before."""
+
+    def parse(self, text: Any) -> Parsed: ...
+
+
+# --- scoring ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scorable:
+    """One answered sample, ready for scoring. `values` are the parsed answers in order."""
+
+    key: SampleKey
+    doc: Mapping[str, Any]
+    condition: Condition
+    values: Sequence[Any]
+    answers: Sequence[str]
+    outcome: Mapping[str, Any]
+
+    @property
+    def value(self) -> Any:
+        return self.values[0] if self.values else None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Named finite numbers for one sample, or the reason why it has none.
+
+    `failure` None: scored. Otherwise the sample ends as `unparsed` (the answer is at fault: fewer valid words
+    than the test needs) or, with `errored`, as errored (a part is at fault: no vectors).
+    """
+
+    scores: Mapping[str, float]
+    details: Mapping[str, Any] | None = None
+    failure: str | None = None
+    errored: bool = False
+
+
+class Scorer(Protocol):
+    """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
+
+    May be a coroutine function where it asks a judge. Returns one Score for each item, in order.
+    """
+
+    def score(
+        self, items: Sequence[Scorable], context: Context
+    ) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
+
+
+class Aggregation(Protocol):
+    """Kind `aggregation`: the values of one metric, clustered by doc, -> one number.
+
+    `clusters` holds one float array a doc (its repeats, conditions pooled). Must not return NaN: None where
+    undefined.
+    """
+
+    def value(self, clusters: Sequence[np.ndarray]) -> float | None: ...
+
+    def standard_error(self, clusters: Sequence[np.ndarray]) -> float | None: ...
+
+
+# --- data -------------------------------------------------------------------------------------------
+
+
+class Generator(Protocol):
+    """Kind `generator`: makes docs from a seed alone; the same on every machine and Python."""
+
+    def docs(self) -> Iterable[Doc]: ...
+
+
+# --- models -----------------------------------------------------------------------------------------
+
+
+class Provider(Protocol):
+    """Kind `provider`: one seam to a family of models.
+
+    The factory is called as `factory(model=<part after the slash>, options=ProviderOptions)`. `generate` makes
+    exactly one try: retries, limits, cache and budget are the core's. Raises RetryableModelError or
+    FatalModelError.
+    """
+
+    async def generate(self, request: GenerateRequest) -> Reply: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a baseline player sees: the doc (answer key included) and the conversation so far."""
+
+    doc: Mapping[str, Any]
+    condition: Condition
+    messages: Sequence[Message]
+    key: SampleKey
+    call: int
+    random: random.Random
+    context: Context
+
+
+class Baseline(Protocol):
+    """Kind `baseline`: plays a task without a language model (floor: chance; ceiling: the best known)."""
+
+    def reply(self, turn: Turn) -> str: ...
+
+
+# --- resources --------------------------------------------------------------------------------------
+
+
+class Embedding(Protocol):
+    """Kind `embedding`: texts -> vectors.
+
+    The factory is called with the part of the name after the provider (`minilm` of `embedded/minilm`).
+    `name` is the full instrument name with revision or checksum.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def has(self, text: str) -> bool:
+        """Whether the text has a vector (False: out of vocabulary; sentence encoders: always True)."""
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return float32 vectors of shape (len(texts), dimension), not necessarily of unit length.
+
+        Raises ScoringError where a text has no vector.
+        """
+
+
+class Entailment(Protocol):
+    """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1."""
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxResult:
+    """What a program did: exit code (None: killed), both outputs, and why it was stopped."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+    reason: str | None = None
+
+
+class Sandbox(Protocol):
+    """Kind `sandbox`: runs untrusted code away from the user's files, network and environment."""
+
+    async def run(self, code: str, stdin: str = "", seconds: float = 5.0) -> SandboxResult: ...
+
+
+# --- analyses ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """One option of an analysis on the command line: `--name`, its JSON type, default and help."""
+
+    name: str
+    type: str = "string"
+    default: Any = None
+    help: str = ""
+    multiple: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOutput:
+    """What an analysis found: a title, columns and rows of plain values, notes for the reader, and files written."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    notes: Sequence[str] = ()
+    files: Sequence[str] = ()
+    data: Mapping[str, Any] | None = None
+
+
+class Analysis(Protocol):
+    """Kind `analysis`: several run folders (and options) -> numbers. Found by `creval analyse NAME`."""
+
+    def options(self) -> Sequence[FieldSpec]: ...
+
+    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput: ...

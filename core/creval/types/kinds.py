@@ -1,0 +1,24 @@
+"""The kinds of component that a plugin may register."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+__all__ = ["Kind"]
+
+Kind = Literal[
+    "protocol",
+    "parser",
+    "scorer",
+    "aggregation",
+    "analysis",
+    "source",
+    "generator",
+    "provider",
+    "embedding",
+    "entailment",
+    "sandbox",
+    "wordlist",
+    "baseline",
+    "executor",
+]

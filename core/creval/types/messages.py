@@ -1,0 +1,116 @@
+"""What goes to a model and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from creval.types.sample import SampleKey
+
+__all__ = ["Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"]
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+    def to_json(self) -> dict[str, str]:
+        return {"role": self.role, "content": self.content}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which sample a call belongs to.
+
+    `call` counts the calls of one role within the sample from 0. It is part of the cache key, so that
+    a second repeat is never served the first one's answer. `doc` is for providers that are no language
+    model (baselines, replay); a language model sees the messages alone.
+    """
+
+    key: SampleKey
+    role: str = "target"
+    call: int = 0
+    doc: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """One call to a model.
+
+    `settings` are generation settings by their chat-completions names (`temperature`, `top_p`,
+    `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). `n` completions
+    are asked for in one call.
+    """
+
+    messages: tuple[Message, ...]
+    settings: Mapping[str, Any]
+    origin: Origin
+    n: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A sampled token with its natural-log probability (<= 0)."""
+
+    token: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One answer. `finish_reason` is the provider's word: `stop`, `length`, `content_filter`, ...
+
+    `text` is empty, never None, where the provider sent nothing; `reasoning` is the separate reasoning
+    text where the provider shows it.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    reasoning: str | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    refusal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call. `reasoning_tokens` are a part of `output_tokens`."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """All that came of one call.
+
+    `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
+    `served_by` names the provider that really answered (routers), `model` the model it reported.
+    """
+
+    completions: Sequence[Completion]
+    usage: Usage = Usage()
+    cost: float | None = None
+    latency: float = 0.0
+    model: str | None = None
+    served_by: str | None = None
+    attempts: int = 1
+    cached: bool = False
+
+    @property
+    def text(self) -> str:
+        """Text of the first completion."""
+        return self.completions[0].text if self.completions else ""

@@ -1,0 +1,74 @@
+"""Numbers that stand in results.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Estimate", "MetricResult", "StatusCounts", "TaskResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCounts:
+    """How many samples ended in each status. Their sum is the number of samples planned."""
+
+    scored: int = 0
+    unparsed: int = 0
+    truncated: int = 0
+    refused: int = 0
+    errored: int = 0
+    skipped: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.scored + self.unparsed + self.truncated + self.refused + self.errored + self.skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A point estimate with its uncertainty. None where it is undefined (one doc has no standard error).
+
+    `n` values in `clusters` docs went in; `confidence` is the level of the interval; `method` names how
+    the interval was made: `t`, `cluster_bootstrap`, `none`.
+    """
+
+    value: float | None
+    n: int
+    clusters: int
+    standard_error: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    confidence: float = 0.95
+    method: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """One metric of one task in one run, over all conditions or one (`condition` None means all).
+
+    `name` carries the instrument in brackets where it is not the task's own: `drat[embedded/minilm]`.
+    `failed` is the policy for samples without a score: `zero` or `exclude`; `n_failed` is how many they were.
+    """
+
+    name: str
+    estimate: Estimate
+    counts: StatusCounts
+    failed: str
+    n_failed: int
+    higher_is_better: bool | None = True
+    condition: str | None = None
+    primary: bool = False
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """All metrics of one task, with the parser routes taken and the instruments used."""
+
+    task: str
+    version: str
+    hash: str
+    metrics: Sequence[MetricResult]
+    counts: StatusCounts
+    routes: Mapping[str, int] = field(default_factory=dict)
+    instruments: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,102 @@
+"""A sample: what came of (task, doc, condition, repeat)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+__all__ = ["CallRecord", "Condition", "Doc", "Sample", "SampleKey", "SampleScore", "Status"]
+
+
+class Status(StrEnum):
+    """How a sample ended. Exactly one holds; every metric shows the counts of all six."""
+
+    SCORED = "scored"  # answered, parsed and scored (in samples/: answered, scoring is a later step)
+    UNPARSED = "unparsed"  # answered, but no parser of the chain could read it
+    TRUNCATED = "truncated"  # cut at the token limit (finish_reason "length")
+    REFUSED = "refused"  # the model or its filter declined
+    ERRORED = "errored"  # a call or the scoring failed
+    SKIPPED = "skipped"  # not attempted: the budget ended, or the task cannot run on this model
+
+
+class SampleKey(NamedTuple):
+    """The identity of a sample within a run. `condition` is the canonical name of the grid cell."""
+
+    task: str
+    doc: str
+    condition: str
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """One item of a dataset: its `id` (unique within the dataset, a string) and its fields."""
+
+    id: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One cell of a task's grid, e.g. name `temperature=1.5`, settings `{"temperature": 1.5}`.
+
+    The name of the empty grid's only cell is `default`.
+    """
+
+    name: str = "default"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call as stored: role, messages sent, reply as plain data, or the error that ended it.
+
+    `messages` holds only what was not in the call before it (`kept` counts the messages carried over),
+    so that a game of 50 turns is not stored quadratically.
+    """
+
+    role: str
+    kept: int
+    messages: Sequence[Mapping[str, str]]
+    reply: Mapping[str, Any] | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A finished sample, one line of `samples/<task>.jsonl`.
+
+    `answers` are the final answer texts in order (one for a chat, three for three chains); the parser
+    chain reads each. `outcome` is plain data that a protocol reports beyond texts (moves of a game).
+    `status` is SCORED here where generation succeeded; scoring may still turn it to UNPARSED or ERRORED.
+    """
+
+    key: SampleKey
+    doc: Mapping[str, Any]
+    status: Status
+    answers: Sequence[str] = ()
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    calls: Sequence[CallRecord] = ()
+    reason: str | None = None
+    seed: int = 0
+    started: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SampleScore:
+    """The score of a sample, one line of `scores/<task>.jsonl`.
+
+    `scores` are named finite numbers. `details` is plain data that explains them (words kept, words
+    dropped ...). `route` names the parser that read the answer; `reason` says why a sample has no score.
+    """
+
+    key: SampleKey
+    status: Status
+    scores: Mapping[str, float] = field(default_factory=dict)
+    value: Any = None
+    route: str | None = None
+    reason: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
