@@ -1,0 +1,1 @@
+"""KUMO: generated reasoning games with provably optimal play (plugin `kumo`)."""
