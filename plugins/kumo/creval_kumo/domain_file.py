@@ -34,7 +34,7 @@ from creval_kumo.rules import SHIPPED_RULES, Rules, find_faults
 __all__ = ["MAX_BYTES", "domain_faults", "load_domain_file"]
 
 MAX_BYTES = 4_000_000
-Path_ = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 def load_domain_file(path: Path, rules: Rules = SHIPPED_RULES) -> Domain:
@@ -81,25 +81,26 @@ class _Reader:
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
-        self.lines: dict[Path_, int] = {}
+        self.lines: dict[KeyPath, int] = {}
 
     def refuse_aliases(self, text: str) -> None:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):
                 message = f"alias *{event.anchor} is not allowed; write the value out"
-                self.faults.append(Fault(FaultKind.BAD_YAML, message, line=event.start_mark.line + 1))
+                line = event.start_mark.line + 1 if event.start_mark else None
+                self.faults.append(Fault(FaultKind.BAD_YAML, message, line=line))
 
-    def line_of(self, path: Path_) -> int | None:
+    def line_of(self, path: KeyPath) -> int | None:
         """The line of the deepest known node on `path`."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.lines:
                 return self.lines[path[:length]]
         return None
 
-    def fault(self, message: str, path: Path_, kind: FaultKind = FaultKind.WRONG_SHAPE) -> None:
+    def fault(self, message: str, path: KeyPath, kind: FaultKind = FaultKind.WRONG_SHAPE) -> None:
         self.faults.append(Fault(kind, message, path, self.line_of(path)))
 
-    def mapping(self, node: Any, path: Path_, required: set[str], optional: set[str]) -> dict[str, Any]:
+    def mapping(self, node: Any, path: KeyPath, required: set[str], optional: set[str]) -> dict[str, Any]:
         """The child nodes of a mapping by key; missing, unknown and duplicate keys are faults."""
         if node is not None:
             self.lines[path] = node.start_mark.line + 1
@@ -119,7 +120,7 @@ class _Reader:
             self.fault(f"key {key!r} is missing", path)
         return children
 
-    def sequence(self, node: Any, path: Path_) -> list[Any]:
+    def sequence(self, node: Any, path: KeyPath) -> list[Any]:
         if node is None:
             return []
         if not isinstance(node, yaml.SequenceNode):
@@ -127,7 +128,7 @@ class _Reader:
             return []
         return list(node.value)
 
-    def text(self, node: Any, path: Path_) -> str:
+    def text(self, node: Any, path: KeyPath) -> str:
         """A string; a value that YAML reads as something else (`no`, `12`) must be quoted."""
         if node is None:
             return ""
@@ -138,7 +139,7 @@ class _Reader:
             return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
         return str(node.value).strip() if "\n" in node.value else str(node.value)
 
-    def number(self, node: Any, path: Path_) -> float:
+    def number(self, node: Any, path: KeyPath) -> float:
         if isinstance(node, yaml.ScalarNode) and node.tag.endswith((":int", ":float")):
             try:
                 return float(node.value.replace("_", ""))
@@ -170,17 +171,17 @@ class _Reader:
             actions=tuple(actions),
         )
 
-    def noun(self, node: Any, path: Path_) -> Noun:
+    def noun(self, node: Any, path: KeyPath) -> Noun:
         part = self.mapping(node, path, {"singular", "plural"}, set())
         return Noun(
             self.text(part.get("singular"), (*path, "singular")), self.text(part.get("plural"), (*path, "plural"))
         )
 
-    def truth(self, node: Any, path: Path_) -> Truth:
+    def truth(self, node: Any, path: KeyPath) -> Truth:
         part = self.mapping(node, path, {"name", "about"}, set())
         return Truth(self.text(part.get("name"), (*path, "name")), self.text(part.get("about"), (*path, "about")))
 
-    def action(self, node: Any, path: Path_) -> Action:
+    def action(self, node: Any, path: KeyPath) -> Action:
         part = self.mapping(node, path, {"name", "about", "type", "outcomes"}, {"unit"})
         kind = self.text(part.get("type"), (*path, "type"))
         if kind not in ("str", "float"):
@@ -201,7 +202,7 @@ class _Reader:
             unit=self.text(part.get("unit"), (*path, "unit")),
         )
 
-    def outcome(self, node: Any, path: Path_, kind: str) -> Outcome:
+    def outcome(self, node: Any, path: KeyPath, kind: str) -> Outcome:
         key = "range" if kind == "float" else "label"
         part = self.mapping(node, path, {key, "rules_out"}, set())
         state: State

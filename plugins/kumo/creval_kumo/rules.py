@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from creval.names import nearest
-
 from creval_kumo.domain import Action, Domain, Interval
 from creval_kumo.faults import Fault, FaultKind
 
@@ -89,26 +88,31 @@ def _sizes(domain: Domain, rules: Rules) -> Iterator[Fault]:
 
 
 def _names(domain: Domain) -> Iterator[Fault]:
-    for key, items in (("truths", domain.truths), ("actions", domain.actions)):
-        for index, item in enumerate(items):
-            problem = name_problem(item.name)
-            if problem:
-                yield Fault(FaultKind.BAD_NAME, f"name {item.name!r} {problem}", (key, index, "name"))
+    for key, index, name in _all_names(domain):
+        problem = name_problem(name)
+        if problem:
+            yield Fault(FaultKind.BAD_NAME, f"name {name!r} {problem}", (key, index, "name"))
+
+
+def _all_names(domain: Domain) -> Iterator[tuple[str, int, str]]:
+    for index, truth in enumerate(domain.truths):
+        yield "truths", index, truth.name
+    for index, action in enumerate(domain.actions):
+        yield "actions", index, action.name
 
 
 def _unique_names(domain: Domain) -> Iterator[Fault]:
     """Truth and action names share one space: an answer is either, so no name may stand for two things."""
     seen: dict[str, str] = {}
-    for key, items in (("truths", domain.truths), ("actions", domain.actions)):
-        for index, item in enumerate(items):
-            place = f"{key}[{index}]"
-            first = seen.setdefault(item.name.casefold(), place)
-            if first != place:
-                yield Fault(
-                    FaultKind.DUPLICATE_NAME,
-                    f"name {item.name!r} is already used at {first} (letter case does not count)",
-                    (key, index, "name"),
-                )
+    for key, index, name in _all_names(domain):
+        place = f"{key}[{index}]"
+        first = seen.setdefault(name.casefold(), place)
+        if first != place:
+            yield Fault(
+                FaultKind.DUPLICATE_NAME,
+                f"name {name!r} is already used at {first} (letter case does not count)",
+                (key, index, "name"),
+            )
 
 
 def _action_faults(domain: Domain, action: Action, index: int, rules: Rules) -> Iterator[Fault]:
@@ -205,8 +209,8 @@ def _tellable_apart(domain: Domain) -> Iterator[Fault]:
     alike: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
     for name, numbers in signature.items():
         alike[tuple(numbers)].append(name)
-    for numbers, names in alike.items():
-        if len(names) > 1 and numbers:
+    for shared, names in alike.items():
+        if len(names) > 1 and shared:
             yield Fault(
                 FaultKind.INDISTINGUISHABLE,
                 f"no outcome rules out one of {_listed(names)} without ruling out the other"
