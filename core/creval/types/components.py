@@ -176,9 +176,7 @@ class Scorer(Protocol):
     May be a coroutine function where it asks a judge. Returns one Score for each item, in order.
     """
 
-    def score(
-        self, items: Sequence[Scorable], context: Context
-    ) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
+    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
 
 
 class Aggregation(Protocol):
