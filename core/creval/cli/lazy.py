@@ -1,0 +1,73 @@
+"""A click group whose commands are imported only when they are used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import click
+
+from creval.errors import UnknownNameError
+
+__all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command"]
+
+
+class LazyCommand(NamedTuple):
+    """Where a command lives (`module:attribute`) and its line in the list of commands."""
+
+    target: str
+    summary: str
+
+
+def import_command(target: str) -> click.Command:
+    """Import the click command at `module:attribute`."""
+    module, _, attribute = target.partition(":")
+    command = getattr(importlib.import_module(module), attribute)
+    assert isinstance(command, click.Command), f"{target} is not a click command"
+    return command
+
+
+class LazyGroup(click.Group):
+    """The root group: commands of the core, then `creval <plugin> ...` for plugins that bring commands.
+
+    Plugins are loaded only for a word that is no command of the core, so a broken or slow plugin can
+    neither break nor slow `creval --help`.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = dict(lazy or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.lazy:
+            return import_command(self.lazy[cmd_name].target)
+        from creval.plugins.loader import load_plugins
+
+        commands = load_plugins().commands
+        if cmd_name in commands:
+            return PluginGroup(cmd_name, commands[cmd_name])
+        raise UnknownNameError("command", cmd_name, [*self.lazy, *commands], hint="See: creval --help")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in self.lazy.items()])
+
+
+class PluginGroup(click.Group):
+    """`creval <plugin> ...`: the commands that one plugin brings."""
+
+    def __init__(self, plugin: str, targets: Mapping[str, str]) -> None:
+        super().__init__(plugin, help=f"Commands of the plugin {plugin}.", no_args_is_help=True)
+        self._targets = dict(targets)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._targets)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self._targets:
+            return import_command(self._targets[cmd_name])
+        raise UnknownNameError(f"command of creval {self.name}", cmd_name, sorted(self._targets))
