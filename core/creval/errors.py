@@ -155,7 +155,23 @@ class RetryableModelError(ModelError):
 
 
 class FatalModelError(ModelError):
-    """A call that will not succeed however often it is tried."""
+    """A call that will not succeed however often it is tried.
+
+    `every_call` is True where the cause lies in no single sample (wrong key, unknown model, a parameter that
+    the model refuses): every further call would end the same way.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        cure: str | None = None,
+        http_status: int | None = None,
+        every_call: bool = False,
+    ) -> None:
+        super().__init__(what, where=where, cure=cure, http_status=http_status)
+        self.every_call = every_call
 
 
 class ScoringError(CrevalError):

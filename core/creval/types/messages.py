@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from creval.types.sample import SampleKey
+from creval.types.sample import Condition, SampleKey
 
 __all__ = ["Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"]
 
@@ -29,14 +29,15 @@ class Origin:
     """Which sample a call belongs to.
 
     `call` counts the calls of one role within the sample from 0. It is part of the cache key, so that
-    a second repeat is never served the first one's answer. `doc` is for providers that are no language
-    model (baselines, replay); a language model sees the messages alone.
+    a second repeat is never served the first one's answer. `doc` and `condition` are for providers that
+    are no language model (baselines, replay); a language model sees the messages alone.
     """
 
     key: SampleKey
     role: str = "target"
     call: int = 0
     doc: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    condition: Condition | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,14 @@ class GenerateRequest:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """A sampled token with its natural-log probability (<= 0)."""
+    """A sampled token with its natural-log probability (<= 0).
+
+    `top` are the most probable tokens at this place with theirs, where `top_logprobs` was asked for.
+    """
 
     token: str
     logprob: float
+    top: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +84,19 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. `reasoning_tokens` are a part of `output_tokens`."""
+    """Tokens of one call. `reasoning_tokens` are a part of `output_tokens`, `cached_input_tokens` of `input_tokens`."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
+    cached_input_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.reasoning_tokens + other.reasoning_tokens,
+            self.cached_input_tokens + other.cached_input_tokens,
         )
 
 
