@@ -1,0 +1,22 @@
+"""Shared heavy objects: embeddings, entailment models, word lists. Each is opened when first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from creval.resources.opening import open_resource
+    from creval.resources.options import ResourceOptions
+
+__all__ = ["ResourceOptions", "open_resource"]
+
+_HOMES = {"open_resource": "creval.resources.opening", "ResourceOptions": "creval.resources.options"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for (PEP 562)."""
+    import importlib
+
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'creval.resources' has no attribute {name!r}")

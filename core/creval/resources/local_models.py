@@ -1,0 +1,78 @@
+"""Where the weights of a Hugging Face style model are: a folder the user names, the cache, or the hub."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from creval.errors import MissingPartError
+from creval.resources.options import ResourceOptions
+
+__all__ = ["ModelSource", "file_digest", "find_model", "library_absent", "model_absent"]
+
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """`place` is what the library loads, `title` the name in results, `local` whether `place` is a folder."""
+
+    place: str
+    title: str
+    local: bool
+
+    def revision_of(self, config: Any) -> str:
+        """Return what pins the weights: the hub's revision, or `sha256:` of the weights in a folder."""
+        if self.local:
+            for name in _WEIGHTS:
+                path = Path(self.place) / name
+                if path.is_file():
+                    return f"sha256:{file_digest(path)[:12]}"
+        revision = getattr(config, "_commit_hash", None)
+        return str(revision)[:12] if revision else "unknown"
+
+
+def find_model(model: str, options: ResourceOptions) -> ModelSource:
+    """Find a model: a path (`/...`, `./...`, `~/...`), else `<cache>/models/<model>`, else the hub's name.
+
+    The folder in the cache goes by the hub's name, so results made with it bear the task's own instrument.
+    """
+    if model.startswith(("/", "./", "../", "~")):
+        folder = Path(model).expanduser().resolve()
+        if not folder.is_dir():
+            raise MissingPartError(
+                f"there is no model folder {folder}", where=model, cure="Correct the path, or name a hub model."
+            )
+        return ModelSource(str(folder), folder.name, True)
+    folder = options.folder / "models" / model
+    if folder.is_dir():
+        return ModelSource(str(folder), model, True)
+    return ModelSource(model, model, False)
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file as hex, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def library_absent(model: str, packages: str, error: ImportError) -> MissingPartError:
+    """Build the error for a model whose library is not installed."""
+    return MissingPartError(
+        f"the model {model!r} needs the package {(error.name or packages).partition('.')[0]}, which is not installed",
+        cure=f"Install it: pip install {packages}",
+    )
+
+
+def model_absent(kind: str, source: ModelSource, options: ResourceOptions, error: Exception) -> MissingPartError:
+    """Build the error for weights that cannot be loaded."""
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+    folder = options.folder / "models" / source.title
+    cure = (
+        f"Run once without --offline, or put the model's folder at {folder}."
+        if options.offline
+        else f"Check the name and the connection, or put the model's folder at {folder}."
+    )
+    return MissingPartError(f"the {kind} cannot be loaded: {reason}", where=source.title, cure=cure)

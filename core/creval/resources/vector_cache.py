@@ -1,0 +1,85 @@
+"""Vectors of texts on disk, across runs and processes (sqlite)."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["VectorCache"]
+
+_log = logging.getLogger(__name__)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS instrument (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS vector (
+    instrument INTEGER NOT NULL, text TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (instrument, text)
+) WITHOUT ROWID;
+"""
+_CHUNK = 500  # below sqlite's limit of bound parameters
+
+
+class VectorCache:
+    """float32 vectors of one instrument. A file that cannot be used is reported once and then left alone:
+    a cache may cost time, never a run.
+    """
+
+    def __init__(self, path: Path, instrument: str, dimension: int) -> None:
+        self._path = path
+        self._bytes = 4 * dimension
+        self._connection: sqlite3.Connection | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.executescript(_SCHEMA)
+            with connection:
+                connection.execute("INSERT OR IGNORE INTO instrument (name) VALUES (?)", (instrument,))
+            row = connection.execute("SELECT id FROM instrument WHERE name = ?", (instrument,)).fetchone()
+            self._instrument = int(row[0])
+            self._connection = connection
+        except (OSError, sqlite3.Error) as error:
+            self._give_up(error)
+
+    def read(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return the vectors that are stored, by text."""
+        found: dict[str, np.ndarray] = {}
+        if self._connection is None:
+            return found
+        try:
+            for start in range(0, len(texts), _CHUNK):
+                part = texts[start : start + _CHUNK]
+                marks = ",".join("?" * len(part))
+                rows = self._connection.execute(
+                    f"SELECT text, value FROM vector WHERE instrument = ? AND text IN ({marks})",
+                    (self._instrument, *part),
+                )
+                # A row of another length can only be damage; the text is then embedded anew.
+                found.update({t: np.frombuffer(v, dtype="<f4") for t, v in rows if len(v) == self._bytes})
+        except sqlite3.Error as error:
+            self._give_up(error)
+        return found
+
+    def write(self, vectors: Mapping[str, np.ndarray]) -> None:
+        """Store vectors; texts that are there already keep theirs."""
+        if self._connection is None:
+            return
+        rows = [(self._instrument, text, np.asarray(v, dtype="<f4").tobytes()) for text, v in vectors.items()]
+        try:
+            with self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _give_up(self, error: Exception) -> None:
+        self.close()
+        _log.warning("embeddings are not kept across runs: %s: %s", self._path, error)
