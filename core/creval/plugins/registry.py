@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError
 from creval.types.kinds import Kind
 
-__all__ = ["Component", "Registry"]
+__all__ = ["ANY_SCORE", "Component", "Registry"]
 
 _KINDS = get_args(Kind)
 _EMPTY_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+ANY_SCORE = "*"
+"""In `Component.produces`: the scorer's parameters decide which scores there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
     """One registered component.
 
-    `target` is `"module:attribute"`. `parameters` is the JSON Schema (an object) of its YAML parameters.
+    `target` is `"module:attribute"`. `parameters` is the JSON Schema (an object) of its YAML parameters; a
+    property with `"x-component": kind` is itself a component and reaches the factory opened.
     `positional` names the parameter that a bare YAML value stands for (`regex: "..."` is
-    `regex: {pattern: "..."}`). `produces` are the score names of a scorer, `uses` the resource names that a
-    scorer, protocol or baseline needs the task to declare (an instrument: with another one than the
-    task's own its metrics are renamed), `roles` the model roles it asks.
+    `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
+    parameters), `uses` the resource names that a scorer, protocol or baseline needs the task to declare (an
+    instrument: with another one than the task's own its metrics are renamed), `roles` the model roles it
+    asks, `provides` the names that a protocol adds to the doc's fields when it renders a prompt.
     """
 
     kind: Kind
@@ -37,18 +42,27 @@ class Component:
     produces: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    provides: tuple[str, ...] = ()
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.plugin}/{self.name}"
 
     def load(self) -> Any:
         """Import and return the attribute. Raises MissingPartError where a package it needs is absent."""
         module_name, _, attribute = self.target.partition(":")
         try:
             module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
+                raise PluginError(
+                    f"there is no module {error.name!r}, named by the {self.kind} {self.name!r}",
+                    where=f"plugin {self.plugin}",
+                    cure="Correct the target that the plugin registers.",
+                ) from error
+            raise self._missing(error) from error
         except ImportError as error:
-            raise MissingPartError(
-                f"the {self.kind} {self.name!r} needs the package {error.name or str(error)!r}, which is not installed",
-                where=f"plugin {self.plugin}",
-                cure=f"Install it: pip install {(error.name or '').partition('.')[0] or self.plugin}",
-            ) from error
+            raise self._missing(error) from error
         try:
             return getattr(module, attribute)
         except AttributeError as error:
@@ -57,6 +71,13 @@ class Component:
                 where=f"plugin {self.plugin}",
                 cure="Correct the target that the plugin registers.",
             ) from error
+
+    def _missing(self, error: ImportError) -> MissingPartError:
+        return MissingPartError(
+            f"the {self.kind} {self.name!r} needs the package {error.name or str(error)!r}, which is not installed",
+            where=f"plugin {self.plugin}",
+            cure=f"Install it: pip install {(error.name or '').partition('.')[0] or self.plugin}",
+        )
 
 
 class Registry:
@@ -76,23 +97,29 @@ class Registry:
     def add(self, kind: Kind, name: str, target: str, summary: str = "", **spec: Any) -> None:
         """Register a component; `spec` are the further fields of `Component` (parameters, produces, ...).
 
-        Raises PluginError where the kind is none, the target has no colon, or the plugin has one already.
+        Raises PluginError where the kind is none, the target has no colon, a field is unknown or of the wrong
+        type, or the plugin has one already.
         """
-        if kind not in _KINDS:
-            raise PluginError(f"{kind!r} is no kind of component; kinds are {', '.join(_KINDS)}", where=self._plugin)
-        module, _, attribute = target.partition(":")
-        if not module or not attribute:
-            raise PluginError(f"target {target!r} of {name!r} is not of the form module:attribute", where=self._plugin)
+        where = f"plugin {self._plugin}"
+        fault = _fault(kind, name, target, spec)
+        if fault:
+            raise PluginError(fault, where=where)
         component = Component(kind=kind, name=name, target=target, plugin=self._plugin, summary=summary, **spec)
         same_name = self._components.setdefault((kind, name), [])
         if any(other.plugin == self._plugin for other in same_name):
-            raise PluginError(f"registers the {kind} {name!r} twice", where=f"plugin {self._plugin}")
+            raise PluginError(f"registers the {kind} {name!r} twice", where=where)
         same_name.append(component)
 
-    def get(self, kind: Kind, name: str, where: str | None = None) -> Component:
+    def absorb(self, other: Registry) -> None:
+        """Take over all components of another registry (of a plugin that came through whole)."""
+        for key, components in other._components.items():
+            self._components.setdefault(key, []).extend(components)
+
+    def get(self, kind: Kind, name: str, where: str | None = None, prefer: str | None = None) -> Component:
         """Return the component called `name` or `plugin/name`.
 
-        Raises UnknownNameError with the nearest names; PluginError where two plugins hold a short name.
+        Where several plugins hold the short name, the one of the plugin `prefer` is taken, else the core's.
+        Raises UnknownNameError with the nearest names; PluginError where it stays ambiguous.
         """
         plugin, _, short = name.rpartition("/")
         found = self._components.get((kind, name), [])
@@ -100,10 +127,14 @@ class Registry:
             found = [c for c in self._components.get((kind, short), []) if c.plugin == plugin]
         if not found:
             raise UnknownNameError(kind, name, self.names(kind), where=where)
-        if len(found) > 1:
-            choices = " and ".join(f"{c.plugin}/{c.name}" for c in found)
-            raise PluginError(f"two plugins hold the {kind} {name!r}: {choices}", where=where, cure="Use one of these.")
-        return found[0]
+        if len(found) == 1:
+            return found[0]
+        for owner in (prefer, "core"):
+            for component in found:
+                if component.plugin == owner:
+                    return component
+        choices = " and ".join(component.qualified for component in found)
+        raise PluginError(f"two plugins hold the {kind} {name!r}: {choices}", where=where, cure="Use one of these.")
 
     def find(self, kind: Kind, name: str) -> Component | None:
         """Like `get`, but None where there is none or the name is ambiguous."""
@@ -120,3 +151,28 @@ class Registry:
         """Return every component, sorted by kind, name and plugin."""
         every = [component for same_name in self._components.values() for component in same_name]
         return sorted(every, key=lambda c: (c.kind, c.name, c.plugin))
+
+
+def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) -> str | None:
+    """Say what is wrong with a registration, or None."""
+    if kind not in _KINDS:
+        return f"{kind!r} is no kind of component; kinds are {', '.join(_KINDS)}"
+    if not isinstance(name, str) or not name or any(letter.isspace() or letter in "/:[]{}," for letter in name):
+        return f"{name!r} is no name for a component: it may not be empty or hold blanks or any of / : [ ] {{ }} ,"
+    module, _, attribute = target.partition(":") if isinstance(target, str) else ("", "", "")
+    if not module or not attribute:
+        return f"target {target!r} of {name!r} is not of the form module:attribute"
+    known = [entry.name for entry in fields(Component)][4:]
+    for key, value in spec.items():
+        if key not in known:
+            return f"the {kind} {name!r} has an unknown field {key!r}; fields are {', '.join(known)}"
+        if key == "parameters":
+            if not isinstance(value, Mapping) or value.get("type") != "object":
+                return f'parameters of {name!r} must be a JSON Schema with "type": "object"'
+        elif key == "positional":
+            properties = spec.get("parameters", _EMPTY_SCHEMA).get("properties", {})
+            if value is not None and value not in properties:
+                return f"positional {value!r} of {name!r} is none of its parameters"
+        elif not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
+            return f"{key} of {name!r} must be a tuple of names"
+    return None

@@ -10,12 +10,13 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol
 
 from creval.types.messages import GenerateRequest, Message, Reply
 from creval.types.sample import Condition, Doc, SampleKey
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "Aggregation",

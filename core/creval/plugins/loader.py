@@ -1,0 +1,245 @@
+"""Finds, checks and loads plugins, each in isolation: a broken one costs nobody else anything.
+
+Discovery reads the entry points of group `creval` itself (`creval.plugins.distributions`); pluggy only calls the
+hooks. A plugin counts whole or not at all: when its import, its hooks or what they return is faulty, nothing of it
+stays registered and the failure, with its cause, stands in `Plugins.failures`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pluggy
+
+from creval.errors import PluginError, UnknownNameError
+from creval.names import nearest
+from creval.plugins import builtin
+from creval.plugins.distributions import Distribution, find_distributions, installed_version
+from creval.plugins.failures import PluginFailure, failure_of
+from creval.plugins.hooks import HookCalls, PluginHooks
+from creval.plugins.hookspecs import PROJECT, Hooks
+from creval.plugins.registry import Registry
+from creval.plugins.versions import satisfies
+
+__all__ = ["CORE", "LOCAL", "PluginFailure", "PluginInfo", "Plugins", "load_plugins"]
+
+CORE = "core"
+LOCAL = "local"
+"""The plugin name that tasks outside every plugin carry."""
+
+_LIMIT_VARIABLE = "CREVAL_PLUGINS"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """A plugin that was loaded.
+
+    `core_api` is the version range of the core that its distribution asks for (empty: none stated), `folder` the
+    folder of its package.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    module: str
+    core_api: str = ""
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """Everything that loading gave: components, task folders, commands, observers, and what failed."""
+
+    registry: Registry
+    infos: Sequence[PluginInfo] = ()
+    failures: Sequence[PluginFailure] = ()
+    task_folders: Sequence[tuple[str, Path]] = ()
+    hooks: HookCalls = field(default_factory=HookCalls)
+    commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def info(self, name: str) -> PluginInfo | None:
+        """Return the plugin of this name, or None."""
+        return next((info for info in self.infos if info.name == name), None)
+
+
+def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None = None) -> Plugins:
+    """Load the core's own components and every installed plugin.
+
+    `limit` names the plugins to load (default: the variable CREVAL_PLUGINS, comma-separated; unset: all; empty: only
+    the core); `path` is the import path to search (default: sys.path). Raises UnknownNameError where `limit` names a
+    plugin that is not installed. A plugin that fails raises nothing: see `Plugins.failures`.
+    """
+    core_version = installed_version("creval", path) or installed_version("creval") or _own_version()
+    distributions = find_distributions(path)
+    wanted = _wanted(limit, distributions)
+    registry = Registry()
+    builtin.register(registry.scoped(CORE))
+    infos = [PluginInfo(CORE, "creval", core_version, "creval.plugins.builtin")]
+    loaded: list[_Loaded] = []
+    failures: list[PluginFailure] = []
+    owners: dict[str, str] = {}
+    for distribution in distributions:
+        for name, target in distribution.plugins:
+            if wanted is not None and name not in wanted:
+                continue
+            loading = _Loading(name, target, distribution, core_version)
+            failure = failure_of(name, distribution.name, "", lambda: _claim(owners, loading)) or loading.run()  # noqa: B023
+            if failure is not None:
+                failures.append(failure)
+                continue
+            loaded.append(loading.result())
+            registry.absorb(loading.registry)
+    return Plugins(
+        registry=registry,
+        infos=(*infos, *(plugin.info for plugin in loaded)),
+        failures=tuple(failures),
+        task_folders=tuple((plugin.info.name, folder) for plugin in loaded for folder in plugin.task_folders),
+        hooks=HookCalls([plugin.hooks for plugin in loaded]),
+        commands={plugin.info.name: plugin.commands for plugin in loaded if plugin.commands},
+    )
+
+
+def _own_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("creval")
+    except PackageNotFoundError:
+        return "0"
+
+
+def _wanted(limit: Sequence[str] | None, distributions: Sequence[Distribution]) -> frozenset[str] | None:
+    where = None
+    if limit is None:
+        variable = os.environ.get(_LIMIT_VARIABLE)
+        if variable is None:
+            return None
+        where = _LIMIT_VARIABLE
+        limit = [name.strip() for name in variable.split(",") if name.strip()]
+    known = [CORE, *(name for distribution in distributions for name, _ in distribution.plugins)]
+    for name in limit:
+        if name not in known:
+            raise UnknownNameError("plugin", name, known, where=where, hint=f"Installed are: {', '.join(known)}.")
+    return frozenset(limit)
+
+
+def _claim(owners: dict[str, str], loading: _Loading) -> None:
+    """Give the name to the first distribution that asks for it."""
+    name = loading.name
+    if name in (CORE, LOCAL) or not name.replace("_", "").replace("-", "").isalnum():
+        raise PluginError(f"{name!r} cannot be the name of a plugin: use letters, digits, '-', '_', not core or local")
+    owner = owners.setdefault(name, loading.distribution.name)
+    if owner != loading.distribution.name:
+        raise PluginError(f"the plugin name {name!r} is taken by the distribution {owner}; uninstall one of the two")
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    info: PluginInfo
+    hooks: PluginHooks
+    task_folders: Sequence[Path]
+    commands: Mapping[str, str]
+
+
+class _Loading:
+    """One plugin on its way in."""
+
+    def __init__(self, name: str, target: str, distribution: Distribution, core_version: str) -> None:
+        self.name = name
+        self.target = target
+        self.distribution = distribution
+        self.registry = Registry()
+        self._core_version = core_version
+        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager.add_hookspecs(Hooks)
+        self._module: Any = None
+        self._task_folders: Sequence[Path] = ()
+        self._commands: Mapping[str, str] = {}
+
+    def run(self) -> PluginFailure | None:
+        """Take every step; the first one that fails ends the loading."""
+        steps = (
+            ("", self._check_core_version),
+            (f"while importing {self.target}", self._import),
+            ("", self._register_hooks),
+            ("in the hook creval_components", self._call_components),
+            ("in the hook creval_tasks", self._call_tasks),
+            ("in the hook creval_commands", self._call_commands),
+        )
+        for when, step in steps:
+            failure = failure_of(self.name, self.distribution.name, when, step)
+            if failure is not None:
+                return failure
+        return None
+
+    def result(self) -> _Loaded:
+        file = getattr(self._module, "__file__", None)
+        info = PluginInfo(
+            name=self.name,
+            distribution=self.distribution.name,
+            version=self.distribution.version,
+            module=self.target,
+            core_api=self.distribution.core_api,
+            folder=Path(file).parent if file else None,
+        )
+        hooks = PluginHooks(self.name, self.distribution.name, self._manager)
+        return _Loaded(info, hooks, self._task_folders, self._commands)
+
+    def _check_core_version(self) -> None:
+        requirement = self.distribution.core_api
+        try:
+            fits = satisfies(self._core_version, requirement)
+        except ValueError as error:
+            raise PluginError(f"its requirement on creval cannot be read: {error}") from error
+        if not fits:
+            raise PluginError(f"it needs creval {requirement}, but creval {self._core_version} is installed")
+
+    def _import(self) -> None:
+        module_name, _, attribute = self.target.partition(":")
+        module = importlib.import_module(module_name)
+        self._module = module
+        plugin: Any = module
+        for part in filter(None, attribute.split(".")):
+            plugin = getattr(plugin, part)
+        self._plugin = plugin
+
+    def _register_hooks(self) -> None:
+        self._manager.register(self._plugin, name=self.name)
+        known = [name for name in vars(Hooks) if name.startswith("creval_")]
+        for name in dir(self._plugin):
+            if name.startswith("creval_") and name not in known and callable(getattr(self._plugin, name)):
+                near = nearest(name, known)
+                raise PluginError(f"there is no hook {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        callers = self._manager.get_hookcallers(self._plugin)
+        if not callers:
+            raise PluginError("it implements no hook: mark its functions with @hookimpl of creval.plugins")
+
+    def _call_components(self) -> None:
+        self._manager.hook.creval_components(registry=self.registry.scoped(self.name))
+
+    def _call_tasks(self) -> None:
+        folders = []
+        for result in self._manager.hook.creval_tasks():
+            if isinstance(result, str | bytes) or not isinstance(result, Sequence):
+                raise PluginError(f"it must return a list of folders, not {type(result).__name__}")
+            for folder in result:
+                if not isinstance(folder, str | Path) or not Path(folder).is_dir():
+                    raise PluginError(f"there is no folder {str(folder)!r}")
+                folders.append(Path(folder))
+        self._task_folders = tuple(folders)
+
+    def _call_commands(self) -> None:
+        commands: dict[str, str] = {}
+        for result in self._manager.hook.creval_commands():
+            if not isinstance(result, Mapping):
+                raise PluginError(f"it must return a mapping of name to module:attribute, not {type(result).__name__}")
+            for name, target in result.items():
+                if not isinstance(name, str) or not isinstance(target, str) or not all(target.partition(":")):
+                    raise PluginError(f"the command {name!r}: {target!r} is not of the form module:attribute")
+                commands[name] = target
+        self._commands = commands
