@@ -58,9 +58,8 @@ class HookCalls:
 
     def _call(self, hook: str, **arguments: Any) -> None:
         for plugin in tuple(self._observers[hook]):
-            failure = failure_of(
-                plugin.name, plugin.distribution, f"in the hook {hook}", _bound(plugin, hook, arguments)
-            )
+            action = partial(plugin.call, hook, **arguments)
+            failure = failure_of(plugin.name, plugin.distribution, f"in the hook {hook}", action)
             if failure is not None:
                 self.failures.append(failure)
                 for observers in self._observers.values():
