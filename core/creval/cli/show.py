@@ -10,7 +10,9 @@ __all__ = ["show"]
 
 @click.command(epilog="Example: creval show drat --resolved")
 @click.argument("task")
-@click.option("--resolved", is_flag=True, help="Print the task with all includes merged, and where each value came from.")
+@click.option(
+    "--resolved", is_flag=True, help="Print the task with all includes merged, and where each value came from."
+)
 def show(task: str, resolved: bool) -> None:
     """Show TASK (a name, plugin/name or path): its description, or with --resolved its whole YAML."""
     from creval.plugins.loader import load_plugins

@@ -1,0 +1,110 @@
+"""`creval analyse NAME RUN...`: analyses over several runs, brought by plugins."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from creval.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from creval.plugins.registry import Component
+    from creval.types.components import AnalysisOutput, FieldSpec
+
+__all__ = ["analyse"]
+
+_TYPES: dict[str, Any] = {
+    "string": click.STRING,
+    "integer": click.INT,
+    "number": click.FLOAT,
+    "path": click.Path(exists=True),
+    "file": click.Path(),
+}
+
+
+class AnalysisGroup(click.Group):
+    """One command for each registered analysis; its options come from the analysis itself."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from creval.plugins.loader import load_plugins
+
+        return list(load_plugins().registry.names("analysis"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from creval.plugins.loader import load_plugins
+
+        registry = load_plugins().registry
+        if registry.find("analysis", cmd_name) is None and "/" not in cmd_name:
+            raise UnknownNameError("analysis", cmd_name, registry.names("analysis"), hint="See: creval analyse --help")
+        return _command(registry.get("analysis", cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from creval.plugins.loader import load_plugins
+
+        found = [c for c in load_plugins().registry.all() if c.kind == "analysis"]
+        with formatter.section("Analyses"):
+            formatter.write_dl([(c.name, c.summary) for c in found] or [("(none)", "No plugin brings an analysis.")])
+
+
+@click.group(
+    cls=AnalysisGroup,
+    no_args_is_help=True,
+    epilog="Example: creval analyse validity --help",
+)
+def analyse() -> None:
+    """Compute numbers over several runs: which test predicts what, gates over models, trends."""
+
+
+def _command(component: Component) -> click.Command:
+    analysis = component.load()()
+    options = [_option(spec) for spec in analysis.options()]
+    runs = click.Argument(["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False))
+    as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
+
+    def callback(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:
+        _show(analysis.run(list(runs), **given), as_json)
+
+    return click.Command(
+        component.name,
+        params=[runs, *options, as_json],
+        callback=callback,
+        help=component.summary,
+        epilog=f"Example: creval analyse {component.name} --json",
+    )
+
+
+def _option(spec: FieldSpec) -> click.Option:
+    flag = f"--{spec.name.replace('_', '-')}"
+    if spec.type == "boolean":
+        return click.Option([flag, spec.name], is_flag=True, default=bool(spec.default), help=spec.help)
+    return click.Option(
+        [flag, spec.name],
+        type=_TYPES.get(spec.type, click.STRING),
+        default=spec.default,
+        multiple=spec.multiple,
+        show_default=spec.default not in (None, (), []),
+        help=spec.help,
+    )
+
+
+def _show(output: AnalysisOutput, as_json: bool) -> None:
+    if as_json:
+        record = {
+            "title": output.title,
+            "columns": list(output.columns),
+            "rows": [list(row) for row in output.rows],
+            "notes": list(output.notes),
+            "files": list(output.files),
+            "data": output.data,
+        }
+        click.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    from creval.report.tables import print_table
+
+    print_table(output.title, output.columns, output.rows)
+    for note in output.notes:
+        click.echo(note)
+    for file in output.files:
+        click.echo(f"written: {file}")

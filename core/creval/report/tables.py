@@ -1,0 +1,42 @@
+"""Tables on the terminal: rich where there is one, plain aligned columns in a pipe or file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+__all__ = ["cell", "print_table"]
+
+
+def cell(value: Any) -> str:
+    """Render one value: `–` for none, four significant decimals for floats, no markup."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if value == 0 or not math.isfinite(value):
+            return f"{value:g}"
+        return f"{value:.4g}" if abs(value) < 1 else f"{value:.2f}"
+    return str(value)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], console: Console | None = None
+) -> None:
+    """Print a table. Columns whose values are all numbers (or none) are aligned to the right."""
+    console = console or Console(highlight=False)
+    table = Table(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for index, column in enumerate(columns):
+        values = [row[index] for row in rows if row[index] is not None]
+        numeric = bool(values) and all(isinstance(value, int | float) for value in values)
+        table.add_column(escape(column), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell(value)) for value in row))
+    console.print(table)
