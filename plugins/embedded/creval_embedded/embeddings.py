@@ -1,0 +1,83 @@
+"""The embeddings of this plugin by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from creval.errors import MissingPartError, UnknownNameError
+from creval.resources.local_models import file_digest
+from creval.resources.options import ResourceOptions
+from creval.types.components import Embedding
+from creval_embedded.parts import MINILM
+
+__all__ = ["SentenceEncoder", "open_embedding"]
+
+
+class SentenceEncoder:
+    """A numpy encoder as an `Embedding`; weights are mapped at the first use.
+
+    `name` is `embedded/<title>@sha256:<of the weights>`.
+    """
+
+    def __init__(self, title: str, folder: Path) -> None:
+        from creval_embedded.encoder import NumpyEncoder
+
+        self._encoder = NumpyEncoder(folder)
+        self.name = f"embedded/{title}@sha256:{file_digest(folder / 'model.safetensors')[:12]}"
+        self.dimension = self._encoder.dimension
+
+    def has(self, text: str) -> bool:
+        """Always True for a text that is not empty."""
+        return bool(text)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return float32 vectors of shape (len(texts), dimension)."""
+        return self._encoder.embed(texts)
+
+
+def _minilm(options: ResourceOptions) -> Embedding:
+    return SentenceEncoder("minilm", MINILM.path().parent)
+
+
+def _mpnet(options: ResourceOptions) -> Embedding:
+    folder = options.folder / "models" / "all-mpnet-base-v2"
+    if not folder.is_dir():
+        raise MissingPartError(
+            "all-mpnet-base-v2 is not there",
+            where=str(folder),
+            cure="Fetch it once (about 400 MB): creval embedded fetch mpnet",
+        )
+    return SentenceEncoder("mpnet", folder)
+
+
+def _glove(options: ResourceOptions) -> Embedding:
+    from creval_embedded.glove import PackagedGlove
+
+    return PackagedGlove()
+
+
+_BY_NAME: Mapping[str, Callable[[ResourceOptions], Embedding]] = {
+    "minilm": _minilm,
+    "mpnet": _mpnet,
+    "glove-6b-50d": _glove,
+}
+
+
+def open_embedding(model: str, options: ResourceOptions) -> Embedding:
+    """`embedded/<name>` or `embedded/<folder>`.
+
+    Raises UnknownNameError, or MissingPartError with the command that brings what is missing.
+    """
+    if model in _BY_NAME:
+        return _BY_NAME[model](options)
+    if model.startswith(("/", "./", "../", "~")):
+        folder = Path(model).expanduser().resolve()
+        if not folder.is_dir():
+            raise MissingPartError(f"there is no model folder {folder}", where=model, cure="Correct the path.")
+        return SentenceEncoder(folder.name, folder)
+    raise UnknownNameError(
+        "embedding", f"embedded/{model}", [f"embedded/{name}" for name in _BY_NAME], hint="Or name a model folder."
+    )

@@ -1,0 +1,54 @@
+"""GloVe 6B 50d out of its package: small vectors for tests and demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from creval.errors import MissingPartError, ScoringError
+from creval.resources.local_models import file_digest
+from creval_embedded.parts import GLOVE
+
+__all__ = ["PackagedGlove"]
+
+
+class PackagedGlove:
+    """`embedded/glove-6b-50d`: 400,000 lower-case words of 50 numbers, memory-mapped.
+
+    Not the vectors of the published tests (GloVe 840B, 300 numbers): other size, other scale.
+    """
+
+    cheap = True  # no need to keep what a look-up gives
+
+    def __init__(self) -> None:
+        path = GLOVE.path()
+        try:
+            from pyarrow import parquet
+        except ImportError as error:
+            raise MissingPartError(
+                "the vocabulary of GloVe 6B 50d is a parquet file and the package pyarrow is not installed",
+                where="embedding embedded/glove-6b-50d",
+                cure="Install it: pip install 'pyarrow>=15'",
+            ) from error
+        words = parquet.read_table(GLOVE.path("data/glove_6B_index.parquet"))["index"].to_pylist()
+        self._index = {word: i for i, word in enumerate(words)}
+        self._vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        self.dimension = int(self._vectors.shape[1])
+        self.name = f"embedded/glove-6b-50d@sha256:{file_digest(path)[:12]}"
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The vocabulary, most frequent first."""
+        return list(self._index)
+
+    def has(self, text: str) -> bool:
+        """Whether the word, spelt exactly so, has a vector."""
+        return text in self._index
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return float32 vectors of shape (len(texts), 50). Raises ScoringError for a word without one."""
+        for text in texts:
+            if text not in self._index:
+                raise ScoringError(f"{text!r} is not in the vocabulary", where=self.name)
+        return np.asarray(self._vectors[[self._index[text] for text in texts]], dtype=np.float32)

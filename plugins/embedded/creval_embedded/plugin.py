@@ -1,0 +1,36 @@
+"""What this plugin registers. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from creval.plugins import hookimpl
+
+if TYPE_CHECKING:
+    from creval.plugins.registry import Registry
+
+__all__ = ["creval_commands", "creval_components"]
+
+
+@hookimpl
+def creval_components(registry: Registry) -> None:
+    """Register the provider and the embeddings."""
+    registry.add(
+        "provider",
+        "embedded",
+        "creval_embedded.provider:EmbeddedProvider",
+        "embedded/smollm2, or embedded/<path to a .gguf file>: a language model in this process",
+    )
+    registry.add(
+        "embedding",
+        "embedded",
+        "creval_embedded.embeddings:open_embedding",
+        "embedded/minilm, embedded/mpnet, embedded/glove-6b-50d, or embedded/<folder of a BERT or MPNet encoder>",
+    )
+
+
+@hookimpl
+def creval_commands() -> Mapping[str, str]:
+    """Commands under `creval embedded`."""
+    return {"fetch": "creval_embedded.fetch:fetch"}
