@@ -1,0 +1,98 @@
+"""`baseline/floor` and `baseline/ceiling`: what chance and the best known player reach, without a language model."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+
+from creval.errors import CrevalError, FatalModelError, UnknownNameError, UsageError
+from creval.models.options import Players, ProviderOptions
+from creval.models.traits import ProviderTraits
+from creval.types.components import Baseline, Context, Turn
+from creval.types.messages import Completion, GenerateRequest, Origin, Reply
+from creval.types.sample import Condition
+
+__all__ = ["BaselineProvider", "baseline"]
+
+_NAMES = ("floor", "ceiling")
+
+
+class BaselineProvider:
+    """A `Provider` that lets a task's own player answer.
+
+    `players` finds the player of a task. Each call gets a random stream of its own, made from the run's seed and the
+    sample's key, so that the order of samples changes nothing. Players run one at a time in a thread.
+    """
+
+    traits = ProviderTraits(remote=False, cacheable=False, honours_n=False, concurrency=1, free=True)
+
+    def __init__(self, name: str, players: Players) -> None:
+        self._name = name
+        self._players = players
+        self._found: dict[str, tuple[Baseline, Context]] = {}
+
+    async def generate(self, request: GenerateRequest) -> Reply:
+        """Return the player's answer.
+
+        Raises UsageError where the task has no such player or a part it needs is missing, FatalModelError where
+        the player fails on this doc.
+        """
+        player, context = self._player(request.origin.key.task)
+        turn = self._turn(request, context)
+        try:
+            text = await asyncio.to_thread(player.reply, turn)
+        except UsageError:
+            raise
+        except CrevalError as error:
+            raise FatalModelError(f"the {self._name} player failed: {error}", where=turn.key.task) from error
+        except Exception as error:
+            raise FatalModelError(
+                f"the {self._name} player failed on doc {turn.key.doc!r}: {type(error).__name__}: {error}",
+                where=turn.key.task,
+                cure="This is a fault of the player; report it to the plugin that brings the task.",
+            ) from error
+        return Reply((Completion(text),), model=f"baseline/{self._name}", cost=0.0)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _player(self, task: str) -> tuple[Baseline, Context]:
+        if task not in self._found:
+            try:
+                self._found[task] = self._players(task)
+            except KeyError:
+                raise UsageError(
+                    f"the task {task!r} has no {self._name} baseline",
+                    cure=f"Leave the task out, or name one in its YAML:  baselines: {{{self._name}: <component>}}",
+                ) from None
+        return self._found[task]
+
+    def _turn(self, request: GenerateRequest, context: Context) -> Turn:
+        origin = request.origin
+        return Turn(
+            doc=origin.doc,
+            condition=origin.condition or Condition(origin.key.condition, request.settings),
+            messages=request.messages,
+            key=origin.key,
+            call=origin.call,
+            random=_stream(context.seed, self._name, origin),
+            context=context,
+        )
+
+
+def _stream(seed: int, name: str, origin: Origin) -> random.Random:
+    text = "\x1f".join(str(part) for part in (seed, name, *origin.key, origin.role, origin.call))
+    return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
+
+
+def baseline(model: str, options: ProviderOptions) -> BaselineProvider:
+    """Component `baseline`: `floor` or `ceiling`."""
+    if model not in _NAMES:
+        raise UnknownNameError("baseline", model, _NAMES, hint="There are baseline/floor and baseline/ceiling.")
+    if options.players is None:
+        raise UsageError(
+            f"baseline/{model} answers only as the target of a task",
+            cure="Give it as --model, or call it through creval.run.",
+        )
+    return BaselineProvider(model, options.players)

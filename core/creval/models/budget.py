@@ -1,0 +1,120 @@
+"""The spending and call limit of a run, shared by all its models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+from creval.errors import BudgetError, UsageError
+
+__all__ = ["Budget", "Ticket"]
+
+
+@dataclass(slots=True)
+class Ticket:
+    """One admitted call with the cost set aside for it, in US dollars."""
+
+    reserved: float
+    settled: bool = False
+
+
+class Budget:
+    """`--max-cost` (US dollars) and `--max-calls` over all models of a run.
+
+    A call is a question that wants an answer; tries of it that failed are not counted again, answers from the
+    cache not at all. `max_calls` is never passed.
+
+    Cost is known only afterwards, so each call in flight sets an amount aside: what the dearest call of that
+    model has cost so far, before the first answer an estimate by the price table. A call that would take
+    spent + set aside over `max_cost` waits until calls in flight are settled, and is refused when none is. The
+    spending can therefore pass the limit only by what the calls then in flight cost above the dearest call
+    before them. Before anything has been spent one call is let through alone, whatever its estimate.
+
+    `spent_cost` and `spent_calls` carry over what an interrupted run has used.
+    """
+
+    def __init__(
+        self,
+        max_cost: float | None = None,
+        max_calls: int | None = None,
+        spent_cost: float = 0.0,
+        spent_calls: int = 0,
+    ) -> None:
+        if max_cost is not None and not 0 <= max_cost < float("inf"):
+            raise UsageError(f"--max-cost {max_cost} is no amount of US dollars", cure="Give a number of 0 or more.")
+        if max_calls is not None and max_calls < 0:
+            raise UsageError(f"--max-calls {max_calls} is no number of calls", cure="Give a whole number, 0 or more.")
+        self.max_cost = max_cost
+        self.max_calls = max_calls
+        self.cost = spent_cost
+        self.calls = spent_calls
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def admit(self, estimate: float | None) -> Ticket:
+        """Admit one call and set `estimate` US dollars aside; waits where only calls in flight stand in the way.
+
+        `estimate` None: the call is free and the cost limit does not hold it up. Raises BudgetError where a limit
+        is reached. The ticket must be settled, whatever comes of the call.
+        """
+        while True:
+            self._check_calls()
+            if self.max_cost is None or estimate is None or self._fits(estimate):
+                break
+            if not self._in_flight or self.cost >= self.max_cost:
+                raise BudgetError(
+                    f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}; the next call may cost ${estimate:.4f}",
+                    cure="Resume the run with a higher --max-cost.",
+                )
+            await self._wait()
+        self.calls += 1
+        self._in_flight += 1
+        self._reserved += estimate or 0.0
+        return Ticket(estimate or 0.0)
+
+    def settle(self, ticket: Ticket) -> None:
+        """Give back what was set aside; idempotent."""
+        if ticket.settled:
+            return
+        ticket.settled = True
+        self._reserved -= ticket.reserved
+        self._in_flight -= 1
+        if not self._in_flight:
+            self._reserved = 0.0
+        self._wake()
+
+    def spend(self, cost: float) -> None:
+        """Book what a try cost, in US dollars."""
+        self.cost += cost
+
+    def _check_calls(self) -> None:
+        if self.max_calls is not None and self.calls >= self.max_calls:
+            raise BudgetError(
+                f"made {self.calls} of --max-calls {self.max_calls} calls",
+                cure="Resume the run with a higher --max-calls.",
+            )
+
+    def _fits(self, estimate: float) -> bool:
+        assert self.max_cost is not None
+        if self.cost >= self.max_cost:
+            return False
+        if not self._in_flight and not self.cost:
+            return True
+        return self.cost + self._reserved + estimate <= self.max_cost
+
+    async def _wait(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            await waiter
+        finally:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+
+    def _wake(self) -> None:
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)

@@ -1,0 +1,158 @@
+"""Answers kept across runs, in one sqlite file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from creval.errors import DataError
+from creval.models.reply_json import reply_from_json, reply_to_json
+from creval.types.messages import Reply
+
+__all__ = ["ResponseCache"]
+
+_SCHEMA_VERSION = 1
+_BUSY_SECONDS = 60.0  # how long to wait for another process that writes
+_BATCH_SECONDS = 0.25
+_TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID"
+
+
+class ResponseCache:
+    """key -> Reply. Several processes may use one file at once; the first answer to a key stays.
+
+    Writing goes through a thread in batches, so that no call waits for the disk; `close` returns when everything is
+    on it. The file is in write-ahead mode, which needs a local disk. Raises DataError where the file is damaged,
+    of another version, or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pending: dict[str, Reply] = {}
+        self._wanted = threading.Condition()
+        self._closed = False
+        self._failure: DataError | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._reader = self._connect()
+            self._prepare()
+        except (sqlite3.Error, OSError) as error:
+            raise self._damaged(error) from error
+        self._writer = threading.Thread(target=self._write_all, name="creval-cache", daemon=True)
+        self._writer.start()
+
+    def get(self, key: str) -> Reply | None:
+        """Return the kept reply, None where there is none."""
+        self._raise_failure()
+        pending = self._pending.get(key)
+        if pending is not None:
+            return pending
+        try:
+            row = self._reader.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            return None if row is None else _reply(row[0])
+        except (sqlite3.Error, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise self._damaged(error) from error
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep a reply; on disk soon, at the latest when `close` returns."""
+        self._raise_failure()
+        with self._wanted:
+            if self._closed:
+                raise DataError("the answer cache is closed", where=str(self._path))
+            self._pending[key] = reply
+            if len(self._pending) == 1:
+                self._wanted.notify()
+
+    def close(self) -> None:
+        """Write what is left and close; raises DataError where that fails. Idempotent."""
+        with self._wanted:
+            already, self._closed = self._closed, True
+            self._wanted.notify()
+        self._writer.join()
+        if not already:
+            self._reader.close()
+        self._raise_failure()
+
+    def __len__(self) -> int:
+        """Replies on disk and about to be."""
+        on_disk: int = self._reader.execute("SELECT count(*) FROM replies").fetchone()[0]
+        return on_disk + len(self._pending)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        return connection
+
+    def _prepare(self) -> None:
+        """Make the table in a new file, refuse a file of another version."""
+        connection = self._reader
+        connection.execute("BEGIN IMMEDIATE")
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and not tables:
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+        if version not in (0, _SCHEMA_VERSION) or (version == 0 and tables):
+            connection.close()
+            raise DataError(
+                "this file is no answer cache of this version of creval",
+                where=str(self._path),
+                cure="Give another file with --cache, or remove this one.",
+            )
+        connection.execute("SELECT key, reply FROM replies LIMIT 1").fetchone()
+
+    def _write_all(self) -> None:
+        """The writer thread: batches until the cache is closed and nothing is left."""
+        try:
+            with closing(self._connect()) as connection:
+                while True:
+                    with self._wanted:
+                        if not self._pending and not self._closed:
+                            self._wanted.wait()
+                        if self._pending and not self._closed:
+                            self._wanted.wait(_BATCH_SECONDS)
+                        batch = dict(self._pending)
+                        if not batch and self._closed:
+                            break
+                    self._write(connection, batch)
+                # Makes what was committed survive a power cut too.
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        except (sqlite3.Error, OSError) as error:
+            self._failure = self._damaged(error)
+
+    def _write(self, connection: sqlite3.Connection, batch: Mapping[str, Reply]) -> None:
+        rows = [(key, json.dumps(reply_to_json(reply), separators=(",", ":"))) for key, reply in batch.items()]
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?)", rows)
+        connection.execute("COMMIT")
+        with self._wanted:
+            for key in batch:
+                del self._pending[key]
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _damaged(self, error: Exception) -> DataError:
+        if isinstance(error, DataError):
+            return error
+        if isinstance(error, OSError) or "locked" in str(error) or "full" in str(error) or "readonly" in str(error):
+            return DataError(
+                f"the answer cache cannot be used: {error}",
+                where=str(self._path),
+                cure="Make room or give rights, or give another file with --cache.",
+            )
+        return DataError(
+            f"the answer cache is damaged: {error}",
+            where=str(self._path),
+            cure=f"Remove it (rm '{self._path}'*): its answers will be asked for again. Or run without --cache.",
+        )
+
+
+def _reply(text: str) -> Reply:
+    return reply_from_json(json.loads(text))

@@ -1,0 +1,58 @@
+"""The identity of a call: what must be equal for a kept answer to be the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from creval.errors import UsageError
+from creval.models.spec import ModelSpec
+from creval.models.traits import ProviderTraits
+from creval.types.messages import GenerateRequest
+
+__all__ = ["cache_key", "canonical_json"]
+
+_VERSION = 1  # of this recipe: to be raised when it changes, so that no old key is taken for a new one
+
+
+def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest) -> str:
+    """Return the sha256 (hex) over provider, model, address, identity, every setting, messages, n and the sample.
+
+    The sample's task, doc, condition, repeat, role and call number are part of it: a second repeat is another call
+    and never served the first one's answer. Settings that are None are not sent and do not count.
+    """
+    origin = request.origin
+    identity = {
+        "version": _VERSION,
+        "provider": spec.provider,
+        "model": spec.model,
+        "base_url": traits.base_url,
+        "identity": dict(traits.identity),
+        "settings": {name: value for name, value in request.settings.items() if value is not None},
+        "n": request.n,
+        "messages": [message.to_json() for message in request.messages],
+        "sample": [*origin.key, origin.role, origin.call],
+    }
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """JSON of one form only: keys sorted, no white space, ASCII, 1.0 written as 1.
+
+    Raises UsageError where a value is no JSON (NaN, an object).
+    """
+    try:
+        return json.dumps(_canonical(value), sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"a setting cannot be written as JSON: {error}", cure="Use plain finite values.") from None
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {str(name): _canonical(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    return value

@@ -1,0 +1,42 @@
+"""A request in the words of the chat-completions protocol."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from creval.errors import UsageError
+from creval.types.messages import GenerateRequest
+
+__all__ = ["request_body"]
+
+_NEEDS_COMPLETION_TOKENS = re.compile(r"(?:openai/)?(?:gpt-5|o[1-9])(?![0-9a-z])", re.IGNORECASE)
+_OWN = frozenset({"model", "messages", "n", "stream"})
+
+
+def request_body(model: str, provider: str, request: GenerateRequest) -> bytes:
+    """Return the JSON body of one call. Settings that are None are left out, so that any can be taken away.
+
+    OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
+    Raises UsageError where a setting is none of the user's to set, or is no JSON.
+    """
+    messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    body: dict[str, Any] = {"model": model, "messages": messages}
+    for name, value in request.settings.items():
+        if value is not None:
+            if name in _OWN:
+                raise UsageError(f"{name!r} is no generation setting", cure=f"Leave {name} out of the settings.")
+            body[name] = value
+    if request.n > 1:
+        body["n"] = request.n
+    if "max_tokens" in body and provider == "openai" and _NEEDS_COMPLETION_TOKENS.match(model):
+        body.setdefault("max_completion_tokens", body.pop("max_tokens"))
+    if "top_logprobs" in body:
+        body.setdefault("logprobs", True)
+    try:
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+    except (ValueError, TypeError) as error:
+        raise UsageError(
+            f"a generation setting cannot be sent as JSON: {error}", cure="Use plain finite values."
+        ) from None

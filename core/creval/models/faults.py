@@ -1,0 +1,161 @@
+"""The one place that decides whether a failed call is worth another try, and how it is told to the user."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.models.retries import retry_after_seconds
+from creval.models.secrets import redact
+
+__all__ = ["Failure", "declined", "error_of", "explain", "plain_text"]
+
+_LONGEST = 300  # characters of a server's own words that are shown
+_RETRYABLE_4XX = frozenset({408, 409, 423, 425, 429})
+_FATAL_5XX = frozenset({501, 505})
+_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_credits")
+_DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
+_UNSUPPORTED = re.compile(
+    r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+(?:parameter|value|argument|request\s+argument
+    |field)\s*(?:supplied)?:?\s*['"`]?(?P<a>[a-z_][a-z_.]{1,40})['"`]?
+    |['"`](?P<b>[a-z_][a-z_.]{1,40})['"`]?\s*(?::\s*)?(?:is|are|does)\s+not\s+(?:support|allow)
+    |does\s+not\s+support\s+param(?:eter)?s?:?\s*\[?['"`](?P<c>[a-z_]{2,40})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is known of a failed call: HTTP status (None: none came), the server's words, code and parameter."""
+
+    status: int | None
+    message: str
+    code: str = ""
+    param: str = ""
+    retry_after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who called: for the wording of errors. `keys` are taken out of every text, `key_name` is where one belongs."""
+
+    where: str
+    model: str
+    key_name: str | None = None
+    keys: tuple[str | None, ...] = ()
+
+
+def error_of(status: int | None, body: str, headers: Mapping[str, str]) -> Failure:
+    """Read the error body of a chat-completions server, whatever it looks like."""
+    error: Any = body
+    try:
+        parsed = json.loads(body)
+        error = parsed.get("error", parsed.get("detail", parsed)) if isinstance(parsed, dict) else parsed
+    except (ValueError, RecursionError):
+        pass
+    return failure_in(error, status, headers.get("Retry-After"))
+
+
+def failure_in(error: Any, status: int | None, retry_after: str | None = None) -> Failure:
+    """Make a Failure of an `error` object; a status within it (routers answer 200 around one) counts."""
+    if not isinstance(error, Mapping):
+        return Failure(status, plain_text(str(error)), retry_after=retry_after)
+    code = error.get("code")
+    if isinstance(code, int) and 400 <= code < 600:
+        status = code
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    message = str(error.get("message") or error.get("msg") or json.dumps(dict(error), default=str))
+    if raw and str(raw) not in message:
+        message = f"{message}: {raw}"
+    words = (error.get("code"), error.get("type"), _inner_code(error))
+    return Failure(
+        status,
+        plain_text(message),
+        code=" ".join(str(word).lower() for word in words if word and not isinstance(word, int)),
+        param=str(error.get("param") or ""),
+        retry_after=retry_after,
+    )
+
+
+def declined(failure: Failure) -> bool:
+    """Whether the provider's content filter stopped the question: a refusal, not a fault."""
+    words = f"{failure.code} {failure.message}".lower()
+    if failure.status in (400, 403) and any(word in words for word in _DECLINED):
+        return True
+    return failure.status == 403 and "moderation" in words and "flagged" in words
+
+
+def explain(failure: Failure, caller: Caller, now: float) -> ModelError:
+    """Turn a failure into the error to raise. `now` (epoch seconds) is what an HTTP date is measured against."""
+    status = failure.status
+    said = redact(failure.message, caller.keys)[:_LONGEST].strip() or "nothing"
+    what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {said}"
+    if _will_pass(failure):
+        wait = retry_after_seconds(failure.retry_after, now)
+        return RetryableModelError(what, where=caller.where, http_status=status, retry_after=wait)
+    parameter = _refused_parameter(failure)
+    if parameter:
+        return FatalModelError(
+            f"the model does not take the parameter {parameter!r} as it was sent; {what}",
+            where=caller.where,
+            cure=f"Leave it out with --generation {parameter}=null, or give a value that the model takes.",
+            http_status=status,
+            every_call=True,
+        )
+    cure, every_call = _cure(failure, caller)
+    return FatalModelError(what, where=caller.where, cure=cure, http_status=status, every_call=every_call)
+
+
+def plain_text(text: str) -> str:
+    """Return one line of readable text: of an HTML page its title, else the text with white space folded."""
+    head = text[:4000]
+    if "<html" in head.lower() or "<!doctype" in head.lower():
+        title = re.search(r"<title[^>]{0,100}>([^<]{1,200})", head, re.IGNORECASE)
+        return f"an HTML page ({title.group(1).strip()})" if title else "an HTML page"
+    return " ".join(head.split())
+
+
+def _inner_code(error: Mapping[str, Any]) -> str:
+    inner = error.get("innererror")
+    return str(inner.get("code", "")) if isinstance(inner, Mapping) else ""
+
+
+def _will_pass(failure: Failure) -> bool:
+    status = failure.status
+    if any(word in failure.code for word in _OUT_OF_MONEY):
+        return False
+    if status is None:
+        return True
+    return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)
+
+
+def _refused_parameter(failure: Failure) -> str:
+    """The name of the parameter that the server refused, empty where that is not what happened."""
+    if failure.status not in (400, 422):
+        return ""
+    found = _UNSUPPORTED.search(failure.message)
+    if failure.param and (found or "unsupported" in failure.code or "unknown_parameter" in failure.code):
+        return failure.param
+    return next((group for group in found.groups() if group), "") if found else ""
+
+
+def _cure(failure: Failure, caller: Caller) -> tuple[str, bool]:
+    """What to do about a fatal failure, and whether every further call would end the same way."""
+    status, words = failure.status, f"{failure.code} {failure.message}".lower()
+    if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
+        return "Add credit to the account, then resume the run.", True
+    if status == 401:
+        name = caller.key_name or "the provider's key variable"
+        return f"Check the key in {name}:  export {name}=<your key>", True
+    if status == 403:
+        return f"The key is not allowed to use {caller.model!r}; ask the provider for access.", True
+    if status in (301, 302, 307, 308, 404, 405, 410):
+        return f"Check the model's name {caller.model!r} and the base URL.", True
+    if status == 413 or "context_length" in words or "context length" in words or "too long" in words:
+        return "The question is too long for this model; use one with a longer context.", False
+    return "The request will not do as it is; see what the server said.", False

@@ -1,0 +1,233 @@
+"""The facade over one model: cache, budget, limiter and retries around a provider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from creval.errors import ModelError, RetryableModelError
+from creval.models.budget import Budget
+from creval.models.cache import ResponseCache
+from creval.models.cache_key import cache_key
+from creval.models.clock import Clock
+from creval.models.limiter import AdaptiveLimiter
+from creval.models.prices import Price
+from creval.models.retries import RetryPolicy
+from creval.models.spec import ModelSpec
+from creval.models.stats import ModelStats, Tally
+from creval.models.traits import ProviderTraits
+from creval.types.components import Provider
+from creval.types.messages import GenerateRequest, Reply, Usage
+
+__all__ = ["Model", "Parts"]
+
+_CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
+_INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not kept
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a Model is put together from."""
+
+    provider: Provider
+    traits: ProviderTraits
+    limiter: AdaptiveLimiter
+    budget: Budget
+    retries: RetryPolicy
+    clock: Clock
+    price: Price | None = None
+    cache: ResponseCache | None = None
+
+
+class Model:
+    """A model that answers, or raises.
+
+    `generate` goes cache -> budget -> limiter -> provider and tries again by the retry policy. It is safe to
+    cancel: places and budget are given back. Use from one event loop; close it at the end.
+    """
+
+    def __init__(self, spec: ModelSpec, parts: Parts) -> None:
+        self.spec = spec.text
+        self._name = spec
+        self._parts = parts
+        self._tally = Tally()
+
+    @property
+    def traits(self) -> ProviderTraits:
+        """What the provider says about itself."""
+        return self._parts.traits
+
+    @property
+    def price(self) -> Price | None:
+        """The price by the table; None where none is known."""
+        return self._parts.price
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data for the manifest: what was asked, without secrets."""
+        price = self._parts.price
+        return {
+            "spec": self.spec,
+            "provider": self._name.provider,
+            "model": self._name.model,
+            "base_url": self.traits.base_url,
+            "identity": dict(self.traits.identity),
+            "price": {"name": price.name, "input": price.input, "output": price.output} if price else None,
+        }
+
+    def stats(self) -> ModelStats:
+        """What has been done so far."""
+        return self._tally.snapshot(self._parts.limiter.in_flight, self._parts.limiter.limit)
+
+    def estimate(self, request: GenerateRequest) -> float | None:
+        """About what this request costs at most in US dollars by the price table; None where no price is known.
+
+        Without `max_tokens` the answer is taken to be as long as the question.
+        """
+        if self.traits.free:
+            return 0.0
+        price = self._parts.price
+        if price is None:
+            return None
+        asked = sum(len(message.content) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
+        limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
+        answer = int(limit) if isinstance(limit, int | float) else asked
+        return price.cost(Usage(asked, answer * request.n))
+
+    async def generate(self, request: GenerateRequest) -> Reply:
+        """Return the reply with `request.n` completions.
+
+        Raises ModelError where the call failed for good, BudgetError where the budget is used up, UsageError
+        where the request or the set-up is wrong.
+        """
+        cache = self._parts.cache
+        if cache is None:
+            return await self._ask(request)
+        key = cache_key(self._name, self.traits, request)
+        kept = cache.get(key)
+        if kept is not None:
+            self._tally.cached += 1
+            return replace(kept, cached=True, cost=0.0)
+        reply = await self._ask(request)
+        if all(c.finish_reason not in _INCOMPLETE for c in reply.completions):
+            cache.put(key, reply)
+        return reply
+
+    async def close(self) -> None:
+        """Close connections and write what the cache still holds."""
+        try:
+            await self._parts.provider.close()
+        finally:
+            if self._parts.cache is not None:
+                await asyncio.to_thread(self._parts.cache.close)
+
+    async def _ask(self, request: GenerateRequest) -> Reply:
+        """One call, or several where the provider gives fewer completions in a call than asked."""
+        if request.n == 1:
+            return await self._call(request)
+        first = await self._call(request if self.traits.honours_n else replace(request, n=1))
+        missing = request.n - len(first.completions)
+        if missing <= 0:
+            return replace(first, completions=tuple(first.completions)[: request.n])
+        try:
+            async with asyncio.TaskGroup() as group:
+                more = [group.create_task(self._call(_nth(request, request.n - missing + i))) for i in range(missing)]
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return _joined([first, *(task.result() for task in more)])
+
+    async def _call(self, request: GenerateRequest) -> Reply:
+        """One call with its tries, within the budget."""
+        ticket = await self._parts.budget.admit(self._set_aside(request))
+        try:
+            reply = await self._tries(request)
+        except ModelError:
+            self._tally.errors += 1
+            raise
+        finally:
+            self._parts.budget.settle(ticket)
+        self._tally.calls += 1
+        return reply
+
+    def _set_aside(self, request: GenerateRequest) -> float | None:
+        if self.traits.free or self._parts.budget.max_cost is None:
+            return None
+        return self._tally.dearest or self.estimate(request) or 0.0
+
+    async def _tries(self, request: GenerateRequest) -> Reply:
+        attempt = 1
+        while True:
+            try:
+                reply = await self._try(request)
+                return replace(reply, attempts=attempt) if attempt > 1 else reply
+            except RetryableModelError as error:
+                wait = self._parts.retries.wait(attempt, error)
+                if wait is None:
+                    error.what = f"{error.what} (given up after {attempt} tries)"
+                    raise
+            if wait > 0:
+                await self._parts.clock.sleep(wait)
+            attempt += 1
+            self._tally.retries += 1
+
+    async def _try(self, request: GenerateRequest) -> Reply:
+        limiter = self._parts.limiter
+        slot = await limiter.acquire()
+        answered = limited = False
+        pause = 0.0
+        try:
+            self._tally.tries += 1
+            reply = self._priced(await self._parts.provider.generate(request))
+            answered = True
+        except RetryableModelError as error:
+            if error.http_status == 429:
+                limited, pause = True, self._parts.retries.asked_pause(error)
+                self._tally.rate_limited += 1
+            raise
+        finally:
+            limiter.release(slot, answered=answered, limited=limited, pause=pause)
+        self._tally.paid(reply)
+        if reply.cost:
+            self._parts.budget.spend(reply.cost)
+        if self.traits.remote and _is_empty(reply):
+            raise RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
+        return reply
+
+    def _priced(self, reply: Reply) -> Reply:
+        if reply.cost is not None:
+            return reply
+        if self.traits.free:
+            return replace(reply, cost=0.0)
+        price = self._parts.price
+        if price is None or not reply.usage.input_tokens:
+            return reply
+        return replace(reply, cost=price.cost(reply.usage))
+
+
+def _is_empty(reply: Reply) -> bool:
+    """Whether any completion says nothing at all and gives no reason for it."""
+    return any(
+        not c.text.strip() and not c.refusal and c.finish_reason not in ("length", "content_filter")
+        for c in reply.completions
+    )
+
+
+def _nth(request: GenerateRequest, index: int) -> GenerateRequest:
+    """The request for one more completion; with a seed, another seed, or it would be the same answer again."""
+    seed = request.settings.get("seed")
+    settings = {**request.settings, "seed": seed + index} if isinstance(seed, int) else request.settings
+    return replace(request, settings=settings, n=1)
+
+
+def _joined(replies: Sequence[Reply]) -> Reply:
+    first = replies[0]
+    known = [reply.cost for reply in replies if reply.cost is not None]
+    return replace(
+        first,
+        completions=tuple(c for reply in replies for c in reply.completions),
+        usage=sum((reply.usage for reply in replies), Usage()),
+        cost=sum(known) if len(known) == len(replies) else None,
+        latency=max(reply.latency for reply in replies),
+        attempts=sum(reply.attempts for reply in replies),
+    )

@@ -1,0 +1,91 @@
+"""From a model's name to a model that can be asked."""
+
+from __future__ import annotations
+
+from creval.errors import UnknownNameError, UsageError
+from creval.models.cache import ResponseCache
+from creval.models.model import Model, Parts
+from creval.models.options import ModelOptions
+from creval.models.prices import PriceTable
+from creval.models.retries import RetryPolicy
+from creval.models.spec import ModelSpec
+from creval.models.traits import ProviderTraits
+from creval.plugins.registry import Component, Registry
+from creval.types.components import Provider
+
+__all__ = ["open_model", "provider_names"]
+
+_GENERIC = "chat"
+_FALLBACK = "litellm"
+
+
+def open_model(spec: str, registry: Registry, options: ModelOptions | None = None) -> Model:
+    """Open the model that `spec` names.
+
+    The first part names a component of kind `provider`; a name that none claims goes to litellm, or with
+    `--base-url` to the chat-completions lane as a whole. Nothing is sent yet.
+
+    Raises UnknownNameError for a provider that nobody knows, MissingPartError for a missing key, package or
+    address, UsageError where the options do not fit.
+    """
+    options = options or ModelOptions()
+    table = PriceTable()
+    name, component = _resolve(ModelSpec.parse(spec), registry, options, table)
+    provider: Provider = component.load()(model=name.model, options=options.for_provider())
+    traits: ProviderTraits = getattr(provider, "traits", None) or ProviderTraits()
+    vendor, vendor_model = _vendor(name)
+    price = table.find(vendor, vendor_model) if traits.prices else None
+    if options.budget.max_cost is not None and not (price or traits.reports_cost or traits.free):
+        raise UsageError(
+            f"no price is known for {spec!r}, so --max-cost cannot be kept",
+            cure="Use --max-calls.",
+        )
+    ceiling = min(options.concurrency, traits.concurrency or options.concurrency)
+    parts = Parts(
+        provider=provider,
+        traits=traits,
+        limiter=options.limiters.get(vendor, traits.base_url, ceiling),
+        budget=options.budget,
+        retries=RetryPolicy(options.max_retries, options.backoff_base, options.backoff_cap, options.retry_after_cap),
+        clock=options.clock,
+        price=price,
+        cache=ResponseCache(options.cache) if options.cache and traits.cacheable else None,
+    )
+    return Model(name, parts)
+
+
+def provider_names(registry: Registry, table: PriceTable | None = None) -> list[str]:
+    """Every first part of a model's name that works, sorted: components and litellm's providers."""
+    return sorted({*registry.names("provider"), *(table or PriceTable()).providers()})
+
+
+def _resolve(
+    name: ModelSpec, registry: Registry, options: ModelOptions, table: PriceTable
+) -> tuple[ModelSpec, Component]:
+    if name.provider in registry.names("provider"):
+        return name, registry.get("provider", name.provider, where="--model")
+    if options.base_url:
+        return ModelSpec(name.text, _GENERIC, name.text), registry.get("provider", _GENERIC)
+    if not name.provider:
+        raise UsageError(
+            f"{name.text!r} names no provider",
+            where="--model",
+            cure=f"Write provider/model, for example openai/{name.text} or ollama_chat/{name.text}.",
+        )
+    if name.provider in table.providers():
+        return ModelSpec(name.text, _FALLBACK, name.text), registry.get("provider", _FALLBACK)
+    raise UnknownNameError(
+        "model provider",
+        name.provider,
+        provider_names(registry, table),
+        where="--model",
+        hint="`creval plugins` lists the providers that are installed.",
+    )
+
+
+def _vendor(name: ModelSpec) -> tuple[str, str]:
+    """Who really answers: behind litellm the provider named in the model."""
+    if name.provider != _FALLBACK:
+        return name.provider, name.model
+    vendor, slash, model = name.model.partition("/")
+    return (vendor, model) if slash else (_FALLBACK, name.model)

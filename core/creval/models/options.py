@@ -1,0 +1,74 @@
+"""How models are opened: what the user may say on the command line or in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from creval.models.budget import Budget
+from creval.models.clock import Clock, SystemClock
+from creval.models.limiter import LimiterPool
+from creval.types.components import Baseline, Context
+
+__all__ = ["ModelOptions", "Players", "ProviderOptions"]
+
+Players = Callable[[str], tuple[Baseline, Context]]
+"""Task name -> (the player of this task, its context). Raises UnknownNameError or UsageError where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderOptions:
+    """What a provider's factory is given beside the model's name.
+
+    `base_url` and `api_key_env` (the *name* of the environment variable that holds the key) are as the user gave
+    them. `timeout` is seconds for one try. `concurrency` is the most calls that may be in flight.
+    `max_response_bytes` bounds the body of one reply.
+    """
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    offline: bool = False
+    timeout: float = 600.0
+    concurrency: int = 32
+    max_response_bytes: int = 32 * 1024 * 1024
+    players: Players | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How one model is opened. Models of one run share `budget` and `limiters` (dataclasses.replace keeps them).
+
+    `max_retries` counts the tries after the first. Back-off before try k is uniform between 0 and
+    min(`backoff_cap`, `backoff_base` * 2^(k-1)) seconds; a server's Retry-After is followed up to `retry_after_cap`
+    seconds. `cache` is the sqlite file of answers, None for no cache. `players` finds who plays
+    `baseline/floor` or `baseline/ceiling` for a task.
+    """
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    offline: bool = False
+    timeout: float = 600.0
+    max_retries: int = 6
+    backoff_base: float = 1.0
+    backoff_cap: float = 60.0
+    retry_after_cap: float = 120.0
+    concurrency: int = 32
+    max_response_bytes: int = 32 * 1024 * 1024
+    cache: Path | None = None
+    budget: Budget = field(default_factory=Budget)
+    players: Players | None = None
+    limiters: LimiterPool = field(default_factory=LimiterPool)
+    clock: Clock = field(default_factory=SystemClock)
+
+    def for_provider(self) -> ProviderOptions:
+        """The part that a provider may see."""
+        return ProviderOptions(
+            base_url=self.base_url,
+            api_key_env=self.api_key_env,
+            offline=self.offline,
+            timeout=self.timeout,
+            concurrency=self.concurrency,
+            max_response_bytes=self.max_response_bytes,
+            players=self.players,
+        )

@@ -1,0 +1,152 @@
+"""Prices of models, from the table that litellm ships: read as a file, without importing litellm."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from creval.types.messages import Usage
+
+__all__ = ["Price", "PriceTable"]
+
+_TABLE = "model_prices_and_context_window_backup.json"
+_SUPPORT = "provider_endpoints_support_backup.json"
+_TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for one token. `tiers` are (input tokens above which they hold, input price, output price)."""
+
+    name: str
+    input: float
+    output: float
+    cached_input: float | None = None
+    reasoning: float | None = None
+    tiers: tuple[tuple[int, float, float], ...] = ()
+
+    def cost(self, usage: Usage) -> float:
+        """The price of one call in US dollars; the whole call is charged at the tier that its input reaches."""
+        into, out = self.input, self.output
+        for above, tier_into, tier_out in self.tiers:
+            if usage.input_tokens > above:
+                into, out = tier_into, tier_out
+        cached = min(usage.cached_input_tokens, usage.input_tokens)
+        thought = min(usage.reasoning_tokens, usage.output_tokens)
+        cached_price = into if self.cached_input is None else self.cached_input
+        thought_price = out if self.reasoning is None else self.reasoning
+        return (
+            (usage.input_tokens - cached) * into
+            + cached * cached_price
+            + (usage.output_tokens - thought) * out
+            + thought * thought_price
+        )
+
+
+class PriceTable:
+    """Looks single models up in the table's text, so that its several megabytes are never parsed whole.
+
+    `folder` is litellm's own folder; found by itself where it is None. Without litellm no price is known.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    def find(self, provider: str, model: str) -> Price | None:
+        """Return the price of `provider/model`, None where the table has none.
+
+        A router's model (`openrouter`, `openai/gpt-5-mini`) that the table does not list is priced as at its
+        maker; variants marked `:free` cost nothing.
+        """
+        base, _, variant = model.partition(":") if provider == "openrouter" else (model, "", "")
+        if variant == "free":
+            return Price(model, 0.0, 0.0)
+        entry = self._entry(f"{provider}/{base}") or self._entry(base, provider)
+        maker, slash, rest = base.partition("/")
+        if entry is None and provider == "openrouter" and slash:
+            entry = self._entry(base) or self._entry(rest, maker)
+        return _price(*entry) if entry else None
+
+    def providers(self) -> frozenset[str]:
+        """Names of the providers that litellm knows."""
+        names = set(re.findall(r'"litellm_provider"\s*:\s*"([a-z0-9_.\-]+)"', self._text))
+        path = self._path(_SUPPORT)
+        if path is not None:
+            try:
+                listed = json.loads(path.read_text("utf-8")).get("providers", {})
+            except (OSError, ValueError, AttributeError):
+                listed = {}
+            names.update(name for name in listed if isinstance(name, str))
+        return frozenset(names)
+
+    @property
+    def version(self) -> str | None:
+        """The version of litellm that the table belongs to."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("litellm") if self._path(_TABLE) else None
+        except PackageNotFoundError:
+            return None
+
+    def _entry(self, name: str, provider: str | None = None) -> tuple[str, Mapping[str, Any]] | None:
+        """The table's object of this name, if it belongs to `provider` (None: any)."""
+        found = re.search(rf"(?m)^[ \t]*{re.escape(json.dumps(name))}\s*:\s*(?=\{{)", self._text)
+        if found is None:
+            return None
+        try:
+            entry, _ = json.JSONDecoder().raw_decode(self._text, found.end())
+        except (ValueError, RecursionError):
+            return None
+        if provider is not None and entry.get("litellm_provider") not in (provider, f"{provider}_chat"):
+            return None
+        return name, entry
+
+    @cached_property
+    def _text(self) -> str:
+        path = self._path(_TABLE)
+        if path is None:
+            return ""
+        try:
+            return path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def _path(self, name: str) -> Path | None:
+        folder = self._folder or _litellm_folder()
+        path = folder / name if folder else None
+        return path if path is not None and path.is_file() else None
+
+
+def _litellm_folder() -> Path | None:
+    from importlib.util import find_spec
+
+    spec = find_spec("litellm")
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def _price(name: str, entry: Mapping[str, Any]) -> Price | None:
+    into, out = _number(entry.get("input_cost_per_token")), _number(entry.get("output_cost_per_token"))
+    if into is None or out is None:
+        return None
+    tiers = []
+    for thousands in sorted({int(m.group(1)) for key in entry if (m := _TIER.match(key))}):
+        above = [_number(entry.get(f"{side}_cost_per_token_above_{thousands}k_tokens")) for side in ("input", "output")]
+        tiers.append((thousands * 1000, into if above[0] is None else above[0], out if above[1] is None else above[1]))
+    return Price(
+        name,
+        into,
+        out,
+        cached_input=_number(entry.get("cache_read_input_token_cost")),
+        reasoning=_number(entry.get("output_cost_per_reasoning_token")),
+        tiers=tuple(tiers),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

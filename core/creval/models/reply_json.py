@@ -1,0 +1,75 @@
+"""A Reply as plain data and back: for the run folder, the cache and replays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from creval.types.messages import Completion, Reply, TokenLogprob, Usage
+
+__all__ = ["reply_from_json", "reply_to_json"]
+
+
+def reply_to_json(reply: Reply) -> dict[str, Any]:
+    """Plain data of a reply; what is empty is left out."""
+    data: dict[str, Any] = {"completions": [_completion_to_json(c) for c in reply.completions]}
+    usage = reply.usage
+    data["usage"] = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    if usage.reasoning_tokens:
+        data["usage"]["reasoning_tokens"] = usage.reasoning_tokens
+    if usage.cached_input_tokens:
+        data["usage"]["cached_input_tokens"] = usage.cached_input_tokens
+    data["cost"] = reply.cost
+    data["latency"] = round(reply.latency, 6)
+    data["attempts"] = reply.attempts
+    for name, value in (("model", reply.model), ("served_by", reply.served_by), ("cached", reply.cached)):
+        if value:
+            data[name] = value
+    return data
+
+
+def reply_from_json(data: Mapping[str, Any]) -> Reply:
+    """The reply that `reply_to_json` wrote. Raises KeyError, TypeError or ValueError where it did not."""
+    return Reply(
+        completions=tuple(_completion_from_json(c) for c in data["completions"]),
+        usage=Usage(**{name: int(count) for name, count in data.get("usage", {}).items()}),
+        cost=data.get("cost"),
+        latency=float(data.get("latency", 0.0)),
+        model=data.get("model"),
+        served_by=data.get("served_by"),
+        attempts=int(data.get("attempts", 1)),
+        cached=bool(data.get("cached", False)),
+    )
+
+
+def _completion_to_json(completion: Completion) -> dict[str, Any]:
+    data: dict[str, Any] = {"text": completion.text, "finish_reason": completion.finish_reason}
+    if completion.reasoning:
+        data["reasoning"] = completion.reasoning
+    if completion.refusal:
+        data["refusal"] = completion.refusal
+    if completion.logprobs is not None:
+        data["logprobs"] = [_token_to_json(token) for token in completion.logprobs]
+    return data
+
+
+def _token_to_json(token: TokenLogprob) -> list[Any]:
+    pair: list[Any] = [token.token, token.logprob]
+    return [*pair, [list(entry) for entry in token.top]] if token.top else pair
+
+
+def _completion_from_json(data: Mapping[str, Any]) -> Completion:
+    logprobs = data.get("logprobs")
+    return Completion(
+        text=str(data["text"]),
+        finish_reason=str(data.get("finish_reason", "stop")),
+        reasoning=data.get("reasoning"),
+        refusal=data.get("refusal"),
+        logprobs=None if logprobs is None else tuple(_token_from_json(token) for token in logprobs),
+    )
+
+
+def _token_from_json(data: Any) -> TokenLogprob:
+    token, logprob, *rest = data
+    top = tuple((str(t), float(p)) for t, p in rest[0]) if rest else ()
+    return TokenLogprob(str(token), float(logprob), top)

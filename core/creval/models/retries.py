@@ -1,0 +1,57 @@
+"""When a failed try is made again, and after how long."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+
+from creval.errors import RetryableModelError
+
+__all__ = ["RetryPolicy", "retry_after_seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Exponential back-off with full jitter; see `ModelOptions` for the meaning of the numbers (seconds)."""
+
+    max_retries: int = 6
+    base: float = 1.0
+    cap: float = 60.0
+    retry_after_cap: float = 120.0
+    random: random.Random = field(default_factory=random.Random)
+
+    def wait(self, retry: int, error: RetryableModelError) -> float | None:
+        """Return the seconds to wait before the `retry`-th new try (from 1), None where there shall be none.
+
+        A server's Retry-After is a lower bound, spread by up to `base` seconds so that waiting calls do not all
+        come back at once; an error with `retry_after` 0 is tried again at once.
+        """
+        if retry > self.max_retries:
+            return None
+        if error.retry_after is not None:
+            if error.retry_after <= 0:
+                return 0.0
+            return self.asked_pause(error) + self.random.uniform(0.0, self.base)
+        return self.random.uniform(0.0, min(self.cap, self.base * 2.0 ** (retry - 1)))
+
+    def asked_pause(self, error: RetryableModelError) -> float:
+        """The wait in seconds that the server asked for, capped; 0 where it asked for none."""
+        return min(max(0.0, error.retry_after or 0.0), self.retry_after_cap)
+
+
+def retry_after_seconds(value: str | None, now: float) -> float | None:
+    """Read a Retry-After header: seconds, or an HTTP date against `now` (epoch seconds). None where unreadable."""
+    if not value:
+        return None
+    text = value.strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - now
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
+    # A wait of nothing would mean "at once" to the policy; a server that limits never means that.
+    return None if math.isnan(seconds) else max(seconds, 0.001)

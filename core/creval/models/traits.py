@@ -1,0 +1,35 @@
+"""What a provider says about itself, so that the core treats it right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["ProviderTraits"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderTraits:
+    """Set as attribute `traits` of a provider; without one these defaults hold.
+
+    `remote`: calls go over a network, so an empty answer is a fault of the way and is asked again.
+    `cacheable`: answers are worth keeping (not those of baselines or replays, which cost nothing).
+    `honours_n`: several completions come from one call; otherwise the core makes one call for each.
+    `concurrency`: at most this many calls at once whatever the user allows (1 for a model in this process).
+    `base_url`: where calls go, without credentials. Models with the same one share a limiter.
+    `identity`: what else tells two models of one name apart (a checksum of weights); part of the cache key.
+    `prices`: whether the price table's entry for the name holds here.
+    `reports_cost`: the server tells the price of each call.
+    `free`: calls cost nothing.
+    """
+
+    remote: bool = True
+    cacheable: bool = True
+    honours_n: bool = True
+    concurrency: int | None = None
+    base_url: str | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    prices: bool = False
+    reports_cost: bool = False
+    free: bool = False
