@@ -1,0 +1,125 @@
+"""Files of one JSON object a line that survive a crash: whole lines are appended in one write."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from creval.errors import RunError
+
+__all__ = ["Appender", "drop_torn_line", "dump_line", "read_lines", "write_json"]
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def dump_line(record: Mapping[str, Any]) -> bytes:
+    """Encode one record as a line. Raises RunError where it holds NaN or something that is no plain data.
+
+    Lone surrogates, which a model may answer with, are kept by their JSON escape.
+    """
+    try:
+        text = _ENCODE(record)
+    except (TypeError, ValueError) as error:
+        raise RunError(
+            f"a record cannot be stored: {error}", cure="Report plain finite numbers, texts and lists."
+        ) from error
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+class Appender:
+    """Appends whole lines to a file. A line is on its way to disk when `append` returns.
+
+    Nothing is buffered in the process, so that a killed process loses no finished line. Raises RunError where the
+    disk is full or not writable; a line written in part is taken back.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Append one record as a line."""
+        line = dump_line(record)
+        start = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError as error:
+            os.ftruncate(self._file, start)
+            reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error.strerror)
+            raise RunError(
+                f"cannot write a sample: {reason}",
+                where=str(self._path),
+                cure="Free some space and go on with: creval resume " + str(self._path.parent.parent),
+            ) from error
+
+    def close(self) -> None:
+        """Bring the lines to disk and close the file."""
+        if self._file >= 0:
+            os.fsync(self._file)
+            os.close(self._file)
+            self._file = -1
+
+
+def drop_torn_line(path: Path) -> bool:
+    """Cut a last line that a killed process left without its end. Returns whether there was one."""
+    if not path.exists():
+        return False
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        end = size
+        while end > 0:
+            start = max(0, end - 65536)
+            file.seek(start)
+            found = file.read(end - start).rfind(b"\n")
+            if found >= 0:
+                end = start + found + 1
+                break
+            end = start
+        if end == size:
+            return False
+        file.truncate(end)
+        return True
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file, one at a time; a torn last line is left out.
+
+    Raises RunError with file and line where a line in the middle is damaged.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                raise RunError(
+                    f"a damaged line: {error}", where=f"{path}:{number}", cure="Remove the line, then: creval resume"
+                ) from error
+            yield record
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a JSON file whole or not at all (written beside, then renamed). Raises RunError for NaN."""
+    try:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise RunError(f"not a number in the data: {error}", where=str(path)) from error
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

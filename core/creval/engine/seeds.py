@@ -1,0 +1,33 @@
+"""All chance of a run comes from its one seed, by names: the same on every machine and Python."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+from creval.types.sample import SampleKey
+
+__all__ = ["choose", "derive", "sample_seed"]
+
+
+def derive(seed: int, *names: object) -> int:
+    """Return a 63-bit seed for the stream called `names`, from the run's seed by SHA-256."""
+    text = "\x1f".join(str(part) for part in (seed, *names))
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1
+
+
+def sample_seed(seed: int, key: SampleKey) -> int:
+    """Return the seed of one sample."""
+    return derive(seed, "sample", *key)
+
+
+def choose(count: int, limit: int | None, seed: int, name: str) -> list[int]:
+    """Return `limit` of `count` indices, chosen at random for (seed, name), in rising order.
+
+    A larger limit holds all of a smaller one's choice, so that a run can be extended.
+    """
+    if limit is None or limit >= count:
+        return list(range(count))
+    stream = random.Random(derive(seed, "subset", name))
+    ranks = sorted(range(count), key=[stream.random() for _ in range(count)].__getitem__)
+    return sorted(ranks[: max(limit, 0)])
