@@ -1,0 +1,70 @@
+"""The settings of a run, as one frozen object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from creval.errors import UsageError
+
+__all__ = ["RunOptions", "parse_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Everything of a run but its tasks and its target model. None means: as the task says.
+
+    - `limit`: docs a task: a number takes a seeded random subset, `"first:N"` the first N.
+    - `repeats`, `generation`: override those of every task (a generation setting of None is not sent).
+    - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`); `resources`: name -> instrument.
+    - `data`: task -> file in the task's own format, in place of its dataset.
+    - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
+    - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
+    - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
+    - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
+    - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
+    """
+
+    limit: int | str | None = None
+    repeats: int | None = None
+    seed: int = 0
+    offline: bool = False
+    output: Path | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    resources: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, Path] = field(default_factory=dict)
+    generation: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    concurrency: int = 64
+    timeout: float = 600.0
+    max_retries: int = 6
+    max_cost: float | None = None
+    max_calls: int | None = None
+    cache: bool = False
+    cache_folder: Path | None = None
+    allowed_error_share: float = 0.0
+    allow_code_execution: bool = False
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        parse_limit(self.limit)
+        if self.repeats is not None and self.repeats < 1:
+            raise UsageError("repeats must be at least 1", where="--repeats")
+        if self.concurrency < 1:
+            raise UsageError("concurrency must be at least 1", where="--concurrency")
+        if not 0 <= self.allowed_error_share <= 1:
+            raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
+
+
+def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
+    """Return (number of docs or None, whether to take the first ones). Raises UsageError."""
+    if limit is None:
+        return None, False
+    text = str(limit)
+    first = text.startswith("first:")
+    number = text.removeprefix("first:")
+    if not number.isdecimal() or int(number) < 1:
+        raise UsageError(f"{text!r} is no limit", where="--limit", cure="Give a number of docs, or first:N.")
+    return int(number), first
