@@ -1,0 +1,103 @@
+"""The root command: `creval --tasks A,B --model M` runs; everything else is a subcommand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.cli.lazy import LazyCommand, LazyGroup
+
+__all__ = ["cli"]
+
+COMMANDS = {
+    "ls": LazyCommand("creval.cli.ls:ls", "List tasks and suites."),
+    "show": LazyCommand("creval.cli.show:show", "Show one task; --resolved prints its whole YAML with origins."),
+    "validate": LazyCommand("creval.cli.validate:validate", "Find every problem of task and suite files."),
+    "plugins": LazyCommand("creval.cli.plugins:plugins", "List plugins, what they bring, and what failed to load."),
+    "resume": LazyCommand("creval.cli.resume:resume", "Go on with a run that was interrupted or killed."),
+    "score": LazyCommand("creval.cli.score:score", "Score the saved answers of a run again, asking no model."),
+    "report": LazyCommand("creval.cli.report:report", "Print the results of runs beside floor and ceiling."),
+    "analyse": LazyCommand("creval.cli.analyse:analyse", "Compute numbers over several runs."),
+}
+
+EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5
+
+Plugins add commands of their own, e.g. creval kumo --help; creval plugins lists them.
+Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopped by the budget, 130 interrupted."""
+
+_RUN_OPTIONS = (
+    click.option("--tasks", "-t", multiple=True, metavar="A,B", help="Tasks, suites or YAML files."),
+    click.option("--model", "-m", metavar="M", help="The model, as provider/name."),
+    click.option(
+        "--role", multiple=True, metavar="ROLE=M", help="Who plays another role, e.g. judge=openai/gpt-5-mini."
+    ),
+    click.option(
+        "--resource", multiple=True, metavar="NAME=R", help="Another instrument, e.g. embedding=embedded/minilm."
+    ),
+    click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first."),
+    click.option("--repeats", type=click.IntRange(min=1), help="Tries a doc; by default what the task says."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Where all chance of the run comes from."),
+    click.option(
+        "--generation", multiple=True, metavar="K=V", help="Override a generation setting; null leaves it out."
+    ),
+    click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset."),
+    click.option("--offline", is_flag=True, help="Forbid the network."),
+    click.option("--base-url", metavar="URL", help="A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
+    click.option(
+        "--concurrency", type=click.IntRange(min=1), default=64, show_default=True, help="Calls in flight at most."
+    ),
+    click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds one call may take."),
+    click.option(
+        "--max-retries", type=click.IntRange(min=0), default=6, show_default=True, help="Further tries of a call."
+    ),
+    click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
+    click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
+    click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing."),
+    click.option("--cache", is_flag=True, help="Take answers from the response cache, and keep them there."),
+    click.option(
+        "--allowed-error-share", type=float, default=0.0, show_default=True, help="Errored samples allowed, 0 to 1."
+    ),
+    click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox."),
+    click.option(
+        "--output", "-o", type=click.Path(path_type=Path), metavar="RUN", help="The run folder (default: under runs/)."
+    ),
+)
+
+
+def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_RUN_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    epilog=EPILOG,
+)
+@_run_options
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--version", is_flag=True, help="Print the version.")
+@click.pass_context
+def cli(ctx: click.Context, version: bool, debug: bool, **options: Any) -> None:
+    """Measure how creative and how sound in reasoning a language model is."""
+    if version:
+        import creval
+
+        click.echo(f"creval {creval.__version__}")
+        return
+    if ctx.invoked_subcommand is not None:
+        if options["tasks"] or options["model"]:
+            raise click.UsageError(f"--tasks and --model start a run; they do not go with {ctx.invoked_subcommand!r}")
+        return
+    if not options["tasks"] and not options["model"]:
+        click.echo(ctx.get_help())
+        return
+    from creval.cli.run import start
+
+    ctx.exit(start(options))
