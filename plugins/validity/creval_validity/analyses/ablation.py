@@ -1,0 +1,103 @@
+"""What a design choice of a test is worth: validity and specificity at each level of a factor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from creval.errors import UsageError
+from creval_validity.analyses.validity import Cell, ValidityRequest, analyse_validity
+from creval_validity.tables.score_table import ScoreTable
+
+__all__ = [
+    "KNOWN_FACTORS",
+    "AblationLevel",
+    "AblationRequest",
+    "AblationResult",
+    "analyse_ablation",
+    "known_ablations",
+    "parse_ablation",
+]
+
+_FORM = "Write it as 'factor: level=column, level=column', e.g. 'k: 2=drat_k2, 3=drat_k3, 4=drat'."
+
+KNOWN_FACTORS: dict[str, dict[str, str]] = {
+    "k": {"2": "drat_k2", "3": "drat_k3", "4": "drat"},
+    "corpus": {"scientific": "drat", "conceptnet": "drat_conceptnet"},
+    "utility": {"max": "drat", "min": "drat_utility_min", "mean": "drat_utility_mean"},
+    "n_min": {"2": "drat_n_min_2", "3": "drat", "4": "drat_n_min_4", "5": "drat_n_min_5", "6": "drat_n_min_6"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRequest:
+    """A factor with its levels; each level is a column of the table."""
+
+    factor: str
+    levels: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AblationLevel:
+    """One level against one benchmark."""
+
+    level: str
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class AblationResult:
+    """All levels of a factor against every benchmark, on the models that have every level (so that levels differ
+    in the factor and not in their models)."""
+
+    factor: str
+    models: tuple[str, ...]
+    levels: tuple[AblationLevel, ...]
+
+
+def parse_ablation(text: str) -> AblationRequest:
+    """Read `factor: level=column, level=column`. Raises UsageError for another form or fewer than two levels."""
+    factor, colon, rest = text.partition(":")
+    pairs = [re.split(r"\s*=\s*", part.strip(), maxsplit=1) for part in rest.split(",")]
+    if not colon or not factor.strip() or any(len(pair) != 2 or "" in pair for pair in pairs):
+        raise UsageError(f"{text!r} is no ablation", cure=_FORM)
+    levels = tuple((level, column) for level, column in pairs)
+    if len(levels) < 2 or len({level for level, _ in levels}) < len(levels):
+        raise UsageError(f"{text!r} needs two or more different levels", cure=_FORM)
+    return AblationRequest(factor.strip(), levels)
+
+
+def known_ablations(columns: Sequence[str]) -> tuple[AblationRequest, ...]:
+    """Return the ablations of the DRAT (k, corpus, utility, n_min) of which the table has two levels or more.
+
+    Scores of another embedding than the test's own carry it in brackets (`drat_k2[embedded/minilm]`); levels
+    are compared within one embedding only.
+    """
+    instruments = dict.fromkeys(name[name.index("[") :] if "[" in name else "" for name in columns)
+    found = []
+    for instrument in instruments:
+        for factor, levels in KNOWN_FACTORS.items():
+            present = tuple(
+                (level, column + instrument) for level, column in levels.items() if column + instrument in columns
+            )
+            if len(present) >= 2:
+                found.append(AblationRequest(factor + instrument, present))
+    return tuple(found)
+
+
+def analyse_ablation(table: ScoreTable, ablation: AblationRequest, request: ValidityRequest) -> AblationResult:
+    """Compute validity and specificity at each level. `request.tests` is replaced by the levels' columns."""
+    columns = [column for _, column in ablation.levels]
+    mask = table.pool(columns)
+    models = table.names_in(mask)
+    cells = table.cells()
+    common = ScoreTable.from_cells({model: cells[model] for model in models}, tuple(table.columns))
+    asked = replace(request, tests=tuple(dict.fromkeys(columns)))
+    result = analyse_validity(common, asked)
+    levels = tuple(
+        AblationLevel(level, result.cell(column, benchmark))
+        for benchmark in request.benchmarks
+        for level, column in ablation.levels
+    )
+    return AblationResult(ablation.factor, models, levels)

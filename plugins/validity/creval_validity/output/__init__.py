@@ -1,0 +1,3 @@
+"""Results as tables, files, plots and documentation."""
+
+from __future__ import annotations

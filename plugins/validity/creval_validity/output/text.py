@@ -1,0 +1,69 @@
+"""Results as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from creval_validity.analyses.validity import Cell, ValidityResult
+from creval_validity.output.rows import Rows
+from creval_validity.stats.correlation import Correlation
+from creval_validity.tables.catalogue import label
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["cell_text", "number", "rows_table", "validity_table"]
+
+
+def number(value: float | None, digits: int = 2, sign: bool = True) -> str:
+    """Return a number for readers; `-` where there is none, never `-0.00`."""
+    if value is None:
+        return "-"
+    rounded = round(value, digits) + 0.0
+    return f"{rounded:+.{digits}f}" if sign else f"{rounded:.{digits}f}"
+
+
+def cell_text(found: Correlation | None) -> str:
+    """Return r with the stars of its p-value, as in Table 1."""
+    return number(found.r) + found.stars if found else "-"
+
+
+def validity_table(result: ValidityResult) -> Table:
+    """Return the tests by benchmarks with validity / specificity and n, as Table 1 is laid out."""
+    from rich.table import Table
+
+    table = Table(title="Validity / specificity (n)", caption="* p<.05  ** p<.01  *** p<.001  - none")
+    table.add_column("test")
+    for benchmark in result.request.benchmarks:
+        table.add_column(label(benchmark), justify="right")
+    for test in result.request.tests:
+        cells = [result.cell(test, benchmark) for benchmark in result.request.benchmarks]
+        table.add_row(label(test), *(_both(cell) for cell in cells))
+    return table
+
+
+def _both(cell: Cell) -> str:
+    return f"{cell_text(cell.validity)} / {cell_text(cell.specificity)} ({cell.n})"
+
+
+def rows_table(rows: Rows, columns: Sequence[str] = ()) -> Table:
+    """Return rows as a table; `columns` chooses and orders them."""
+    from rich.table import Table
+
+    chosen = [rows.columns.index(name) for name in (columns or rows.columns)]
+    table = Table(title=rows.title)
+    for index in chosen:
+        numeric = any(isinstance(row[index], (int, float)) for row in rows.rows)
+        table.add_column(rows.columns[index], justify="right" if numeric else "left")
+    for row in rows.rows:
+        table.add_row(*(_show(row[index]) for index in chosen))
+    return table
+
+
+def _show(value: Any) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, float):
+        return number(value, 3, sign=False)
+    return "-" if value is None else escape(str(value))

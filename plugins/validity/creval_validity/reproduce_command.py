@@ -1,0 +1,34 @@
+"""`creval validity reproduce`: Table 1 of the paper beside its recomputation from Tables 3 and 4."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["reproduce"]
+
+
+@click.command(epilog="Example: creval validity reproduce --csv table1.csv")
+@click.option("--csv", "csv_path", type=click.Path(dir_okay=False), help="Also write every number to a CSV file.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def reproduce(csv_path: str | None, as_json: bool) -> None:
+    """Recompute the paper's Table 1 from its printed scores and say what explains each difference."""
+    import json
+    from pathlib import Path
+
+    from creval_validity.analyses.reproduction import reproduce_table1
+    from creval_validity.output.export import plain, write_csv
+    from creval_validity.output.rows import comparison_rows
+
+    comparisons = reproduce_table1()
+    rows = comparison_rows(comparisons)
+    if as_json:
+        click.echo(json.dumps(plain(comparisons), indent=2, allow_nan=False))
+    else:
+        from rich.console import Console
+
+        from creval_validity.output.text import rows_table
+
+        shown = ("test", "benchmark", "criterion", "n", "printed", "recomputed", "difference", "p", "cause")
+        Console(highlight=False).print(rows_table(rows, shown))
+    if csv_path:
+        click.echo(f"written: {write_csv(Path(csv_path), rows)}", err=as_json)

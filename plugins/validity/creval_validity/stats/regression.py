@@ -1,0 +1,108 @@
+"""Nested regressions: does one test add to what others predict? (arXiv:2605.13450, Section 4.4)"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from creval.errors import DataError
+from creval_validity.stats.sample import FloatArray, independent_basis, is_constant, standardised
+
+__all__ = ["Fit", "NestedComparison", "compare_nested", "fit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A least-squares fit with a constant. `f` and `p` test all slopes at once (df1 = k, df2 = n - k - 1)."""
+
+    n: int
+    k: int
+    r2: float
+    adjusted_r2: float
+    f: float
+    df1: int
+    df2: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class NestedComparison:
+    """What `added` predictors bring beyond `base` ones, on the same models.
+
+    F = (delta R^2 / df1) / ((1 - R^2 of the larger model) / df2), df1 the number of added predictors,
+    df2 = n - all predictors - 1.
+    """
+
+    target: str
+    base_names: tuple[str, ...]
+    added_names: tuple[str, ...]
+    n: int
+    base: Fit
+    full: Fit
+    delta_r2: float
+    f: float
+    df1: int
+    df2: int
+    p: float
+
+
+def fit(y: FloatArray, predictors: FloatArray, name: str = "y") -> Fit:
+    """Fit `y` on `predictors` (n by k, k >= 1) and a constant.
+
+    Raises DataError where models are too few (n < k + 2), `y` does not vary, or the predictors are linearly
+    dependent.
+    """
+    n, k = predictors.shape
+    df2 = n - k - 1
+    if df2 < 1:
+        raise DataError(f"{name}: {n} models are too few for {k} predictors", cure="Add models or drop a predictor.")
+    if is_constant(y):
+        raise DataError(f"{name} is the same for all {n} models", cure="Add models that differ on it.")
+    basis = independent_basis(standardised(predictors))
+    if basis is None:
+        raise DataError(f"{name}: the predictors are linearly dependent on these {n} models", cure="Drop one of them.")
+    centred = y - y.mean()
+    explained = basis.T @ centred
+    r2 = min(1.0, float(explained @ explained) / float(centred @ centred))
+    f, p = _f_test(r2, 1.0 - r2, k, df2)
+    return Fit(n=n, k=k, r2=r2, adjusted_r2=1.0 - (1.0 - r2) * (n - 1) / df2, f=f, df1=k, df2=df2, p=p)
+
+
+def compare_nested(
+    target: tuple[str, FloatArray], base: dict[str, FloatArray], added: dict[str, FloatArray]
+) -> NestedComparison:
+    """Compare the regression of a target on `base` with that on `base` and `added`."""
+    name, y = target
+    if not base or not added:
+        raise DataError(f"{name}: a nested comparison needs a base and something added", cure="Name both.")
+    repeated = sorted(set(base) & set(added))
+    if repeated:
+        raise DataError(f"{name}: {', '.join(repeated)} cannot be both base and added", cure="Name it once.")
+    small = fit(y, np.column_stack(list(base.values())), name)
+    large = fit(y, np.column_stack([*base.values(), *added.values()]), name)
+    gain = max(0.0, large.r2 - small.r2)
+    f, p = _f_test(gain, 1.0 - large.r2, len(added), large.df2)
+    return NestedComparison(
+        target=name,
+        base_names=tuple(base),
+        added_names=tuple(added),
+        n=small.n,
+        base=small,
+        full=large,
+        delta_r2=gain,
+        f=f,
+        df1=len(added),
+        df2=large.df2,
+        p=p,
+    )
+
+
+def _f_test(gained: float, left: float, df1: int, df2: int) -> tuple[float, float]:
+    from scipy.special import fdtrc
+
+    if left <= 1e-14:
+        return math.inf, 0.0
+    f = (gained / df1) / (left / df2)
+    return f, float(fdtrc(df1, df2, f))

@@ -1,0 +1,117 @@
+"""The numbers that one correlation is made of, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from creval.errors import DataError
+
+__all__ = ["FloatArray", "PairedSample", "independent_basis", "is_constant", "residual", "standardised"]
+
+FloatArray = NDArray[np.float64]
+_TINY = 1e-10
+
+
+@dataclass(frozen=True)
+class PairedSample:
+    """Scores of n models on a test `x`, a benchmark `y` and k capability measures `controls` (n by k).
+
+    Raises DataError where lengths differ, a value is not finite, a column does not vary, or n is below
+    k + 4 (with fewer, an interval by Fisher's z has no width). `names` are used in messages only.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    controls: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    names: tuple[str, str] = ("x", "y")
+
+    def __post_init__(self) -> None:
+        if self.controls.size == 0:
+            object.__setattr__(self, "controls", np.empty((len(self.x), 0)))
+        if not len(self.x) == len(self.y) == len(self.controls):
+            raise DataError(f"{self._what}: {len(self.x)}, {len(self.y)} and {len(self.controls)} values do not pair")
+        if self.n < self.k + 4:
+            need = f"{self.k + 4} models are needed" + (f" with {self.k} controls" if self.k else "")
+            raise DataError(
+                f"{self._what}: {self.n} models have every score; {need}", cure="Add models, or drop a control."
+            )
+        for name, values in ((self.names[0], self.x), (self.names[1], self.y)):
+            if not np.isfinite(values).all():
+                raise DataError(f"{name} holds a value that is not finite", cure="Leave models with gaps out.")
+            if is_constant(values):
+                raise DataError(
+                    f"{name} is the same for all {self.n} models of {self._what}; it correlates with nothing",
+                    cure="Add models that differ on it.",
+                )
+        if not np.isfinite(self.controls).all():
+            raise DataError(f"{self._what}: a control holds a value that is not finite")
+
+    @property
+    def n(self) -> int:
+        """How many models."""
+        return len(self.x)
+
+    @property
+    def k(self) -> int:
+        """How many controls."""
+        return int(self.controls.shape[1])
+
+    @property
+    def _what(self) -> str:
+        return f"{self.names[0]} and {self.names[1]}"
+
+    def without_controls(self) -> PairedSample:
+        """Return the same models without their capability measures."""
+        return PairedSample(self.x, self.y, names=self.names)
+
+
+def is_constant(values: FloatArray) -> bool:
+    """Whether values differ by no more than rounding in the last bits."""
+    scale = float(np.abs(values).max(initial=0.0))
+    return bool(np.ptp(values) <= _TINY * max(scale, 1e-300))
+
+
+def residual(target: FloatArray, predictors: Sequence[FloatArray] | FloatArray, name: str = "y") -> FloatArray:
+    """Return `target` minus its least-squares prediction from `predictors` (n by k) and a constant.
+
+    Raises DataError where the predictors are linearly dependent on these models, or leave nothing over.
+    """
+    columns = np.asarray(predictors, dtype=np.float64)
+    centred = target - target.mean()
+    if columns.shape[1] == 0:
+        return np.asarray(centred, dtype=np.float64)
+    design = standardised(columns)
+    basis = independent_basis(design)
+    if basis is None:
+        raise DataError(
+            f"the controls of {name} are linearly dependent on these {len(target)} models",
+            cure="Drop one of the controls, or add models.",
+        )
+    left = centred - basis @ (basis.T @ centred)
+    if float(left @ left) <= _TINY * float(centred @ centred):
+        raise DataError(
+            f"the controls predict {name} perfectly: nothing is left for a test to predict",
+            cure="Leave out the control that is the benchmark itself.",
+        )
+    return np.asarray(left - left.mean(), dtype=np.float64)
+
+
+def standardised(columns: FloatArray) -> FloatArray:
+    """Return columns with mean 0 and unit spread; a constant column becomes 0."""
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    scale = np.abs(columns).max(axis=0, initial=1e-300)
+    flat = spread <= _TINY * scale
+    return np.where(flat, 0.0, centred / np.where(flat, 1.0, spread))
+
+
+def independent_basis(design: FloatArray) -> FloatArray | None:
+    """Return an orthonormal basis of standardised columns, or None where one follows from those before it."""
+    basis, triangle = np.linalg.qr(design)
+    if (np.abs(np.diag(triangle)) <= 1e-8 * np.sqrt(len(design))).any():
+        return None
+    return np.asarray(basis, dtype=np.float64)

@@ -1,0 +1,71 @@
+"""What the known columns are: test, benchmark or capability, and for which construct."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+__all__ = ["CAPABILITIES", "CONSTRUCTS", "ColumnInfo", "catalogue", "constructs_of", "describe", "label", "names_of"]
+
+ColumnKind = Literal["test", "benchmark", "capability"]
+CAPABILITIES = ("arena_overall", "mmlu_pro")
+CONSTRUCTS = ("creative writing", "divergent thinking", "scientific ideation")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """A known column. `half_width` is half a unit of the last printed digit of the shipped values, `range` what
+    values on the shipped scale can be."""
+
+    name: str
+    kind: ColumnKind
+    label: str
+    construct: str | None = None
+    half_width: float | None = None
+    range: tuple[float, float] | None = None
+    instrument: str | None = None
+
+
+@cache
+def catalogue() -> dict[str, ColumnInfo]:
+    """Return the columns of the shipped tables by name, in the paper's order."""
+    import yaml
+
+    text = (files("creval_validity") / "data" / "columns.yaml").read_text(encoding="utf-8")
+    entries = yaml.safe_load(text)
+    return {name: ColumnInfo(name, **{**entry, "range": tuple(entry["range"])}) for name, entry in entries.items()}
+
+
+def names_of(kind: ColumnKind) -> tuple[str, ...]:
+    """Return the names of all known columns of a kind."""
+    return tuple(name for name, info in catalogue().items() if info.kind == kind)
+
+
+def describe(name: str, kind: ColumnKind) -> ColumnInfo:
+    """Return what is known of a column; a column that nobody knows is labelled by its own name.
+
+    The name of a user's benchmark may carry its construct: `construct: name` is not parsed here; a
+    benchmark without one belongs to the construct that bears its own label.
+    """
+    known = catalogue().get(name)
+    if known is not None and known.kind == kind:
+        return known
+    return ColumnInfo(name=name, kind=kind, label=name, construct=name if kind == "benchmark" else None)
+
+
+def label(name: str) -> str:
+    """Return the label of a column, known or not."""
+    known = catalogue().get(name)
+    return known.label if known else name
+
+
+def constructs_of(benchmarks: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the benchmarks by construct, the paper's constructs first."""
+    found: dict[str, list[str]] = {}
+    for name in benchmarks:
+        found.setdefault(describe(name, "benchmark").construct or name, []).append(name)
+    order = [*CONSTRUCTS, *found]
+    return {construct: tuple(found[construct]) for construct in dict.fromkeys(order) if construct in found}

@@ -1,0 +1,147 @@
+"""Reading a CSV of scores: one row a model, one column a score."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from creval.errors import DataError
+from creval_validity.tables.score_table import ScoreTable
+
+__all__ = ["MISSING", "read_csv", "read_csv_text"]
+
+MISSING = frozenset({"", "-", "–", "—", "na", "n/a", "nan", "null", "none", "."})
+_MAX_BYTES = 50_000_000
+_TEXT_COLUMNS = ("model", "provider", "date")
+
+Rename = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a row stands, for messages."""
+
+    file: str
+    line: int
+
+
+def read_csv(path: Path | str, canonical: Rename | None = None) -> ScoreTable:
+    """Read scores from a CSV file (UTF-8, comma, header row).
+
+    Column `model` is required; `provider` and `date` (ISO 8601, the public release) are recognised; every
+    other column holds numbers. Empty cells, dashes, `NA`, `NaN`, `null` and `none` are gaps. `canonical`
+    turns a written model name into the table's own (see `creval_validity.tables.aliases`).
+
+    Raises DataError naming file and line for a missing or repeated header, a cell that is not a number, an
+    infinite value, a row of the wrong length, or a model that stands twice.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise DataError(f"larger than {_MAX_BYTES} bytes", where=str(file), cure="Split the table.")
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", where=str(file), cure="Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
+    return read_csv_text(text, str(file), canonical)
+
+
+def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> ScoreTable:
+    """Read scores from CSV text; `where` names it in messages. See `read_csv`."""
+    reader = csv.reader(io.StringIO(text), strict=True)
+    cells: dict[str, dict[str, float]] = {}
+    lines: dict[str, int] = {}
+    providers: dict[str, str] = {}
+    dates: dict[str, date] = {}
+    try:
+        header = _header(next(reader, []), where)
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            place = _Place(where, reader.line_num)
+            record = _record(header, row, place)
+            model = (canonical or str)(record["model"])
+            if model in cells:
+                raise DataError(
+                    f"model {model!r} stands twice (first on line {lines[model]})",
+                    where=f"{where}:{place.line}",
+                    cure="Keep one row a model; give another setting of it a name of its own.",
+                )
+            cells[model] = _numbers(record, place)
+            lines[model] = place.line
+            if record.get("provider"):
+                providers[model] = record["provider"]
+            if record.get("date", "").lower() not in MISSING:
+                dates[model] = _date(record["date"], place)
+    except csv.Error as error:
+        raise DataError(f"is not a CSV table: {error}", where=f"{where}:{reader.line_num}") from error
+    if not cells:
+        raise DataError("holds no models", where=where, cure="Write one row a model under the header.")
+    numeric = [name for name in header if name not in _TEXT_COLUMNS]
+    table = ScoreTable.from_cells(cells, numeric)
+    return ScoreTable(table.models, table.columns, providers, dates)
+
+
+def _header(row: Sequence[str], where: str) -> list[str]:
+    header = [cell.strip() for cell in row]
+    lowered = [name.lower() for name in header]
+    header = [low if low in _TEXT_COLUMNS else name for name, low in zip(header, lowered, strict=True)]
+    if "model" not in header:
+        from creval.names import nearest
+
+        near = nearest("model", header)
+        hint = f" Is it {near[0]!r}?" if near else ""
+        raise DataError(f"has no column 'model'.{hint}", where=f"{where}:1", cure="Name the models' column 'model'.")
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise DataError(f"columns stand twice: {', '.join(twice)}", where=f"{where}:1", cure="Rename one of them.")
+    if "" in header:
+        raise DataError(f"column {header.index('') + 1} has no name", where=f"{where}:1", cure="Name it or drop it.")
+    return header
+
+
+def _record(header: Sequence[str], row: Sequence[str], place: _Place) -> dict[str, str]:
+    if len(row) != len(header):
+        raise DataError(
+            f"has {len(row)} cells where the header has {len(header)}",
+            where=f"{place.file}:{place.line}",
+            cure="Leave a gap as an empty cell; quote text that holds a comma.",
+        )
+    record = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+    if not record["model"]:
+        raise DataError("has no model name", where=f"{place.file}:{place.line}", cure="Fill the column 'model'.")
+    return record
+
+
+def _numbers(record: Mapping[str, str], place: _Place) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    for name, cell in record.items():
+        if name in _TEXT_COLUMNS or cell.lower() in MISSING:
+            continue
+        try:
+            value = float(cell)
+        except ValueError:
+            value = math.inf
+        if not math.isfinite(value):
+            raise DataError(
+                f"{cell[:40]!r} in column {name!r} is no finite number",
+                where=f"{place.file}:{place.line}",
+                cure="Write a number, or leave the cell empty where there is none.",
+            )
+        numbers[name] = value
+    return numbers
+
+
+def _date(cell: str, place: _Place) -> date:
+    try:
+        return date.fromisoformat(cell)
+    except ValueError as error:
+        raise DataError(
+            f"{cell[:40]!r} in column 'date' is no date", where=f"{place.file}:{place.line}", cure="Write 2025-08-07."
+        ) from error

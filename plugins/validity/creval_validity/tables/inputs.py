@@ -1,0 +1,197 @@
+"""From what the user names (run folders, CSV files, the shipped tables) to one table of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from creval.errors import DataError, UsageError
+from creval_validity.tables.aliases import Aliases, shipped_aliases
+from creval_validity.tables.catalogue import CAPABILITIES, catalogue, names_of
+from creval_validity.tables.csv_table import read_csv
+from creval_validity.tables.merge import Prefer, merge
+from creval_validity.tables.run_table import Repeated, read_runs
+from creval_validity.tables.score_table import ScoreTable
+from creval_validity.tables.shipped import shipped_table, table3, table4
+
+__all__ = ["Assembled", "Columns", "InputRequest", "assemble", "choose_benchmarks", "choose_columns"]
+
+Shipped = Literal["auto", "none", "benchmarks", "tests", "all"]
+Conflict = Literal["error", "mine", "shipped"]
+_PREFER: dict[Conflict, Prefer] = {"error": "error", "mine": "first", "shipped": "second"}
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequest:
+    """Where scores come from.
+
+    `shipped`: which of the paper's tables join in; `auto` is `all` where nothing else is named and
+    `benchmarks` otherwise (own test scores beside the paper's benchmark scores). `conflict` says what holds
+    where own and shipped data differ for the same model and column. `repeated`: what to do with several
+    runs of one model on one metric.
+    """
+
+    runs: tuple[str, ...] = ()
+    csv: tuple[str, ...] = ()
+    shipped: Shipped = "auto"
+    aliases: str | None = None
+    conflict: Conflict = "error"
+    repeated: Repeated = "error"
+    mixed_tasks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The joined table, which of its columns the user brought, and what the reader must know."""
+
+    table: ScoreTable
+    own_columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns play which part. Empty: by what is known of the columns that are there."""
+
+    tests: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = field(default=CAPABILITIES)
+
+
+def assemble(request: InputRequest) -> Assembled:
+    """Join every source. Raises DataError or UsageError with the file and the cure."""
+    names = shipped_aliases()
+    if request.aliases:
+        names = names.extended(request.aliases)
+    own: ScoreTable | None = None
+    notes: list[str] = []
+    for path in request.csv:
+        table = read_csv(path, names.canonical)
+        own = table if own is None else merge(own, table)
+    if request.runs:
+        read = read_runs([Path(run) for run in request.runs], names, request.repeated, request.mixed_tasks)
+        notes += read.notes
+        own = read.table if own is None else merge(own, read.table)
+    shipped = _shipped(request, own)
+    notes += _strangers(own, shipped, names)
+    if own is None:
+        if shipped is None:
+            raise UsageError("no scores to analyse", cure="Name run folders or a CSV, or leave the shipped tables in.")
+        return Assembled(shipped, (), tuple(notes))
+    own_columns = tuple(own.columns)
+    if shipped is None:
+        return Assembled(own, own_columns, tuple(notes))
+    _same_scale(own, shipped)
+    try:
+        joined = merge(own, shipped, _PREFER[request.conflict])
+    except DataError as error:
+        raise DataError(
+            f"{error.what}; the second is the paper's",
+            cure="Say which counts with the option conflict (mine or shipped), or rename your column.",
+        ) from error
+    return Assembled(joined, own_columns, tuple(notes))
+
+
+def _shipped(request: InputRequest, own: ScoreTable | None) -> ScoreTable | None:
+    kind = request.shipped
+    if kind == "auto":
+        kind = "all" if own is None else "benchmarks"
+    if kind == "none":
+        return None
+    if kind == "all":
+        return shipped_table()
+    return table3() if kind == "tests" else table4()
+
+
+def _same_scale(own: ScoreTable, shipped: ScoreTable) -> None:
+    """Refuse own values that are on another scale than the shipped column they would join."""
+    for name, values in own.columns.items():
+        info = catalogue().get(name)
+        if name not in shipped.columns or info is None or info.range is None:
+            continue
+        present = values[np.isfinite(values)]
+        low, high = info.range
+        outside = present[(present < low) | (present > high)]
+        share = len(present) > 0 and high >= 100 and float(present.max()) <= 1.0 and float(present.max()) > 0.0
+        if len(outside) or share:
+            shown = float(outside[0]) if len(outside) else float(present.max())
+            raise DataError(
+                f"your {name} of {shown:g} is on another scale than the shipped {name} ({low:g} to {high:g})",
+                cure="Bring it to that scale, or give the column another name.",
+            )
+
+
+def _strangers(own: ScoreTable | None, shipped: ScoreTable | None, names: Aliases) -> list[str]:
+    """Say which own models the shipped tables do not know, with the names that look alike."""
+    if own is None or shipped is None:
+        return []
+    notes = []
+    for model in own.models:
+        if model not in shipped.models:
+            near = names.suggestions(model)
+            hint = f"; add an alias if it is {' or '.join(near)}" if near else ""
+            notes.append(f"{model} is not in the shipped tables{hint}")
+    return notes
+
+
+def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
+    """Decide which columns are tests and which benchmarks.
+
+    Own columns that are neither known nor named are an error with the nearest known names. Known columns are
+    taken where they hold anything; an own column whose name without its bracket is a known test is a test.
+    """
+    table = assembled.table
+    named = (*asked.tests, *asked.benchmarks, *asked.capabilities)
+    unknown = [name for name in assembled.own_columns if name not in named and _kind(name) is None]
+    if unknown and not (asked.tests and asked.benchmarks):
+        raise UsageError(_unknown_text(unknown), cure="Say what it is: test NAME, benchmark NAME or capability NAME.")
+    there = [name for name in table.columns if table.count(name)]
+    tests = asked.tests or tuple(name for name in there if _kind(name) == "test" and name not in named)
+    benchmarks = asked.benchmarks or tuple(n for n in there if _kind(n) == "benchmark" and n not in named)
+    order = {name: place for place, name in enumerate(catalogue())}
+    if not asked.tests:
+        tests = tuple(sorted(tests, key=lambda name: (order.get(name.partition("[")[0], len(order)), name)))
+    if not tests or not benchmarks:
+        what = "test" if not tests else "benchmark"
+        raise UsageError(
+            f"the data hold no {what} column; columns: {', '.join(there) or 'none'}",
+            cure=f"Name one with the option {what}, or bring data that have one.",
+        )
+    return Columns(tests, benchmarks, asked.capabilities)
+
+
+def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the benchmark columns asked for, or every known one that holds anything."""
+    table = assembled.table
+    for name in asked:
+        table.column(name)
+    found = asked or tuple(name for name in names_of("benchmark") if name in table.columns and table.count(name))
+    if not found:
+        raise UsageError(
+            f"the data hold no benchmark column; columns: {', '.join(table.columns) or 'none'}",
+            cure="Name one with the option benchmark, or bring data that have one.",
+        )
+    return found
+
+
+def _kind(name: str) -> str | None:
+    bare = name.partition("[")[0]
+    known = catalogue().get(bare)
+    if known is not None:
+        return known.kind
+    return "test" if any(bare.startswith(f"{test}_") for test in names_of("test")) else None
+
+
+def _unknown_text(unknown: Sequence[str]) -> str:
+    from creval.names import nearest
+
+    parts = []
+    for name in unknown:
+        near = nearest(name, tuple(catalogue()))
+        parts.append(f"{name!r}" + (f" (did you mean {' or '.join(near)}?)" if near else ""))
+    many = "columns" if len(unknown) > 1 else "column"
+    return f"unknown {many} {', '.join(parts)}"

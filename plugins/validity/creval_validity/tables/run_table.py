@@ -1,0 +1,147 @@
+"""Scores of run folders: one row a model, one column a metric.
+
+A run folder's `results.json` names the model and holds the metrics of each task. A metric becomes a column:
+
+- named as the metric where the metric is called after its task (`dat`, `cdat_n`, `drat[embedded/minilm]`);
+- named as the task where it is the task's primary metric under another name (`drat` of task `drat_k2`);
+- else `task.metric`.
+
+Metrics over single conditions, and metrics without a value, are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from creval.errors import DataError, RunError
+from creval_validity.tables.aliases import Aliases
+from creval_validity.tables.score_table import ScoreTable
+
+__all__ = ["Repeated", "RunScores", "column_name", "read_runs"]
+
+Repeated = Literal["error", "mean", "last"]
+_MAX_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """Scores of runs, and what the reader must know of them."""
+
+    table: ScoreTable
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Score:
+    """One metric of one run."""
+
+    model: str
+    column: str
+    value: float
+    run: Path
+    task_hash: str
+
+
+def column_name(task: str, metric: str, primary: bool) -> str:
+    """Return the column of a metric (see the module's rules)."""
+    bare, bracket, instrument = metric.partition("[")
+    short = task.rpartition("/")[-1]
+    if bare == short or bare.startswith(f"{short}_"):
+        return metric
+    return f"{short}{bracket}{instrument}" if primary else f"{short}.{metric}"
+
+
+def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed_tasks: bool) -> RunScores:
+    """Read run folders.
+
+    `repeated`: several runs of one model on one metric are an error, averaged, or the last one named counts.
+    Raises RunError where a folder has no readable results, DataError where one column was made with
+    different versions of its task (unless `mixed_tasks`) or a model stands twice.
+    """
+    scores: list[_Score] = []
+    notes: list[str] = []
+    for folder in folders:
+        found = list(_scores(folder, _results(folder), names))
+        if not found:
+            notes.append(f"{folder} holds no metric with a value")
+        scores += found
+    notes += _same_task(scores, mixed_tasks)
+    cells: dict[str, dict[str, float]] = {}
+    for (model, column), same in _grouped(scores).items():
+        cells.setdefault(model, {})[column] = _one(model, column, same, repeated)
+    if not cells:
+        raise RunError(
+            "the runs hold no metric with a value", where=str(folders[0]), cure="Score them: creval score RUN."
+        )
+    return RunScores(ScoreTable.from_cells(cells), tuple(notes))
+
+
+def _results(folder: Path) -> Mapping[str, Any]:
+    path = folder / "results.json"
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise RunError(f"larger than {_MAX_BYTES} bytes", where=str(path))
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise RunError("has no results.json", where=str(folder), cure="Finish it: creval resume RUN.") from error
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot be read: {error}", where=str(path), cure="Write it anew: creval score RUN.") from error
+    if not isinstance(loaded, Mapping) or not isinstance(loaded.get("tasks"), list):
+        raise RunError("is not a results file", where=str(path), cure="Write it anew: creval score RUN.")
+    return loaded
+
+
+def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterator[_Score]:
+    model = results.get("model")
+    if not isinstance(model, str) or not model:
+        raise RunError("does not say which model answered", where=str(folder / "results.json"))
+    for task in results["tasks"]:
+        for metric in task["metrics"]:
+            value = metric["estimate"]["value"]
+            if metric.get("condition") is not None or value is None or not math.isfinite(value):
+                continue
+            column = column_name(task["task"], metric["name"], bool(metric.get("primary")))
+            yield _Score(names.canonical(model), column, float(value), folder, str(task.get("hash", "")))
+
+
+def _grouped(scores: Sequence[_Score]) -> dict[tuple[str, str], list[_Score]]:
+    groups: dict[tuple[str, str], list[_Score]] = {}
+    for score in scores:
+        groups.setdefault((score.model, score.column), []).append(score)
+    return groups
+
+
+def _one(model: str, column: str, same: Sequence[_Score], repeated: Repeated) -> float:
+    if len(same) == 1 or repeated == "last":
+        return same[-1].value
+    if repeated == "mean":
+        return math.fsum(score.value for score in same) / len(same)
+    where = ", ".join(str(score.run) for score in same)
+    raise DataError(
+        f"{model} has {len(same)} values of {column}",
+        where=where,
+        cure="Say what counts with the option repeated (mean or last), or name one of the runs.",
+    )
+
+
+def _same_task(scores: Sequence[_Score], allowed: bool) -> list[str]:
+    """Refuse (or note) a column whose values come from different versions of its task."""
+    notes = []
+    for column in dict.fromkeys(score.column for score in scores):
+        hashes = {score.task_hash: score.run for score in scores if score.column == column}
+        if len(hashes) < 2:
+            continue
+        where = ", ".join(str(run) for run in hashes.values())
+        if not allowed:
+            raise DataError(
+                f"{column} was made with {len(hashes)} different versions of its task",
+                where=where,
+                cure="Score the runs anew with one version (creval score RUN), or allow it with --mixed-tasks.",
+            )
+        notes.append(f"{column} comes from {len(hashes)} different versions of its task ({where})")
+    return notes
