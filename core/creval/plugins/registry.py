@@ -24,12 +24,15 @@ class Component:
     """One registered component.
 
     `target` is `"module:attribute"`. `parameters` is the JSON Schema (an object) of its YAML parameters; a
-    property with `"x-component": kind` is itself a component and reaches the factory opened.
+    property with `"x-component": kind` is itself a component: it is checked like one and reaches the factory as a
+    `ComponentRef` (a generator of a dataset source: opened).
     `positional` names the parameter that a bare YAML value stands for (`regex: "..."` is
     `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
     parameters), `uses` the resource names that a scorer, protocol or baseline needs the task to declare (an
     instrument: with another one than the task's own its metrics are renamed), `roles` the model roles it
-    asks, `provides` the names that a protocol adds to the doc's fields when it renders a prompt.
+    asks, `prompts` the prompts that a protocol needs the task to have, `provides` the names that it adds to the
+    doc's fields when it renders them. A protocol's parameter with `"x-condition": true` may be varied by the task's
+    conditions; the protocol reads it from `session.condition.settings` first.
     """
 
     kind: Kind
@@ -42,6 +45,7 @@ class Component:
     produces: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
 
     @property

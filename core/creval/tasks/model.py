@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.types.sample import Condition
+from creval.types.sample import Condition, Status
 
-__all__ = ["ComponentRef", "DatasetRef", "MetricSpec", "PromptMessage", "Task", "TaskSource"]
+__all__ = ["Bounds", "ComponentRef", "DatasetRef", "Example", "MetricSpec", "PromptMessage", "Task", "TaskSource"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,16 @@ class DatasetRef:
     """Where docs come from: `source` (a component of kind `source`) and its parameters.
 
     `id_field` names the field that identifies a doc; without it docs are numbered from 0.
-    `base` is the folder that relative files are taken from.
+    `base` is the folder that relative files are taken from: that of the YAML file which names the data. `package` is
+    the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
     """
 
     source: str
     parameters: Mapping[str, Any]
     base: Path
     id_field: str | None = None
+    package: Path | None = None
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,40 @@ class TaskSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """Between which values (both included) a score must lie; both equal: exactly this one."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An entry of `tests:`: what a model might say, and how it must be judged.
+
+    `doc` is the id of a doc, the fields of one, or None for the dataset's first. `answers` are what the model says,
+    call by call, each ending with `finish_reason`; or `player` names the baseline (`floor`, `ceiling`) that answers
+    instead. `scores` are the bounds that named scores must keep.
+    """
+
+    name: str
+    doc: str | Mapping[str, Any] | None
+    answers: Sequence[str]
+    status: Status
+    scores: Mapping[str, Bounds] = field(default_factory=dict)
+    player: str | None = None
+    finish_reason: str = "stop"
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """A task file, resolved: includes merged, defaults filled, every name and parameter checked.
 
     `name` is the short name, `qualified` is `plugin/name`. `hash` is the content hash of the resolved YAML and
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
-    `origins` tells for every key path which file and line its value came from.
+    `origins` tells for every key path which file and line its value came from. `role_models` are the models that the
+    task itself names for its roles (an instrument, like a resource). `examples` are the task's own tests.
+    In a suite a task may have overrides; it is then called `name@label`, and `short_name` stays the plain one.
     """
 
     name: str
@@ -107,6 +138,9 @@ class Task:
     roles: Sequence[str] = ()
     resolved: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    role_models: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Example] = ()
+    short_name: str = ""
 
     @property
     def qualified(self) -> str:

@@ -1,0 +1,175 @@
+"""Turns the merged tree of a task file into a `Task`, or reports everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from creval.errors import Problem, TaskError
+from creval.plugins.registry import Registry
+from creval.tasks.components import ComponentReader, Found, Written
+from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
+from creval.tasks.nodes import Node, format_path, plain, walk
+from creval.tasks.owner import Owner
+from creval.tasks.schema import named_validator, problems_of
+from creval.tasks.sections.dataset import read_dataset
+from creval.tasks.sections.examples import read_examples
+from creval.tasks.sections.parts import check_uses, read_baselines, read_resources, read_roles
+from creval.tasks.sections.prompts import read_prompts
+from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.scoring import produced_scores, read_list, read_metrics
+from creval.tasks.sections.settings import read_conditions
+
+__all__ = ["build_task"]
+
+DEFAULT_PROTOCOL = "chat"
+_NOT_HASHED = ("title", "description", "tests")
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of a task."""
+
+    dataset: tuple[DatasetRef, Found] | None
+    protocol: Found | None
+    parse: Sequence[Found]
+    score: Sequence[Found]
+    metrics: Sequence[tuple[MetricSpec, Found]]
+    baselines: Mapping[str, Found]
+
+    def canonical(self) -> Mapping[str, Any]:
+        """Return the sections made of components as plain data that does not depend on how they are written."""
+        assert self.dataset is not None and self.protocol is not None
+        reference, source = self.dataset
+        # As written, not as resolved: which plugins are installed beside this one must not change the hash.
+        return {
+            "dataset": [source.canonical(), reference.id_field],
+            "protocol": self.protocol.canonical(),
+            "parse": [found.canonical() for found in self.parse],
+            "score": [found.canonical() for found in self.score],
+            "baselines": {name: found.canonical() for name, found in self.baselines.items()},
+            "metrics": [[dataclasses.asdict(metric), found.canonical()] for metric, found in self.metrics],
+        }
+
+
+def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_files: bool = False) -> Task:
+    """Read a task. `root` is a tree without includes (see `creval.tasks.includes`).
+
+    With `find_files` a data file that does not exist is a problem. Raises TaskError with every problem.
+    """
+    root = _without_nulls(root)
+    shape = problems_of(root, named_validator("task"))
+    if not root.is_mapping:
+        raise TaskError(shape)
+    reading = Reading(root, owner, registry, shape)
+    name = str(reading.value("task", ""))
+    protocol = _read_protocol(reading)
+    component = protocol.component if protocol else None
+    prompts = read_prompts(reading, component)
+    conditions = read_conditions(reading, component)
+    dataset = read_dataset(reading, name, find_files)
+    resources = read_resources(reading)
+    scorers = read_list(reading, "score", "scorer")
+    scores = produced_scores(reading, scorers)
+    parts = _Parts(
+        dataset=dataset,
+        protocol=protocol,
+        parse=read_list(reading, "parse", "parser"),
+        score=scorers,
+        metrics=read_metrics(reading, scores),
+        baselines=read_baselines(reading),
+    )
+    examples = read_examples(reading, scores)
+    used = [*([protocol] if protocol else []), *parts.parse, *parts.score, *parts.baselines.values()]
+    check_uses(reading, used)
+    roles, models = read_roles(reading, used)
+    if shape or reading.problems:
+        raise TaskError(_in_order([*shape, *reading.problems]))
+    assert dataset is not None and protocol is not None
+    resolved = plain(reading.root)
+    return Task(
+        name=name,
+        short_name=name,
+        plugin=owner.plugin,
+        plugin_version=owner.version,
+        version=resolved["version"],
+        title=resolved["title"],
+        file=file,
+        hash=_hash(resolved, parts, owner),
+        dataset=dataset[0],
+        protocol=protocol.ref,
+        prompts=prompts,
+        generation=resolved.get("generation", {}),
+        conditions=tuple(conditions),
+        repeats=int(resolved.get("repeats", 1)),
+        parse=tuple(found.ref for found in parts.parse),
+        resources=resources,
+        score=tuple(found.ref for found in parts.score),
+        metrics=tuple(metric for metric, _ in parts.metrics),
+        baselines={player: found.ref for player, found in parts.baselines.items()},
+        **_about(reading, resolved, examples),
+        roles=roles,
+        role_models=models,
+    )
+
+
+def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Example]) -> Mapping[str, Any]:
+    return {
+        "description": resolved.get("description", ""),
+        "measures": tuple(resolved.get("measures", ())),
+        "source": TaskSource(**resolved.get("source", {})),
+        "requires": tuple(resolved.get("requires", ())),
+        "resolved": resolved,
+        "origins": _origins(reading.root),
+        "examples": tuple(examples),
+    }
+
+
+def _without_nulls(root: Node) -> Node:
+    """Leave out empty sections: `baselines:` with nothing after it is as if it were not there."""
+    if not root.is_mapping:
+        return root
+    return Node({key: node for key, node in root.value.items() if node.value is not None}, root.place, root.key)
+
+
+def _read_protocol(reading: Reading) -> Found | None:
+    node = reading.section("protocol")
+    if node is not None:
+        return reading.component("protocol", node, ("protocol",)) if reading.sound(("protocol",)) else None
+    root = reading.root
+    reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
+    return reader.resolve("protocol", Written(DEFAULT_PROTOCOL, root, Node({}, root.place), ("protocol",)))
+
+
+def _origins(root: Node) -> Mapping[str, str]:
+    """Return `file:line` of every leaf (a list of scalars counts as one)."""
+    origins: dict[str, str] = {}
+    inside: tuple[str | int, ...] | None = None
+    for path, node in walk(root):
+        if inside is not None and path[: len(inside)] == inside:
+            continue
+        inside = None
+        flat = node.is_list and not any(member.is_mapping or member.is_list for member in node.value)
+        if flat:
+            inside = path
+        if flat or not (node.is_mapping or node.is_list) or not node.value:
+            origins[format_path(path)] = f"{node.place.file}:{node.place.line}"
+    return origins
+
+
+def _hash(resolved: Mapping[str, Any], parts: _Parts, owner: Owner) -> str:
+    """Return the sha256 of what the task is: its resolved content and the plugin's version; not how it is described."""
+    content = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
+    content.update(parts.canonical(), plugin=owner.plugin, plugin_version=owner.version)
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _in_order(problems: Sequence[Problem]) -> Sequence[Problem]:
+    """Return each problem once, by file and line."""
+    return sorted(dict.fromkeys(problems), key=lambda p: (str(p.file), p.line or 0, p.column or 0))

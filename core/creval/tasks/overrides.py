@@ -1,0 +1,158 @@
+"""Lays the overrides of a suite over the tree of a task, before the task is checked.
+
+conditions, generation, resources, roles, dataset   merge by the rule of creval.tasks.merge
+repeats                                             replaces
+protocol                                            parameters merge into those of the task's protocol
+parse, score                                        component name -> parameters, merged into that component's
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from creval.errors import Problem
+from creval.names import nearest
+from creval.tasks.components import unfold
+from creval.tasks.merge import merge
+from creval.tasks.nodes import KeyPath, Node, plain, problem_at
+
+__all__ = ["Overrides", "apply_overrides"]
+
+_MERGED = ("conditions", "generation", "dataset")
+_NAMED = ("resources", "roles")
+_COMPONENTS = ("parse", "score")
+_OF_ONE_TASK = ("protocol", "dataset")
+
+
+@dataclass(slots=True)
+class Overrides:
+    """The overrides of one place in a suite.
+
+    `node` is the mapping they stand in (other keys are ignored), `path` its key path. With `group` they hold for
+    several tasks: a resource, role, parser or scorer that a task does not have is passed over, and `unmatched()`
+    tells which names no task had.
+    """
+
+    node: Node
+    path: KeyPath
+    group: bool
+    _matched: set[KeyPath] = field(default_factory=set)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.node.get(key) for key in (*_MERGED, *_NAMED, *_COMPONENTS, "repeats", "protocol"))
+
+    def match(self, *path: str) -> None:
+        self._matched.add(path)
+
+    def unmatched(self) -> list[Problem]:
+        """Return a problem for every named part that no task of the group has, and for keys no group can have."""
+        problems = []
+        for key in (*_NAMED, *_COMPONENTS):
+            section = self.node.get(key)
+            for name, member in (section.value if section is not None and section.is_mapping else {}).items():
+                if (key, name) not in self._matched:
+                    message = f"no task of the suite has {name!r} under {key}"
+                    problems.append(problem_at(member.key or member.place, message, (*self.path, key, name)))
+        for key in _OF_ONE_TASK:
+            section = self.node.get(key)
+            if section is not None:
+                cure = "Put it into the entry of the task that it is for."
+                message = f"{key} cannot be overridden for several tasks at once"
+                problems.append(problem_at(section.key or section.place, message, (*self.path, key), cure))
+        return problems
+
+
+def apply_overrides(root: Node, overrides: Overrides) -> tuple[Node, list[Problem]]:
+    """Return the tree with the overrides laid over it, and what is wrong with them."""
+    return _Application(root, overrides).run()
+
+
+class _Application:
+    def __init__(self, root: Node, overrides: Overrides) -> None:
+        self._root = root
+        self._members: dict[str, Node] = dict(root.value)
+        self._overrides = overrides
+        self._problems: list[Problem] = []
+
+    def run(self) -> tuple[Node, list[Problem]]:
+        given = self._overrides.node
+        repeats = given.get("repeats")
+        if repeats is not None:
+            self._members["repeats"] = repeats
+        for key in _MERGED:
+            section = given.get(key)
+            if section is not None and not (self._overrides.group and key in _OF_ONE_TASK):
+                self._members[key] = merge(self._members.get(key) or Node({}, section.place), section)
+        for key in _NAMED:
+            self._named(key, given.get(key))
+        for key in _COMPONENTS:
+            self._components(key, given.get(key))
+        protocol = given.get("protocol")
+        if protocol is not None and not self._overrides.group:
+            own = self._members.get("protocol") or Node("chat", protocol.place)
+            self._members["protocol"] = self._with_parameters(own, protocol, ("protocol",))
+        return Node(self._members, self._root.place, self._root.key), self._problems
+
+    def _named(self, key: str, section: Node | None) -> None:
+        """Merge `resources` or `roles`: only names that the task has."""
+        if section is None or not section.is_mapping:
+            return
+        own = self._members.get(key)
+        if own is not None and own.is_list:
+            own = Node({item.value: Node(None, item.place, item.place) for item in own.value}, own.place, own.key)
+        known = list(own.value) if own is not None and own.is_mapping else []
+        taken = {}
+        for name, member in section.value.items():
+            if name in known:
+                taken[name] = member
+                self._overrides.match(key, name)
+            elif not self._overrides.group:
+                self._unknown(key, name, member, known)
+        if taken and own is not None:
+            self._members[key] = merge(own, Node(taken, section.place, section.key))
+
+    def _components(self, key: str, section: Node | None) -> None:
+        """Merge parameters into the components of `parse` or `score` by name."""
+        if section is None or not section.is_mapping:
+            return
+        own = self._members.get(key)
+        items = own.value if own is not None and own.is_list else (own,) if own is not None else ()
+        written = [unfold(item, (key,)) for item in items]
+        names = [one.name for one in written if not isinstance(one, Problem)]
+        changed = list(items)
+        for name, parameters in section.value.items():
+            if name not in names:
+                if not self._overrides.group:
+                    self._unknown(key, name, parameters, names)
+                continue
+            self._overrides.match(key, name)
+            for index, one in enumerate(written):
+                if not isinstance(one, Problem) and one.name == name:
+                    changed[index] = self._with_parameters(changed[index], parameters, (key, name))
+        if own is not None:
+            self._members[key] = Node(tuple(changed), own.place, own.key)
+
+    def _with_parameters(self, component: Node, parameters: Node, path: KeyPath) -> Node:
+        """Return a component with further parameters, written as {its_name: {...}}."""
+        written = unfold(component, path)
+        if isinstance(written, Problem) or not isinstance(parameters.value, Mapping):
+            return component
+        if written.bare is not None:
+            message = (
+                f"{written.name!r} is written with a bare value in the task, so its parameters cannot be overridden"
+            )
+            cure = f"Write {{{written.name}: {{PARAMETER: {plain(written.bare)!r}}}}} in the task."
+            self._problems.append(problem_at(parameters.place, message, (*self._overrides.path, *path), cure))
+            return component
+        merged = merge(written.parameters, parameters)
+        inner = Node(merged.value, written.parameters.place, written.node.place)
+        return Node({written.name: inner}, component.place, component.key)
+
+    def _unknown(self, key: str, name: str, node: Node, known: list[str]) -> None:
+        near = nearest(name, known)
+        listing = f"It has: {', '.join(known)}." if known else "It has none."
+        cure = f"Did you mean {near[0]!r}?" if near else listing
+        path = (*self._overrides.path, key, name)
+        self._problems.append(problem_at(node.key or node.place, f"the task has no {name!r} under {key}", path, cure))

@@ -1,0 +1,59 @@
+"""`dataset:`: where the docs come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from creval.names import nearest
+from creval.tasks.components import ComponentReader, Found, Written
+from creval.tasks.files import FILE_KEY, find_data_file, search_folders
+from creval.tasks.model import DatasetRef
+from creval.tasks.nodes import Node
+from creval.tasks.sections.reading import Reading
+
+__all__ = ["read_dataset"]
+
+_PATH = ("dataset",)
+
+
+def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[DatasetRef, Found] | None:
+    """Read the section. With `find_files` a data file that does not exist is a problem too."""
+    node = reading.section("dataset")
+    if node is None or not reading.sound(_PATH):
+        return None
+    source = node.value["source"]
+    parameters = Node({key: member for key, member in node.value.items() if key not in ("source", "id")}, node.place)
+    reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
+    found = reader.resolve("source", Written(source.value, source, parameters, _PATH))
+    if found is None:
+        return None
+    file_key = _file_parameter(found)
+    file_node = parameters.get(file_key) if file_key else None
+    base = (source if file_node is None else file_node).place.file.parent
+    package = reading.owner.package
+    if find_files and file_key and file_node is not None:
+        _check_file(
+            reading, (file_key, file_node), search_folders(base, package if found.ref.name == "package" else None)
+        )
+    identifier = node.get("id")
+    id_field = None if identifier is None else str(identifier.value)
+    return DatasetRef(found.ref.name, found.ref.parameters, base, id_field, package, task), found
+
+
+def _file_parameter(found: Found) -> str | None:
+    """Return the parameter that the source declares as a file of the user's (`"x-file": true`)."""
+    properties = found.component.parameters.get("properties", {})
+    return next((key for key, about in properties.items() if isinstance(about, Mapping) and about.get(FILE_KEY)), None)
+
+
+def _check_file(reading: Reading, named: tuple[str, Node], folders: Sequence[Path]) -> None:
+    key, node = named
+    name = str(node.value)
+    if find_data_file(name, folders) is not None:
+        return
+    siblings = [file.name for folder in folders for file in (folder / name).parent.glob("*") if file.is_file()]
+    near = nearest(Path(name).name, siblings)
+    looked = " and ".join(str(folder) for folder in folders)
+    cure = f"Did you mean {near[0]!r}?" if near else f"Looked in {looked}."
+    reading.add(node.place, f"there is no data file {name!r}", (*_PATH, key), cure)

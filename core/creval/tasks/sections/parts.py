@@ -1,0 +1,82 @@
+"""`resources:`, `roles:`, `baselines:`: what else takes part besides the target model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from creval.names import nearest
+from creval.tasks.components import Found
+from creval.tasks.nodes import Node
+from creval.tasks.sections.reading import Reading
+from creval.types.kinds import Kind
+
+__all__ = ["RESOURCE_KINDS", "check_uses", "read_baselines", "read_resources", "read_roles", "resource_kind"]
+
+RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordlist")
+
+
+def resource_kind(name: str) -> Kind | None:
+    """Return the kind of a resource by its name: `embedding`, or `embedding_anything`; None where it is none."""
+    return next((kind for kind in RESOURCE_KINDS if name == kind or name.startswith(f"{kind}_")), None)
+
+
+def read_resources(reading: Reading) -> Mapping[str, str]:
+    """Return the specification (`component/rest`) of each resource."""
+    resources: dict[str, str] = {}
+    for path, name, node in reading.members("resources"):
+        kind = resource_kind(name)
+        if kind is None:
+            near = nearest(name, RESOURCE_KINDS)
+            cure = f"Did you mean {near[0]!r}?" if near else f"Kinds are {', '.join(RESOURCE_KINDS)}, or KIND_anything."
+            reading.add(node.key or node.place, f"{name!r} is no kind of resource", path, cure)
+            continue
+        first = str(node.value).partition("/")[0]
+        if reading.registry.find(kind, first) is None:
+            known = reading.registry.names(kind)
+            near = nearest(first, known)
+            listing = f"There are: {', '.join(known)}." if known else "None is installed."
+            cure = f"Did you mean {near[0]!r}?" if near else listing
+            reading.add(node.place, f"unknown {kind} {first!r}", path, cure)
+            continue
+        resources[name] = str(node.value)
+    return resources
+
+
+def read_roles(reading: Reading, components: Sequence[Found]) -> tuple[Sequence[str], Mapping[str, str]]:
+    """Return the roles (those of the file, then those that its components ask) and the task's own models for them."""
+    node = reading.section("roles")
+    roles: list[str] = []
+    models: dict[str, str] = {}
+    if node is not None and reading.sound(("roles",)):
+        if node.is_mapping:
+            roles = list(node.value)
+            models = {name: member.value for name, member in node.value.items() if member.value is not None}
+        else:
+            roles = [member.value for member in node.value]
+    asked = [role for found in components for role in found.component.roles if role != "target"]
+    return tuple(dict.fromkeys([*roles, *asked])), models
+
+
+def read_baselines(reading: Reading) -> Mapping[str, Found]:
+    """Return the players by name (floor, ceiling)."""
+    found = {}
+    for path, name, node in reading.members("baselines"):
+        player = reading.component("baseline", node, path)
+        if player is not None:
+            found[name] = player
+    return found
+
+
+def check_uses(reading: Reading, components: Sequence[Found]) -> None:
+    """Every resource that a component uses must be named by the task."""
+    node = reading.section("resources")
+    named = node.value if isinstance(node, Node) and node.is_mapping else {}
+    for found in components:
+        for use in found.component.uses:
+            if use not in named:
+                component = found.component
+                message = (
+                    f"the {component.kind} {component.name!r} needs the resource {use!r}, which the task does not name"
+                )
+                cure = f"Add it: resources: {{{use}: ...}}."
+                reading.add(found.written.node.place, message, found.written.path, cure)

@@ -1,0 +1,113 @@
+"""`parse:`, `score:`, `metrics:`: from answers to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from creval.names import nearest
+from creval.plugins.registry import ANY_SCORE
+from creval.tasks.components import ComponentReader, Found, Written
+from creval.tasks.model import MetricSpec
+from creval.tasks.nodes import KeyPath, Node, plain
+from creval.tasks.sections.reading import Reading
+from creval.types.kinds import Kind
+
+__all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics"]
+
+DEFAULT_AGGREGATION = "mean"
+
+
+def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[Found]:
+    """Read a list of components; a single one may stand without a list."""
+    found = [reading.component(kind, node, path) for path, node in reading.entries(key)]
+    return [component for component in found if component is not None]
+
+
+class ScoreNames:
+    """The names of the scores that a task's scorers give. `open`: one names them at run time, any may be right."""
+
+    def __init__(self, names: Sequence[str], is_open: bool) -> None:
+        self.names = names
+        self.is_open = is_open
+
+    def has(self, name: str) -> bool:
+        return self.is_open or name in self.names
+
+    def cure(self, name: str) -> str:
+        near = nearest(name, self.names)
+        if near:
+            return f"Did you mean {near[0]!r}?"
+        return f"The scorers give: {', '.join(self.names)}." if self.names else "The scorers give no score."
+
+
+def produced_scores(reading: Reading, scorers: Sequence[Found]) -> ScoreNames | None:
+    """Collect what the scorers produce; None where one of them is not known, so that nothing can be said."""
+    giver: dict[str, Found] = {}
+    is_open = False
+    for found in scorers:
+        for name in found.component.produces:
+            if name == ANY_SCORE:
+                is_open = True
+            elif name in giver:
+                message = f"the scorers {giver[name].component.name!r} and {found.component.name!r} both give {name!r}"
+                reading.add(found.written.node.place, message, found.written.path, "Keep one of them.")
+            else:
+                giver[name] = found
+    node = reading.section("score")
+    written = len(node.value) if node is not None and node.is_list else 1
+    return ScoreNames(list(giver), is_open) if len(scorers) == written else None
+
+
+def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, Found]]:
+    """Read the metrics; the first is the primary one where none says so."""
+    metrics: list[tuple[MetricSpec, Found]] = []
+    seen: set[str] = set()
+    for path, node in reading.entries("metrics"):
+        name = node.value["name"]
+        if name.value in seen:
+            reading.add(name.place, f"two metrics are called {name.value!r}", (*path, "name"), "Rename one of them.")
+        seen.add(name.value)
+        source = node.get("from") or name
+        if scores is not None and not scores.has(source.value):
+            at = (*path, "from") if node.get("from") else (*path, "name")
+            reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.cure(source.value))
+        aggregation = _aggregation(reading, node, path)
+        if aggregation is not None:
+            metrics.append((_metric(node, source.value, aggregation), aggregation))
+    _check_primary(reading)
+    if metrics and not any(metric.primary for metric, _ in metrics):
+        first, found = metrics[0]
+        metrics[0] = (_with_primary(first), found)
+    return metrics
+
+
+def _aggregation(reading: Reading, node: Node, path: KeyPath) -> Found | None:
+    written = node.get("aggregate")
+    if written is not None:
+        return reading.component("aggregation", written, (*path, "aggregate"))
+    reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
+    return reader.resolve("aggregation", Written(DEFAULT_AGGREGATION, node, Node({}, node.place), path))
+
+
+def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
+    written = plain(node)
+    optional = ("ci", "failed", "failed_value", "higher_is_better", "primary", "unit", "description")
+    given = {key: written[key] for key in optional if key in written}
+    return MetricSpec(name=written["name"], source=source, aggregate=aggregation.ref, **given)
+
+
+def _with_primary(metric: MetricSpec) -> MetricSpec:
+    from dataclasses import replace
+
+    return replace(metric, primary=True)
+
+
+def _check_primary(reading: Reading) -> None:
+    primary = [
+        (path, node)
+        for path, node in reading.entries("metrics")
+        if (flag := node.get("primary")) and flag.value is True
+    ]
+    for path, node in primary[1:]:
+        flag = node.value["primary"]
+        reading.add(flag.place, "a second metric is called primary", (*path, "primary"), "Keep one of them.")

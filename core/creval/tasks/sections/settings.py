@@ -1,0 +1,88 @@
+"""`generation:`, `conditions:`, `repeats:`: how often and with which settings the model is asked."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.names import nearest
+from creval.plugins.registry import Component
+from creval.tasks.nodes import KeyPath, Node, plain
+from creval.tasks.schema import load_schema, problems_of, validator_for
+from creval.tasks.sections.reading import Reading
+from creval.types.sample import Condition
+
+__all__ = ["CONDITION_KEY", "EXTRA", "condition_name", "generation_settings", "read_conditions"]
+
+CONDITION_KEY = "x-condition"
+"""In a parameter schema of a protocol: the task's conditions may vary the parameter."""
+
+EXTRA = "extra"
+"""The member of `generation` that holds settings outside the chat-completions protocol."""
+
+MAX_CELLS = 10_000
+_SIMPLE = re.compile(r"[A-Za-z0-9_.:-]+")
+
+
+def generation_settings() -> Mapping[str, Any]:
+    """Return the known generation settings, each with the JSON Schema of its value."""
+    properties: Mapping[str, Any] = load_schema("task")["$defs"]["generation"]["properties"]
+    return {name: schema for name, schema in properties.items() if name != EXTRA}
+
+
+def condition_name(settings: Mapping[str, Any]) -> str:
+    """Return the canonical name of a grid cell, e.g. `temperature=1.5,top_p=1`; `default` for the empty one."""
+    return ",".join(f"{name}={_shown(value)}" for name, value in settings.items()) or "default"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str) and _SIMPLE.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def read_conditions(reading: Reading, protocol: Component | None) -> Sequence[Condition]:
+    """Return the cells of the grid: the product of the settings' values, the last setting varying fastest."""
+    grid: dict[str, Sequence[Any]] = {}
+    allowed = _allowed(protocol)
+    for path, name, node in reading.members("conditions"):
+        if _check_setting(reading, name, node, path, allowed):
+            grid[name] = plain(node)
+    cells = math.prod(len(values) for values in grid.values())
+    if cells > MAX_CELLS:
+        section = reading.section("conditions")
+        assert section is not None
+        reading.add(section.place, f"the grid has {cells:,} cells; {MAX_CELLS:,} is the limit", ("conditions",))
+        return ()
+    return [_cell(dict(zip(grid, values, strict=True))) for values in itertools.product(*grid.values())]
+
+
+def _cell(settings: Mapping[str, Any]) -> Condition:
+    return Condition(condition_name(settings), settings)
+
+
+def _allowed(protocol: Component | None) -> Mapping[str, Any]:
+    allowed = dict(generation_settings())
+    if protocol is not None:
+        for name, schema in protocol.parameters.get("properties", {}).items():
+            if isinstance(schema, Mapping) and schema.get(CONDITION_KEY):
+                allowed[name] = schema
+    return allowed
+
+
+def _check_setting(reading: Reading, name: str, node: Node, path: KeyPath, allowed: Mapping[str, Any]) -> bool:
+    if name not in allowed:
+        near = nearest(name, allowed)
+        cure = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
+        reading.add(node.key or node.place, f"no setting {name!r} can be varied by conditions", path, cure)
+        return False
+    validator = validator_for(allowed[name])
+    faults = [
+        fault for index, member in enumerate(node.value) for fault in problems_of(member, validator, (*path, index))
+    ]
+    reading.problems.extend(faults)
+    return not faults

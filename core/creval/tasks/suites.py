@@ -1,0 +1,201 @@
+"""Expands suites into tasks: nested suites, overrides, overlap, and distinct names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from creval.errors import Problem, TaskError, UsageError
+from creval.plugins.registry import Registry
+from creval.tasks.headers import Head
+from creval.tasks.includes import is_path, read_merged
+from creval.tasks.loading import Lookup, load_task
+from creval.tasks.model import Task
+from creval.tasks.nodes import KeyPath, Node, problem_at
+from creval.tasks.overrides import Overrides
+from creval.tasks.schema import named_validator, problems_of
+
+__all__ = ["Index", "check_suite", "expand"]
+
+_KINDS = ("task", "suite")
+
+
+class _Entry(Protocol):
+    @property
+    def plugin(self) -> str: ...
+
+    @property
+    def head(self) -> Head: ...
+
+
+class Index(Lookup, Protocol):
+    """What expanding needs of the index."""
+
+    def entry(self, name_or_path: str | Path) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A task to load: its file, the overrides from the innermost suite outwards, and its label."""
+
+    file: Path
+    overrides: tuple[Overrides, ...] = ()
+    label: str | None = None
+
+
+def expand(entries: Sequence[_Entry], index: Index, registry: Registry) -> list[Task]:
+    """See `TaskIndex.expand`."""
+    expansion = _Expansion(index, registry)
+    planned = [plan for entry in entries for plan in expansion.plan(entry.head, (), ())]
+    variants = expansion.load(planned)
+    if expansion.problems:
+        raise TaskError(list(dict.fromkeys(expansion.problems)))
+    return _with_distinct_names(variants)
+
+
+def check_suite(head: Head, index: Index, registry: Registry) -> Sequence[Problem]:
+    """Return everything that is wrong with a suite, overrides applied to its tasks included."""
+    expansion = _Expansion(index, registry)
+    expansion.load(list(expansion.plan(head, (), ())))
+    return list(dict.fromkeys(expansion.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    task: Task
+    label: str | None
+    overridden: bool
+
+
+class _Expansion:
+    def __init__(self, index: Index, registry: Registry) -> None:
+        self.problems: list[Problem] = []
+        self._index = index
+        self._registry = registry
+        self._groups: list[Overrides] = []
+
+    def plan(self, head: Head, outer: tuple[Overrides, ...], chain: tuple[Path, ...]) -> Iterator[_Planned]:
+        """Yield the tasks of a task file or suite file."""
+        if head.kind == "task":
+            yield _Planned(head.file, outer)
+            return
+        document = read_merged(head.file, self._index.find_file)
+        self.problems.extend(document.problems)
+        root = document.root
+        if root is None:
+            return
+        shape = problems_of(root, named_validator("suite"))
+        self.problems.extend(shape)
+        tasks = root.get("tasks")
+        if tasks is None or not tasks.is_list:
+            return
+        common = root.get("overrides")
+        if common is not None and common.is_mapping:
+            outer = (self._group(Overrides(common, ("overrides",), group=True)), *outer)
+        for position, node in enumerate(tasks.value):
+            yield from self._plan_entry(node, ("tasks", position), outer, (*chain, head.file.resolve()))
+
+    def _group(self, overrides: Overrides) -> Overrides:
+        self._groups.append(overrides)
+        return overrides
+
+    def _plan_entry(
+        self, node: Node, path: KeyPath, outer: tuple[Overrides, ...], chain: tuple[Path, ...]
+    ) -> Iterator[_Planned]:
+        named = self._named(node, path)
+        if named is None:
+            return
+        kind, name = named
+        head = self._head(name, kind, path)
+        if head is None:
+            return
+        if head.kind == "suite" and head.file.resolve() in chain:
+            circle = " -> ".join(
+                str(part) for part in (*chain[chain.index(head.file.resolve()) :], head.file.resolve())
+            )
+            self.problems.append(problem_at(name.place, f"the suites go in a circle: {circle}", path, "Break it."))
+            return
+        label = node.get("as")
+        overrides = Overrides(node, path, group=head.kind == "suite")
+        inner = outer
+        if node.is_mapping and not overrides.is_empty:
+            inner = (self._group(overrides) if overrides.group else overrides, *outer)
+        for plan in self.plan(head, inner, chain):
+            yield replace(plan, label=str(label.value)) if label is not None and plan.label is None else plan
+
+    def _named(self, node: Node, path: KeyPath) -> tuple[str | None, Node] | None:
+        """Return the kind (None: either) and the name that an entry gives."""
+        if isinstance(node.value, str):
+            return None, node
+        given = [(kind, member) for kind in _KINDS if (member := node.get(kind)) is not None]
+        if len(given) != 1 or not isinstance(given[0][1].value, str):
+            if node.is_mapping:
+                self.problems.append(problem_at(node.place, "an entry has exactly one of task and suite", path))
+            return None
+        return given[0]
+
+    def _head(self, name: Node, kind: str | None, path: KeyPath) -> Head | None:
+        text = str(name.value)
+        target: str | Path = name.place.file.parent / Path(text).expanduser() if is_path(text) else text
+        try:
+            head: Head = self._index.entry(target).head
+        except TaskError as error:
+            self.problems.extend(replace(p, message=f"{text}: {p.message}") for p in error.problems)
+            return None
+        except UsageError as error:
+            self.problems.append(problem_at(name.place, error.what, path, error.cure))
+            return None
+        if kind is not None and head.kind != kind:
+            self.problems.append(problem_at(name.place, f"{text!r} is a {head.kind}, not a {kind}", path))
+            return None
+        return head
+
+    def load(self, planned: Sequence[_Planned]) -> Sequence[_Variant]:
+        """Load what is planned; problems are collected."""
+        variants: list[_Variant] = []
+        seen: dict[tuple[Path, str | None, str], None] = {}
+        for plan in planned:
+            try:
+                task = load_task(plan.file, self._index, self._registry, plan.overrides)
+            except TaskError as error:
+                self.problems.extend(error.problems)
+                continue
+            key = (plan.file.resolve(), plan.label, task.hash)
+            if key not in seen:
+                seen[key] = None
+                variants.append(_Variant(task, plan.label, bool(plan.overrides)))
+        for group in self._groups:
+            self.problems.extend(group.unmatched())
+        return variants
+
+
+def _with_distinct_names(variants: Sequence[_Variant]) -> list[Task]:
+    plugins: dict[str, set[str]] = {}
+    hashes: dict[tuple[str, str], set[str]] = {}
+    for variant in variants:
+        task = variant.task
+        plugins.setdefault(task.short_name, set()).add(task.plugin)
+        if variant.label is None:
+            hashes.setdefault((task.plugin, task.short_name), set()).add(task.hash)
+    named: dict[str, Task] = {}
+    for variant in variants:
+        task = variant.task
+        name = f"{task.plugin}.{task.short_name}" if len(plugins[task.short_name]) > 1 else task.short_name
+        if variant.label is not None:
+            name = f"{name}@{variant.label}"
+        elif variant.overridden and len(hashes[task.plugin, task.short_name]) > 1:
+            name = f"{name}@{task.hash[:8]}"
+        if name in named:
+            _refuse(named[name], task, name)
+        named[name] = replace(task, name=name)
+    return list(named.values())
+
+
+def _refuse(first: Task, second: Task, name: str) -> None:
+    files: Mapping[str, None] = dict.fromkeys((str(first.file), str(second.file)))
+    raise UsageError(
+        f"two different tasks would be called {name!r}: {' and '.join(files)}",
+        cure="Give the entries of the suite different labels (as: ...), or rename a task.",
+    )
