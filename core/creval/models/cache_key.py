@@ -13,6 +13,7 @@ from creval.types.messages import GenerateRequest
 
 __all__ = ["cache_key", "canonical_json"]
 
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 _VERSION = 1  # of this recipe: to be raised when it changes, so that no old key is taken for a new one
 
 
@@ -43,7 +44,7 @@ def canonical_json(value: Any) -> str:
     Raises UsageError where a value is no JSON (NaN, an object).
     """
     try:
-        return json.dumps(_canonical(value), sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+        return _ENCODER.encode(_canonical(value))
     except (ValueError, TypeError) as error:
         raise UsageError(f"a setting cannot be written as JSON: {error}", cure="Use plain finite values.") from None
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
-from creval.models.chat_reply import Malformed, read_reply, reported_cost
+from creval.models.chat_reply import Malformed, read_reply
 from creval.models.chat_request import request_body
 from creval.models.endpoints import ENDPOINTS, Endpoint, has_proxy, place
 from creval.models.faults import Caller, Failure, declined, error_of, explain, failure_in, plain_text
@@ -121,11 +120,9 @@ class ChatLane:
         if error is not None:
             return self._failed(failure_in(error, None))
         try:
-            reply = read_reply(body, latency)
+            return read_reply(body, latency, 0.0 if self.traits.free else None)
         except Malformed as problem:
             raise RetryableModelError(str(problem), where=self._caller.where) from None
-        cost = reported_cost(body)
-        return reply if cost is None else replace(reply, cost=cost)
 
     def _failed(self, failure: Failure) -> Reply:
         if declined(failure):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from creval.types.messages import Completion, Reply, TokenLogprob, Usage
 
-__all__ = ["Malformed", "read_reply", "reported_cost"]
+__all__ = ["Malformed", "read_reply"]
 
 # Other words that providers use for the protocol's own.
 _FINISH = {
@@ -27,48 +26,50 @@ class Malformed(ValueError):
     """The body is JSON but no chat completion. The message says what is wrong with it."""
 
 
-def read_reply(body: Any, latency: float) -> Reply:
-    """Read a parsed body. The cost is left to the caller. Raises Malformed."""
-    if not isinstance(body, Mapping):
+def read_reply(body: Any, latency: float, cost: float | None = None) -> Reply:
+    """Read a parsed body. `cost` holds where the body reports none. Raises Malformed."""
+    if not isinstance(body, dict):
         raise Malformed(f"the reply is a JSON {type(body).__name__}, not an object")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Malformed("the reply has no choices")
+    reported = _reported_cost(body)
     ordered = choices if len(choices) == 1 else sorted(choices, key=_index)
     served = body.get("provider")
     model = body.get("model")
     return Reply(
         completions=tuple(_completion(choice) for choice in ordered),
         usage=_usage(body.get("usage")),
+        cost=cost if reported is None else reported,
         latency=latency,
         model=model if isinstance(model, str) else None,
         served_by=served if isinstance(served, str) else None,
     )
 
 
-def reported_cost(body: Mapping[str, Any]) -> float | None:
+def _reported_cost(body: dict[str, Any]) -> float | None:
     """The price in US dollars that a router tells with its reply, None where it tells none.
 
     Where the user's own upstream key paid, the router's fee and the upstream price are two numbers.
     """
     usage = body.get("usage")
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return None
     cost = _money(usage.get("cost"))
     details = usage.get("cost_details")
-    if cost is not None and usage.get("is_byok") is True and isinstance(details, Mapping):
+    if cost is not None and usage.get("is_byok") is True and isinstance(details, dict):
         cost += _money(details.get("upstream_inference_cost")) or 0.0
     return cost
 
 
 def _index(choice: Any) -> int:
-    index = choice.get("index") if isinstance(choice, Mapping) else None
+    index = choice.get("index") if isinstance(choice, dict) else None
     return index if isinstance(index, int) else 0
 
 
 def _completion(choice: Any) -> Completion:
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(message, Mapping):
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
         raise Malformed("a choice has no message")
     text, thought = _content(message.get("content"))
     finish = choice.get("finish_reason")
@@ -96,9 +97,9 @@ def _content(content: Any) -> tuple[str, str]:
     for part in content:
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
             texts.append(part["text"])
-        elif isinstance(part, Mapping) and part.get("type") in ("thinking", "reasoning"):
+        elif isinstance(part, dict) and part.get("type") in ("thinking", "reasoning"):
             inner = part.get("thinking") or part.get("reasoning") or ""
             thoughts.append(inner if isinstance(inner, str) else _content(inner)[0])
     return _clean("".join(texts)), "".join(thoughts)
@@ -116,14 +117,14 @@ def _clean(text: str) -> str:
 
 
 def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
-    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):
         return None
     return tuple(_token(item) for item in content)
 
 
 def _token(item: Any) -> TokenLogprob:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         raise Malformed("a token's log-probability is no object")
     top = item.get("top_logprobs")
     tops = tuple(_pair(entry) for entry in top) if isinstance(top, list) else ()
@@ -132,22 +133,22 @@ def _token(item: Any) -> TokenLogprob:
 
 
 def _pair(item: Any) -> tuple[str, float]:
-    token = item.get("token") if isinstance(item, Mapping) else None
-    value = item.get("logprob") if isinstance(item, Mapping) else None
+    token = item.get("token") if isinstance(item, dict) else None
+    value = item.get("logprob") if isinstance(item, dict) else None
     if not isinstance(token, str) or isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise Malformed("a token has no log-probability that is a number")
     return _clean(token), min(0.0, float(value))
 
 
 def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return Usage()
     out, into = usage.get("completion_tokens_details"), usage.get("prompt_tokens_details")
     return Usage(
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(out.get("reasoning_tokens")) if isinstance(out, Mapping) else 0,
-        cached_input_tokens=_count(into.get("cached_tokens")) if isinstance(into, Mapping) else 0,
+        reasoning_tokens=_count(out.get("reasoning_tokens")) if isinstance(out, dict) else 0,
+        cached_input_tokens=_count(into.get("cached_tokens")) if isinstance(into, dict) else 0,
     )
 
 

@@ -12,6 +12,7 @@ from creval.types.messages import GenerateRequest
 __all__ = ["request_body"]
 
 _NEEDS_COMPLETION_TOKENS = re.compile(r"(?:openai/)?(?:gpt-5|o[1-9])(?![0-9a-z])", re.IGNORECASE)
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _OWN = frozenset({"model", "messages", "n", "stream"})
 
 
@@ -35,7 +36,7 @@ def request_body(model: str, provider: str, request: GenerateRequest) -> bytes:
     if "top_logprobs" in body:
         body.setdefault("logprobs", True)
     try:
-        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+        return _ENCODER.encode(body).encode()
     except (ValueError, TypeError) as error:
         raise UsageError(
             f"a generation setting cannot be sent as JSON: {error}", cure="Use plain finite values."

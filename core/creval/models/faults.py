@@ -12,7 +12,7 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.retries import retry_after_seconds
 from creval.models.secrets import redact
 
-__all__ = ["Failure", "declined", "error_of", "explain", "plain_text"]
+__all__ = ["Caller", "Failure", "declined", "error_of", "explain", "failure_in", "plain_text"]
 
 _LONGEST = 300  # characters of a server's own words that are shown
 _RETRYABLE_4XX = frozenset({408, 409, 423, 425, 429})
@@ -129,7 +129,7 @@ def _will_pass(failure: Failure) -> bool:
     status = failure.status
     if any(word in failure.code for word in _OUT_OF_MONEY):
         return False
-    if status is None:
+    if status is None or 200 <= status < 300:  # no answer, or one that makes no sense
         return True
     return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)
 
@@ -150,8 +150,9 @@ def _cure(failure: Failure, caller: Caller) -> tuple[str, bool]:
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
         return "Add credit to the account, then resume the run.", True
     if status == 401:
-        name = caller.key_name or "the provider's key variable"
-        return f"Check the key in {name}:  export {name}=<your key>", True
+        if caller.key_name is None:
+            return "Check the key in the provider's environment variable.", True
+        return f"Check the key:  export {caller.key_name}=<your key>", True
     if status == 403:
         return f"The key is not allowed to use {caller.model!r}; ask the provider for access.", True
     if status in (301, 302, 307, 308, 404, 405, 410):

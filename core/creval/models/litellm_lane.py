@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 from collections.abc import Mapping
@@ -14,7 +15,8 @@ from typing import Any
 
 from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
 from creval.models.chat_reply import Malformed, read_reply
-from creval.models.faults import Caller, Failure, declined, explain
+from creval.models.endpoints import is_loopback
+from creval.models.faults import Caller, Failure, declined, explain, failure_in
 from creval.models.options import ProviderOptions
 from creval.models.secrets import find_key, missing_key, redact
 from creval.models.traits import ProviderTraits
@@ -40,7 +42,7 @@ class LitellmLane:
         vendor, slash, rest = model.partition("/")
         if not slash or not rest:
             raise UsageError(f"litellm/{model} names no provider", cure=f"Write litellm/<provider>/{model}.")
-        if options.offline:
+        if options.offline and not (options.base_url and is_loopback(options.base_url)):
             raise UsageError(
                 f"the model {model!r} is on the network, and --offline forbids it",
                 cure="Leave out --offline, or use a model on this machine.",
@@ -109,7 +111,19 @@ class LitellmLane:
         missing = found.get("missing_keys") or []
         if missing and not found.get("keys_in_environment") and not self._key and not self._options.base_url:
             raise missing_key(self._model, str(missing[0]))
+        self._register(litellm)
         self._checked = True
+
+    def _register(self, litellm: ModuleType) -> None:
+        """Give litellm an entry for a model that its table lacks: without one each call searches it by several rules.
+
+        The price in it is never read (costs come from `PriceTable`), but must not be 0, which starts a diagnosis.
+        """
+        vendor, _, rest = self._model.partition("/")
+        if self._model not in litellm.model_cost and rest not in litellm.model_cost:
+            price = {"input_cost_per_token": 1e-12, "output_cost_per_token": 1e-12}
+            entry = {**price, "litellm_provider": vendor, "mode": "chat"}
+            litellm.register_model({self._model: entry, rest: entry})
 
     def _arguments(self, request: GenerateRequest) -> dict[str, Any]:
         arguments = {name: value for name, value in request.settings.items() if value is not None}
@@ -146,17 +160,33 @@ class LitellmLane:
         if status is None and not type(error).__module__.startswith(("litellm", "openai", "httpx", "aiohttp")):
             words = redact(f"{type(error).__name__}: {error}", (self._key,))[:300]
             raise FatalModelError(f"litellm failed: {words}", where=self._caller.where) from None
-        failure = Failure(
-            status,
-            " ".join(str(getattr(error, "message", error)).split()),
-            code=f"{getattr(error, 'code', '') or ''} {type(error).__name__}".lower(),
-            param=str(getattr(error, "param", "") or ""),
-            retry_after=_retry_after(error),
-        )
+        failure = _failure(error, status)
         if declined(failure) or type(error).__name__ == "ContentPolicyViolationError":
             words = redact(failure.message, (self._key,))
             return Reply((Completion("", finish_reason="content_filter", refusal=words),))
         raise explain(failure, self._caller, time()) from None
+
+
+def _failure(error: Exception, status: int | None) -> Failure:
+    """Read the server's own error object out of litellm's message, else take the exception's words."""
+    message = str(getattr(error, "message", error))
+    retry_after = _retry_after(error)
+    start = message.find("{")
+    if start >= 0:
+        try:
+            body, _ = json.JSONDecoder().raw_decode(message, start)
+        except (ValueError, RecursionError):
+            body = None
+        inner = body.get("error") if isinstance(body, dict) else None
+        if isinstance(inner, dict):
+            return replace(failure_in(inner, status, retry_after), status=status)
+    return Failure(
+        status,
+        " ".join(message.split()),
+        code=f"{getattr(error, 'code', '') or ''} {type(error).__name__}".lower(),
+        param=str(getattr(error, "param", "") or ""),
+        retry_after=retry_after,
+    )
 
 
 def _retry_after(error: Exception) -> str | None:

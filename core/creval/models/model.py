@@ -128,7 +128,7 @@ class Model:
             return await self._call(request)
         first = await self._call(request if self.traits.honours_n else replace(request, n=1))
         missing = request.n - len(first.completions)
-        if missing <= 0:
+        if missing <= 0 or any(c.finish_reason == "content_filter" and not c.text for c in first.completions):
             return replace(first, completions=tuple(first.completions)[: request.n])
         try:
             async with asyncio.TaskGroup() as group:
