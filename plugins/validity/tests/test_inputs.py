@@ -101,8 +101,6 @@ def test_strangers_are_named_with_what_they_look_like(tmp_path: Path) -> None:
     found = assemble(InputRequest(csv=(csv(tmp_path, "model,t\ngpt-5-minii,5\ngpt-5,1\n"),)))
     near = "gpt-5-mini or gpt-5-4-mini or gpt-4o-mini"
     assert found.notes == (f"gpt-5-minii is not in the shipped tables; add an alias if it is {near}",)
-        "gpt-5-minii is not in the shipped tables; add an alias if it is gpt-5-mini or gpt-5-4-mini or gpt-4o-mini",
-    )
 
 
 def test_no_source_at_all() -> None:
