@@ -1,0 +1,22 @@
+"""Protocol `chat`: the prompt is sent once, the answer is the sample's answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from creval.types.components import Session
+
+__all__ = ["Chat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One turn. With `n` the model is asked for several answers in one call; each is an answer of the sample."""
+
+    n: int = 1
+
+    async def run(self, session: Session) -> None:
+        """Send the prompt and keep every completion."""
+        reply = await session.ask(session.prompt(), n=self.n)
+        for completion in reply.completions:
+            session.answer(completion.text)

@@ -1,0 +1,155 @@
+"""The run folder: where each file stands, and what has been done already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from creval.engine.codec import read_key, read_sample
+from creval.engine.jsonl import Appender, drop_torn_line, dump_line, read_lines, write_json
+from creval.errors import RunError
+from creval.types.sample import Sample, SampleKey, Status
+
+__all__ = ["DoneKeys", "RunFolder", "default_folder"]
+
+_REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
+
+
+class DoneKeys:
+    """A set of sample keys in 8 bytes each, so that a resumed run of a million samples stays small."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+
+    def add(self, key: SampleKey) -> None:
+        self._known.add(_digest(key))
+
+    def __contains__(self, key: SampleKey) -> bool:
+        return bool(self._known) and _digest(key) in self._known
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _digest(key: SampleKey) -> int:
+    text = "\x1f".join((key.task, key.doc, key.condition, str(key.repeat)))
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+class RunFolder:
+    """Paths of a run and its plain files."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = path / "run.json"
+        self.results = path / "results.json"
+
+    @classmethod
+    def create(cls, path: Path) -> RunFolder:
+        """Make a new run folder. Raises RunError where one stands there already."""
+        folder = cls(path)
+        if folder.manifest.exists():
+            raise RunError(
+                "a run stands there already",
+                where=str(path),
+                cure=f"Go on with it: creval resume {path}. Or choose another folder with --output.",
+            )
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot make the run folder: {error.strerror}", where=str(path)) from error
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Open an existing run folder. Raises RunError where there is none."""
+        folder = cls(path)
+        if not folder.manifest.is_file():
+            raise RunError(
+                "no run stands there (no run.json)", where=str(path), cure="Name a run folder, e.g. runs/..."
+            )
+        return folder
+
+    def samples(self, task: str) -> Path:
+        """Return the file of a task's samples."""
+        return self.path / "samples" / f"{file_name(task)}.jsonl"
+
+    def scores(self, task: str) -> Path:
+        """Return the file of a task's scores."""
+        return self.path / "scores" / f"{file_name(task)}.jsonl"
+
+    def read_manifest(self) -> dict[str, Any]:
+        """Read run.json. Raises RunError where it is damaged."""
+        try:
+            data: dict[str, Any] = json.loads(self.manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
+        return data
+
+    def write_manifest(self, data: Mapping[str, Any]) -> None:
+        """Write run.json whole."""
+        write_json(self.manifest, data)
+
+    def appender(self, task: str) -> Appender:
+        """Open a task's samples for appending."""
+        return Appender(self.samples(task))
+
+    def read_samples(self, task: str) -> Iterator[Sample]:
+        """Yield a task's samples one at a time."""
+        for record in read_lines(self.samples(task)):
+            yield read_sample(record)
+
+    def prepare(self, task: str) -> DoneKeys:
+        """Make a task's samples ready to go on, and return the keys that need not be made again.
+
+        A torn last line goes, errored samples go (they are tried again), and of doubles the first stays.
+        """
+        path = self.samples(task)
+        drop_torn_line(path)
+        done = DoneKeys()
+        redo = False
+        for record in read_lines(path):
+            key = read_key(record)
+            if record["status"] in _REDO or key in done:
+                redo = True
+            else:
+                done.add(key)
+        if redo:
+            self._compact(path)
+        return done
+
+    def _compact(self, path: Path) -> None:
+        kept = DoneKeys()
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        with beside.open("wb") as file:
+            for record in read_lines(path):
+                key = read_key(record)
+                if record["status"] not in _REDO and key not in kept:
+                    kept.add(key)
+                    file.write(dump_line(record))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+
+
+def file_name(task: str) -> str:
+    """Return a task's name as a file name, without separators."""
+    return quote(task, safe="-_.@+=,")
+
+
+def default_folder(root: Path, model: str, tasks: list[str], now: str) -> Path:
+    """Return a folder that does not exist yet, named after time, model and tasks."""
+    words = f"{now}-{model}-{'+'.join(tasks)}"
+    name = re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
+    path = root / name
+    number = 2
+    while path.exists():
+        path = root / f"{name}-{number}"
+        number += 1
+    return path
