@@ -1,0 +1,177 @@
+"""A dataset: docs with unique ids, read lazily, with the fingerprint of all that they hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from creval.data.rows import Malformed, Row, Rows
+from creval.errors import DataError
+from creval.types.sample import Doc
+
+__all__ = ["Dataset"]
+
+_SHOWN = 10
+
+
+class Dataset:
+    """Docs made of rows. All rows are read once at the start to check them; after that each when it is wanted.
+
+    `fields` are the names of the fields that every doc has, `optional_fields` those that only some have.
+    `fingerprint` is the sha256 (hex) over the docs' ids and fields as canonical JSON, one a line: it does not depend
+    on the file format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not
+    where the task takes them from.
+    """
+
+    def __init__(self, rows: Rows, id_field: str | None = None, replaced: bool = False) -> None:
+        self._rows = rows
+        self._id_field = id_field
+        self.origin = rows.origin
+        self.replaced = replaced
+        scan = _Scan(self)
+        try:
+            scan.run()
+        except BaseException:
+            rows.close()
+            raise
+        self.fields: Sequence[str] = tuple(scan.common or ())
+        self.optional_fields: Sequence[str] = tuple(name for name in scan.union if name not in self.fields)
+        self.fingerprint: str = scan.digest.hexdigest()
+        self._positions: dict[str, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> Doc:
+        """Return a doc by its position from 0."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"doc {index} of {len(self)}")
+        return self.to_doc(self._rows.row(index), index)
+
+    def __iter__(self) -> Iterator[Doc]:
+        for index, row in enumerate(self._rows):
+            if isinstance(row, Malformed):
+                raise DataError(row.reason, where=row.where)
+            yield self.to_doc(row, index)
+
+    def by_id(self, doc_id: str) -> Doc:
+        """Return a doc by its id. Raises DataError where there is none."""
+        if self._positions is None:
+            self._positions = {doc.id: index for index, doc in enumerate(self)}
+        if doc_id not in self._positions:
+            from creval.names import nearest
+
+            near = nearest(doc_id, self._positions)
+            cure = f"Did you mean {near[0]!r}?" if near else None
+            raise DataError(f"there is no doc with the id {doc_id!r}", where=self.origin, cure=cure)
+        return self[self._positions[doc_id]]
+
+    def close(self) -> None:
+        """Release files."""
+        self._rows.close()
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def rows(self) -> Rows:
+        return self._rows
+
+    def to_doc(self, row: Row, index: int) -> Doc:
+        """Make a doc of a row. Raises ValueError with what is wrong."""
+        if isinstance(row, Doc):
+            return Doc(row.id, {name: _plain(value, name) for name, value in row.fields.items()})
+        fields = {str(name): _plain(value, str(name)) for name, value in row.items()}
+        if self._id_field is None:
+            return Doc(str(index), fields)
+        given = fields.get(self._id_field)
+        if given is None or given == "" or isinstance(given, bool) or not isinstance(given, str | int):
+            what = "missing" if given is None else f"{given!r}"
+            raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
+        return Doc(str(given), fields)
+
+
+class _Scan:
+    """The first reading of all rows."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.digest = hashlib.sha256()
+        self.common: dict[str, None] | None = None
+        self.union: dict[str, None] = {}
+        self._dataset = dataset
+        self._faults: list[str] = []
+
+    def run(self) -> None:
+        rows = self._dataset.rows
+        first_at: dict[str, int] = {}
+        for index, row in enumerate(rows):
+            if isinstance(row, Malformed):
+                self._faults.append(f"{row.where}: {row.reason}")
+                continue
+            try:
+                doc = self._dataset.to_doc(row, index)
+                self._digest(doc)
+            except ValueError as error:
+                self._faults.append(f"{rows.where(index)}: {error}")
+                continue
+            if doc.id in first_at:
+                self._faults.append(
+                    f"{rows.where(index)}: the id {doc.id!r} stands at {rows.where(first_at[doc.id])} too"
+                )
+            first_at.setdefault(doc.id, index)
+            self._note_fields(doc.fields)
+        if self._faults:
+            self._refuse()
+        if not first_at:
+            raise DataError("the dataset holds no docs", where=rows.origin)
+
+    def _digest(self, doc: Doc) -> None:
+        line = json.dumps(
+            [doc.id, doc.fields], sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        )
+        self.digest.update(line.encode("utf-8", "surrogatepass"))
+        self.digest.update(b"\n")
+
+    def _note_fields(self, fields: Mapping[str, Any]) -> None:
+        if self.common is None:
+            self.common = dict.fromkeys(fields)
+        elif len(fields) != len(self.common) or fields.keys() != self.common.keys():
+            self.common = {name: None for name in self.common if name in fields}
+        if not fields.keys() <= self.union.keys():
+            self.union.update(dict.fromkeys(fields))
+
+    def _refuse(self) -> None:
+        shown = "\n".join(f"  {fault}" for fault in self._faults[:_SHOWN])
+        more = len(self._faults) - _SHOWN
+        rest = f"\n  and {more} more" if more > 0 else ""
+        count = len(self._faults)
+        raise DataError(
+            f"{count} row{'s are' if count > 1 else ' is'} faulty:\n{shown}{rest}",
+            where=self._dataset.origin,
+            cure="Correct these rows; no doc is left out silently.",
+        )
+
+
+def _plain(value: Any, field: str) -> Any:
+    """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise ValueError(f"the field {field!r} holds an infinite number")
+        return None if math.isnan(value) else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(member, f"{field}.{key}") for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member, field) for member in value]
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist(), field)
+    raise ValueError(f"the field {field!r} holds {type(value).__name__}, which is no text, number, list or mapping")

@@ -1,0 +1,128 @@
+"""The source `url`: one file over http(s), pinned by its sha256 and kept in the cache."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from http.client import HTTPException, HTTPMessage
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from creval.data.checksum import check_sha256, sha256_of
+from creval.data.files import FORMATS, open_file
+from creval.data.mirror import offline_cure
+from creval.data.options import DataOptions
+from creval.data.rows import Rows
+from creval.errors import DataError
+
+__all__ = ["MAX_BYTES", "download", "open_url"]
+
+MAX_BYTES = 2_000_000_000
+_CHUNK = 1 << 20
+_SECONDS = 60.0
+_SCHEMES = ("http", "https")
+
+
+def open_url(
+    url: str, sha256: str, *, base: Path, options: DataOptions, format: str | None = None, max_bytes: int = MAX_BYTES
+) -> Rows:
+    """Open a pinned file from the web. It is fetched once; after that the cache serves it, its sha256 checked."""
+    ending = PurePosixPath(urlsplit(url).path).suffix.lower()
+    known = {known for endings in FORMATS.values() for known in endings}
+    file = options.cache / "data" / f"{sha256.lower()}{ending if ending in known else ''}"
+    if not (file.is_file() and sha256_of(file) == sha256.lower()):
+        if options.offline:
+            raise DataError(
+                "the data are not in the cache, and --offline forbids the network",
+                where=url,
+                cure=offline_cure(options),
+            )
+        download(url, sha256, file, max_bytes)
+    return open_file(file, format)
+
+
+def download(url: str, sha256: str, file: Path, max_bytes: int = MAX_BYTES) -> None:
+    """Fetch a file whole or not at all: it appears under its name only after its sha256 was found right.
+
+    Raises DataError for anything but http(s), for a refused or broken connection, for more than `max_bytes`, and where
+    the content is not the pinned one.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        raise DataError("only http and https addresses can be fetched", where=url)
+    if parts.username or parts.password:
+        raise DataError("the address holds a user name or password", where=parts.hostname, cure="Remove it.")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".download-")
+    partial = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as output:
+            _fetch(url, output, max_bytes)
+            output.flush()
+            os.fsync(output.fileno())
+        try:
+            check_sha256(partial, sha256)
+        except DataError as error:
+            raise DataError(error.what, where=url, cure=error.cure) from None
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _fetch(url: str, output: IO[bytes], max_bytes: int) -> None:
+    try:
+        with _opener().open(
+            urllib.request.Request(url, headers={"User-Agent": "creval"}), timeout=_SECONDS
+        ) as response:
+            size = 0
+            while chunk := response.read(_CHUNK):
+                size += len(chunk)
+                if size > max_bytes:
+                    cure = "Raise max_bytes under dataset if the file is right."
+                    raise DataError(f"the file is larger than {max_bytes:,} bytes", where=url, cure=cure)
+                output.write(chunk)
+            announced = response.headers.get("Content-Length")
+            if announced is not None and announced.isdigit() and size < int(announced):
+                raise DataError(
+                    f"the connection broke after {size:,} of {announced} bytes", where=url, cure="Try again."
+                )
+    except urllib.error.HTTPError as error:
+        raise DataError(
+            f"the server answered {error.code} {error.reason}", where=url, cure="Check the address."
+        ) from error
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise DataError(
+            f"the file cannot be fetched: {reason}", where=url, cure="Check the network and try again."
+        ) from error
+
+
+class _HttpOnlyRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to http and https alone."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        if urlsplit(newurl).scheme not in _SCHEMES:
+            raise DataError("the server redirects to an address that is not http", where=req.full_url)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """Return an opener that knows http and https only: no file:, ftp: or data: address can be reached."""
+    opener = urllib.request.OpenerDirector()
+    handlers: list[Any] = [
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        _HttpOnlyRedirects(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.UnknownHandler(),
+    ]
+    for handler in handlers:
+        opener.add_handler(handler)
+    return opener

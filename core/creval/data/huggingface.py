@@ -1,0 +1,105 @@
+"""The source `huggingface`: a data set of the hub at one commit.
+
+Each commit has a cache folder of its own. The library `datasets` would otherwise fall back to whatever version it
+downloaded last when the hub cannot be reached, which is not the pinned one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from creval.data.mirror import offline_cure
+from creval.data.options import DataOptions
+from creval.data.rows import Malformed, Row, Rows
+from creval.errors import DataError, MissingPartError
+
+__all__ = ["HuggingFaceRows", "open_huggingface"]
+
+
+class HuggingFaceRows:
+    """Rows of a memory-mapped Arrow table."""
+
+    def __init__(self, table: Any, origin: str) -> None:
+        self._table = table
+        self.origin = origin
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[Row | Malformed]:
+        yield from self._table
+
+    def row(self, index: int) -> Row:
+        found: Mapping[str, Any] = self._table[index]
+        return found
+
+    def where(self, index: int) -> str:
+        return f"{self.origin}, row {index}"
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def open_huggingface(
+    dataset: str, revision: str, split: str, *, base: Path, options: DataOptions, config: str | None = None
+) -> Rows:
+    """Open one split of a data set at one commit; never runs code of the data set.
+
+    Raises MissingPartError without the package datasets; DataError where the data cannot be had.
+    """
+    try:
+        import datasets
+    except ImportError as error:
+        raise MissingPartError(
+            "data sets of the Hugging Face hub need the package datasets, which is not installed",
+            where=dataset,
+            cure=f"Install it: pip install 'creval[hf]'. Or give a local file: --data {options.task or 'TASK'}=FILE.",
+        ) from error
+    where = f"huggingface {dataset}@{revision[:12]} split {split}"
+    if Path(dataset).exists():
+        raise DataError(
+            f"a local folder is called {dataset!r} and would be read in place of the hub's data set",
+            where=where,
+            cure="Run from another folder.",
+        )
+    cache = options.cache / "huggingface" / dataset.replace("/", "--") / revision
+    arguments = {"name": config, "split": split, "revision": revision, "cache_dir": str(cache)}
+    try:
+        with _offline(datasets) if options.offline else _as_it_is():
+            table = datasets.load_dataset(dataset, **arguments)
+    except Exception as error:  # the library raises whatever its own dependencies raise
+        raise _failure(error, where, options) from error
+    return HuggingFaceRows(table, where)
+
+
+def _failure(error: Exception, where: str, options: DataOptions) -> DataError:
+    reason = " ".join(str(error).split())[:300] or type(error).__name__
+    if options.offline:
+        return DataError(
+            "the data set is not in the cache, and --offline forbids the network",
+            where=where,
+            cure=offline_cure(options),
+        )
+    cure = "Check dataset, revision, config and split; for a gated data set accept its terms and set HF_TOKEN."
+    return DataError(f"the data set cannot be loaded: {reason}", where=where, cure=cure)
+
+
+@contextmanager
+def _as_it_is() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _offline(datasets: Any) -> Iterator[None]:
+    """Keep both libraries off the network for as long as this lasts."""
+    from huggingface_hub import constants
+
+    before = datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE
+    datasets.config.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE = before

@@ -1,0 +1,67 @@
+"""Local copies of remote datasets: the folder that CREVAL_DATA names.
+
+A task's data are looked for under the task's name (`drat.jsonl`), then under the dataset's own: the last part of
+its URL, or for Hugging Face `owner/name.jsonl` and `name.jsonl`. Any format of `creval.data.files` will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from creval.data.checksum import check_sha256
+from creval.data.files import FORMATS
+from creval.data.options import DataOptions
+from creval.errors import DataError
+from creval.plugins.registry import Component
+from creval.tasks.model import DatasetRef
+
+__all__ = ["find_in_mirror", "offline_cure"]
+
+REMOTE_KEY = "x-remote"
+"""In the parameter schema of a source: its data come over the network, so that a mirror may stand in."""
+
+
+def find_in_mirror(ref: DatasetRef, component: Component, options: DataOptions) -> Path | None:
+    """Return the mirror's file for a remote dataset, or None. Raises DataError where the folder does not exist."""
+    if options.mirror is None or not component.parameters.get(REMOTE_KEY):
+        return None
+    if not options.mirror.is_dir():
+        raise DataError("the folder of local data does not exist", where=f"CREVAL_DATA={options.mirror}")
+    for name in _names(ref, options.task):
+        exact = options.mirror / name
+        if exact.suffix and exact.is_file():
+            sha256 = ref.parameters.get("sha256")
+            if sha256:
+                check_sha256(exact, sha256)
+            return exact
+        for endings in FORMATS.values():
+            for ending in endings:
+                file = options.mirror / f"{name}{ending}"
+                if file.is_file():
+                    return file
+    return None
+
+
+def _names(ref: DatasetRef, task: str) -> Iterator[str]:
+    if task:
+        yield task
+    url = ref.parameters.get("url")
+    if isinstance(url, str):
+        name = PurePosixPath(unquote(urlsplit(url).path)).name
+        if name and name not in (".", ".."):
+            yield name
+    dataset = ref.parameters.get("dataset")
+    if isinstance(dataset, str) and ".." not in dataset.split("/"):
+        yield dataset.lstrip("/")
+        yield dataset.rsplit("/", 1)[-1]
+
+
+def offline_cure(options: DataOptions) -> str:
+    """Say how to provide a remote dataset without the network."""
+    task = options.task or "TASK"
+    return (
+        f"Give the file with --data {task}=FILE, put it as {task}.jsonl into a folder that CREVAL_DATA names, "
+        "or run once without --offline."
+    )

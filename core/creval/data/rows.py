@@ -1,0 +1,74 @@
+"""Rows: the raw material of a dataset. A source of data gives rows; `creval.data.dataset` makes docs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from creval.types.sample import Doc
+
+__all__ = ["ListRows", "Malformed", "Row", "Rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A row that cannot be read: why, and where it stands (`file:line`)."""
+
+    reason: str
+    where: str
+
+
+Row = Mapping[str, Any] | Doc
+"""The fields of a doc, or a whole doc where the source gives ids of its own."""
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """What the factory of a component of kind `source` returns.
+
+    Iteration goes over all rows in order and yields a `Malformed` for one that cannot be read; it never raises for
+    a single row. `row` reads one row, known to be sound, whenever it is wanted: rows need not be held in memory.
+    """
+
+    @property
+    def origin(self) -> str:
+        """Where the rows come from, for messages and the run's manifest."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Row | Malformed]: ...
+
+    def row(self, index: int) -> Row:
+        """Return one row."""
+
+    def where(self, index: int) -> str:
+        """Say where a row stands: `file:line`."""
+
+    def close(self) -> None:
+        """Release files."""
+
+
+class ListRows:
+    """Rows that are held in memory."""
+
+    def __init__(self, rows: Sequence[Row | Malformed], origin: str) -> None:
+        self._rows = rows
+        self.origin = origin
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row | Malformed]:
+        return iter(self._rows)
+
+    def row(self, index: int) -> Row:
+        found = self._rows[index]
+        assert not isinstance(found, Malformed), "a dataset with malformed rows is never handed out"
+        return found
+
+    def where(self, index: int) -> str:
+        return f"{self.origin}, item {index + 1}"
+
+    def close(self) -> None:
+        """Nothing to release."""

@@ -1,0 +1,172 @@
+"""Rows of JSON Lines and CSV files, read by byte offset: of 100,000 rows only the offsets are held in memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from creval.data.rows import Malformed, Row
+from creval.errors import DataError
+
+__all__ = ["CsvRows", "JsonLinesRows", "no_constant"]
+
+_MARK = b"\xef\xbb\xbf"
+
+
+class _OffsetRows:
+    """Rows at known byte ranges of a file. Reading is safe from several threads (`pread`)."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.origin = str(file)
+        self._starts = array("q")
+        self._ends = array("q")
+        self._lines = array("q")
+        self._handle: int | None = os.open(file, os.O_RDONLY)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def _note(self, start: int, end: int, line: int) -> None:
+        self._starts.append(start)
+        self._ends.append(end)
+        self._lines.append(line)
+
+    def _read(self, index: int) -> bytes:
+        if self._handle is None:
+            raise DataError("the dataset is closed", where=self.origin)
+        start, end = self._starts[index], self._ends[index]
+        return os.pread(self._handle, end - start, start)
+
+    def where(self, index: int) -> str:
+        return f"{self.file}:{self._lines[index]}"
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+
+class JsonLinesRows(_OffsetRows):
+    """One JSON object a line; blank lines are passed over."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(file)
+        position = 0
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip(b" \t\r\n" + _MARK):
+                    self._note(position, position + len(line), number)
+                position += len(line)
+
+    def __iter__(self) -> Iterator[Row | Malformed]:
+        with self.file.open("rb") as lines:
+            number = 0
+            for index, wanted in enumerate(self._lines):
+                while number < wanted:
+                    line = next(lines)
+                    number += 1
+                yield self._parse(line, index)
+
+    def row(self, index: int) -> Row:
+        found = self._parse(self._read(index), index)
+        if isinstance(found, Malformed):
+            raise DataError(f"{found.reason}: the file has changed since it was opened", where=found.where)
+        return found
+
+    def _parse(self, line: bytes, index: int) -> Row | Malformed:
+        try:
+            found = json.loads(line.removeprefix(_MARK), parse_constant=no_constant)
+        except (ValueError, RecursionError) as error:
+            return Malformed(f"not valid JSON: {_brief(error)}", self.where(index))
+        if not isinstance(found, dict):
+            return Malformed("a line must hold a JSON object {...}", self.where(index))
+        return found
+
+
+class CsvRows(_OffsetRows):
+    """A table with a header line. All values are texts."""
+
+    def __init__(self, file: Path, delimiter: str = ",") -> None:
+        super().__init__(file)
+        self._delimiter = delimiter
+        self._columns: list[str] = []
+        self._faults: dict[int, str] = {}
+        try:
+            self._scan()
+        except UnicodeDecodeError as error:
+            raise DataError("the file is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
+        except csv.Error as error:
+            cure = "Very long texts fit better into JSON Lines." if "limit" in str(error) else None
+            raise DataError(f"not valid CSV: {error}", where=str(file), cure=cure) from error
+
+    def _scan(self) -> None:
+        with self.file.open("rb") as raw:
+            lines = _CountedLines(raw)
+            reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
+            self._columns = [name.strip() for name in next(reader, [])]
+            repeated = sorted({name for name in self._columns if self._columns.count(name) > 1 or not name})
+            if repeated or not self._columns:
+                fault = f"columns without a name or named twice: {repeated}" if repeated else "the file is empty"
+                raise DataError(fault, where=f"{self.file}:1", cure="The first line names each column once.")
+            start, line = lines.position, lines.number + 1
+            for cells in reader:
+                if cells:
+                    self._note(start, lines.position, line)
+                    if len(cells) != len(self._columns):
+                        fault = f"the row has {len(cells)} cells, the header {len(self._columns)}"
+                        self._faults[len(self) - 1] = fault
+                start, line = lines.position, lines.number + 1
+
+    def __iter__(self) -> Iterator[Row | Malformed]:
+        for index in range(len(self)):
+            fault = self._faults.get(index)
+            yield Malformed(fault, self.where(index)) if fault else self.row(index)
+
+    def row(self, index: int) -> Row:
+        text = self._read(index).decode("utf-8")
+        cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True), [])
+        if len(cells) != len(self._columns):
+            raise DataError("the file has changed since it was opened", where=self.where(index))
+        return dict(zip(self._columns, cells, strict=True))
+
+
+class _CountedLines:
+    """Lines of text, with the byte position and line number reached."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self.position = 0
+        self.number = 0
+
+    def __iter__(self) -> _CountedLines:
+        return self
+
+    def __next__(self) -> str:
+        line: bytes = next(self._raw)
+        self.position += len(line)
+        self.number += 1
+        return (line.removeprefix(_MARK) if self.number == 1 else line).decode("utf-8")
+
+
+def no_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which are not JSON."""
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _brief(error: BaseException) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} (column {error.colno})"
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8 text"
+    return str(error) or type(error).__name__
