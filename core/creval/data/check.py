@@ -36,12 +36,9 @@ def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[P
     provided = registry.get("protocol", task.protocol.name).provides
     problems = []
     for name, messages in task.prompts.items():
-        for problem in undefined_fields(messages, dataset.fields, task.file, provided):
-            missing = next((field for field in dataset.optional_fields if f"'{field}'" in problem.message), None)
-            if missing is not None:
-                problem = replace(problem, message=f"only some docs have the field {missing!r}")
-            path = name if name == "prompt" else f"prompts.{name}"
-            problems.append(replace(problem, path=path))
+        path = name if name == "prompt" else f"prompts.{name}"
+        found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
+        problems.extend(replace(problem, path=path) for problem in found)
     return problems
 
 

@@ -39,11 +39,12 @@ class DatasetRef:
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One templated message of a prompt; `line` is where it stands in the task file."""
+    """One templated message of a prompt; `file` and `line` are where its text stands (maybe in an included file)."""
 
     role: Literal["system", "user", "assistant"]
     template: str
     line: int | None = None
+    file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

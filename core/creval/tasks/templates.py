@@ -30,7 +30,7 @@ _DEFAULTS = ("default", "d")
 def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file: Path) -> list[Message]:
     """Fill in the templates of a prompt with the fields of a doc.
 
-    Raises TaskError with the template's line in `file` and the doc's fields where a field is undefined, the template
+    Raises TaskError with the template's line (in `file`, where the message knows no file of its own) and the doc's fields where a field is undefined, the template
     fails, or it outgrows the bounds of `creval.tasks.sandbox`.
     """
     return [Message(message.role, _render(message, fields, file)) for message in messages]
@@ -108,7 +108,8 @@ def _render_problem(error: Exception, message: PromptMessage, fields: Mapping[st
     if isinstance(error, UndefinedError) and what.endswith("is undefined"):
         near = nearest(what.split("'")[1], fields)
         cure = (f"Did you mean {near[0]!r}? " if near else "") + f"The doc has: {', '.join(fields)}."
-    return Problem(f"the prompt cannot be rendered: {what}", file, _file_line(message, _error_line(error)), cure=cure)
+    line = _file_line(message, _error_line(error))
+    return Problem(f"the prompt cannot be rendered: {what}", message.file or file, line, cure=cure)
 
 
 def _error_line(error: Exception) -> int:
@@ -144,21 +145,29 @@ def syntax_problem(message: PromptMessage, file: Path, path: KeyPath = ()) -> Pr
 
 
 def undefined_fields(
-    messages: Sequence[PromptMessage], fields: Collection[str], file: Path, provided: Collection[str] = ()
+    messages: Sequence[PromptMessage],
+    fields: Collection[str],
+    file: Path,
+    provided: Collection[str] = (),
+    optional: Collection[str] = (),
 ) -> list[Problem]:
-    """Return a problem for every name of a prompt that neither the docs (`fields`) nor the protocol (`provided`) has.
+    """Return a problem for every name of a prompt that neither every doc (`fields`) nor the protocol (`provided`) has.
 
-    A name that the template itself guards (`is defined`, `| default(...)`) may be absent.
+    `optional` are fields that only some docs have. A name that the template itself guards (`is defined`,
+    `| default(...)`) may be absent.
     """
     problems = []
     for message in messages:
         for name, line in _needed(message.template):
             if name in fields or name in provided:
                 continue
-            near = nearest(name, [*fields, *provided])
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            cure = f"{hint}The docs have: {', '.join(fields)}."
-            problems.append(Problem(f"no doc field {name!r}", file, _file_line(message, line), cure=cure))
+            if name in optional:
+                text, cure = f"only some docs have the field {name!r}", "Guard it: {{ name | default('') }}."
+            else:
+                near = nearest(name, [*fields, *provided, *optional])
+                hint = f"Did you mean {near[0]!r}? " if near else ""
+                text, cure = f"no doc has the field {name!r}", f"{hint}The docs have: {', '.join(fields)}."
+            problems.append(Problem(text, message.file or file, _file_line(message, line), cure=cure))
     return problems
 
 

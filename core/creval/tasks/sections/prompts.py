@@ -41,6 +41,7 @@ def _messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMes
             role=member.value["role"].value,
             template=content.value,
             line=content.place.text_line or content.place.line,
+            file=content.place.file,
         )
         messages.append(message)
         _check_syntax(reading, message, content, (*path, index, "content"))
