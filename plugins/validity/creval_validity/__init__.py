@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from creval_validity.analyses.trend import TrendRequest, analyse_trend
     from creval_validity.analyses.validity import ValidityRequest, analyse_validity
+    from creval_validity.output.text import validity_table
     from creval_validity.stats.frontier import Frontier
     from creval_validity.tables.csv_table import read_csv
     from creval_validity.tables.score_table import ScoreTable
@@ -22,6 +23,7 @@ __all__ = [
     "analyse_validity",
     "read_csv",
     "shipped_table",
+    "validity_table",
 ]
 __version__ = "0.1.0"
 
@@ -34,6 +36,7 @@ _HOME = {
     "analyse_validity": "analyses.validity",
     "read_csv": "tables.csv_table",
     "shipped_table": "tables.shipped",
+    "validity_table": "output.text",
 }
 
 

@@ -24,11 +24,10 @@ def reproduce(csv_path: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(plain(comparisons), indent=2, allow_nan=False))
     else:
-        from rich.console import Console
-
-        from creval_validity.output.text import rows_table
+        from creval.report.tables import print_table
 
         shown = ("test", "benchmark", "criterion", "n", "printed", "recomputed", "difference", "p", "cause")
-        Console(highlight=False).print(rows_table(rows, shown))
+        places = [rows.columns.index(name) for name in shown]
+        print_table(rows.title, shown, [[row[place] for place in places] for row in rows.rows])
     if csv_path:
         click.echo(f"written: {write_csv(Path(csv_path), rows)}", err=as_json)

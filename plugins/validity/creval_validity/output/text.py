@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from creval_validity.analyses.validity import Cell, ValidityResult
-from creval_validity.output.rows import Rows
 from creval_validity.stats.correlation import Correlation
 from creval_validity.tables.catalogue import label
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["cell_text", "number", "rows_table", "validity_table"]
+__all__ = ["cell_text", "number", "validity_table"]
 
 
 def number(value: float | None, digits: int = 2, sign: bool = True) -> str:
@@ -45,25 +43,3 @@ def validity_table(result: ValidityResult) -> Table:
 
 def _both(cell: Cell) -> str:
     return f"{cell_text(cell.validity)} / {cell_text(cell.specificity)} ({cell.n})"
-
-
-def rows_table(rows: Rows, columns: Sequence[str] = ()) -> Table:
-    """Return rows as a table; `columns` chooses and orders them."""
-    from rich.table import Table
-
-    chosen = [rows.columns.index(name) for name in (columns or rows.columns)]
-    table = Table(title=rows.title)
-    for index in chosen:
-        numeric = any(isinstance(row[index], (int, float)) for row in rows.rows)
-        table.add_column(rows.columns[index], justify="right" if numeric else "left")
-    for row in rows.rows:
-        table.add_row(*(_show(row[index]) for index in chosen))
-    return table
-
-
-def _show(value: Any) -> str:
-    from rich.markup import escape
-
-    if isinstance(value, float):
-        return number(value, 3, sign=False)
-    return "-" if value is None else escape(str(value))
