@@ -1,0 +1,116 @@
+"""run.json: everything that is needed to understand a run, to go on with it, and to repeat it. No secrets."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from creval.engine.options import RunOptions
+from creval.engine.plan import TaskPlan
+from creval.plugins.loader import Plugins
+
+__all__ = ["now", "options_data", "read_options", "start_manifest", "task_data"]
+
+_PATHS = ("output", "cache_folder")
+
+
+def now() -> str:
+    """Return the time as ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def options_data(options: RunOptions) -> dict[str, Any]:
+    """Return the options as plain data; addresses lose their user, password and query."""
+    data: dict[str, Any] = {}
+    for field in fields(RunOptions):
+        value = getattr(options, field.name)
+        if field.name in _PATHS:
+            value = None if value is None else str(Path(value).absolute())
+        elif field.name == "data":
+            value = {task: str(Path(path).absolute()) for task, path in value.items()}
+        elif field.name == "base_url":
+            value = _bare(value)
+        elif isinstance(value, Mapping):
+            value = dict(value)
+        data[field.name] = value
+    return data
+
+
+def _bare(url: str | None) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    netloc = f"{host}:{parts.port}" if parts.port else host
+    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
+
+
+def read_options(data: Mapping[str, Any]) -> RunOptions:
+    """Return the options of a manifest; unknown ones (of a later version) are left out."""
+    known = {field.name for field in fields(RunOptions)}
+    values = {name: value for name, value in data.items() if name in known}
+    for name in _PATHS:
+        values[name] = Path(values[name]) if values.get(name) else None
+    values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
+    return RunOptions(**values)
+
+
+def task_data(plan: TaskPlan) -> dict[str, Any]:
+    """Return what a manifest says of one task."""
+    task = plan.task
+    return {
+        "task": task.name,
+        "qualified": task.qualified,
+        "version": task.version,
+        "plugin": task.plugin,
+        "plugin_version": task.plugin_version,
+        "hash": task.hash,
+        "dataset": {
+            "fingerprint": plan.dataset.fingerprint,
+            "docs": len(plan.dataset),
+            "replaced": plan.dataset.replaced,
+        },
+        "indices": None if plan.indices is None else list(plan.indices),
+        "conditions": [{"name": c.name, "settings": dict(c.settings)} for c in task.conditions],
+        "repeats": plan.repeats,
+        "planned": plan.total,
+    }
+
+
+def start_manifest(
+    requested: Sequence[str], roles: Mapping[str, str], options: RunOptions, plugins: Plugins, plans: Sequence[TaskPlan]
+) -> dict[str, Any]:
+    """Return the manifest of a run that begins. `requested` are the tasks as the user named them."""
+    core = next(info for info in plugins.infos if info.name == "core")
+    defaults = options_data(RunOptions())
+    settings = options_data(options)
+    return {
+        "schema": 1,
+        "creval": core.version,
+        "command": options.command,
+        "requested": list(requested),
+        "roles": dict(roles),
+        "seed": options.seed,
+        "options": settings,
+        "origins": {name: "default" if settings[name] == defaults[name] else "user" for name in settings},
+        "plugins": [{"name": i.name, "distribution": i.distribution, "version": i.version} for i in plugins.infos],
+        "tasks": [task_data(plan) for plan in plans],
+        "models": {},
+        "instruments": {},
+        "machine": {
+            "python": platform.python_version(),
+            "system": platform.platform(),
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+        },
+        "started": now(),
+        "finished": None,
+        "status": "running",
+        "sessions": [],
+    }
