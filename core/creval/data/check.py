@@ -33,8 +33,8 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
 
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
     """Return a problem for every template field that not every doc has and the protocol does not provide."""
+    problems: list[Problem] = []
     provided = registry.get("protocol", task.protocol.name).provides
-    problems = []
     for name, messages in task.prompts.items():
         path = name if name == "prompt" else f"prompts.{name}"
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)

@@ -30,8 +30,8 @@ _DEFAULTS = ("default", "d")
 def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file: Path) -> list[Message]:
     """Fill in the templates of a prompt with the fields of a doc.
 
-    Raises TaskError with the template's line (in `file`, where the message knows no file of its own) and the doc's fields where a field is undefined, the template
-    fails, or it outgrows the bounds of `creval.tasks.sandbox`.
+    Raises TaskError with the template's line (in `file`, where the message knows no file of its own) and the doc's
+    fields where a field is undefined, the template fails, or it outgrows the bounds of `creval.tasks.sandbox`.
     """
     return [Message(message.role, _render(message, fields, file)) for message in messages]
 
