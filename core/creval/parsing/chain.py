@@ -1,0 +1,89 @@
+"""The parser chain of a task.
+
+The rule, in full:
+
+1. Every parser either *extracts* (reads the text) or *refines* (works on the value so far). `words` refines;
+   the other parsers of the core extract, unless they are given `refine: true`. A plugin's parser refines when
+   it has an attribute `refines` that is true.
+2. The extracting parsers are alternatives: they are tried in the order of the list.
+3. The refining parsers that stand after an alternative are applied to its value, in order. Where one of them
+   fails, the next alternative is tried.
+4. The first alternative that gets through is the answer. Its route is recorded, e.g. `json_array/fenced > words`.
+5. A chain without extracting parsers starts from the text itself. An empty chain returns the text, stripped.
+6. A blank text, and one longer than MAX_CHARACTERS, is a failure whatever the chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from creval.plugins.registry import Registry
+from creval.tasks.model import ComponentRef
+from creval.types.components import Parsed, Parser
+
+__all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain"]
+
+MAX_CHARACTERS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One parser of a chain, under the name that the task file gives it."""
+
+    name: str
+    parser: Parser
+    refines: bool
+
+
+class ParserChain:
+    """Parsers in order, applied by the rule above."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        starts = [index for index, step in enumerate(steps) if not step.refines]
+        self._alternatives: list[tuple[Step | None, tuple[Step, ...]]] = [
+            (steps[start], tuple(step for step in steps[start + 1 :] if step.refines)) for start in starts
+        ]
+        if not starts:
+            self._alternatives = [(None, tuple(steps))]
+
+    def parse(self, text: str) -> Parsed:
+        """Read one answer. Never raises on a bad answer: the failure says what each alternative met."""
+        if not text.strip():
+            return Parsed.failure("the answer is empty")
+        if len(text) > MAX_CHARACTERS:
+            return Parsed.failure(f"the answer has {len(text)} characters; at most {MAX_CHARACTERS} are read")
+        reasons = []
+        for extractor, refiners in self._alternatives:
+            parsed = _follow(text, extractor, refiners)
+            if parsed.ok:
+                return parsed
+            reasons.append(f"{parsed.route}: {parsed.reason}")
+        return Parsed.failure("; ".join(reasons))
+
+
+def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Parsed:
+    """Apply one alternative and its refinements; the route of a failure names the parser that failed."""
+    value: Any = text.strip()
+    route = "" if refiners and extractor is None else "text"
+    for step in (extractor, *refiners) if extractor else refiners:
+        parsed = step.parser.parse(text if step is extractor else value)
+        name = parsed.route or step.name
+        if not parsed.ok:
+            return Parsed.failure(parsed.reason or "could not be read", step.name)
+        value = parsed.value
+        route = name if step is extractor or not route else f"{route} > {name}"
+    return Parsed(value, True, None, route)
+
+
+def build_chain(refs: Sequence[ComponentRef], registry: Registry) -> ParserChain:
+    """Make the chain of a task from its `parse:` list.
+
+    Raises UnknownNameError for a parser that no plugin registers, MissingPartError for a package that is absent.
+    """
+    steps = []
+    for ref in refs:
+        parser = registry.get("parser", ref.name).load()(**ref.parameters)
+        steps.append(Step(ref.name, parser, bool(getattr(parser, "refines", False))))
+    return ParserChain(steps)

@@ -1,0 +1,49 @@
+"""Parsers `lines` and `text`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from creval.parsing.base import Extractor, not_text
+from creval.parsing.list_marks import has_mark, strip_marks
+from creval.types.components import Parsed
+
+__all__ = ["Lines", "Text"]
+
+
+@dataclass(frozen=True)
+class Lines(Extractor):
+    """The lines of an answer, stripped, without blank ones, code fences and list marks.
+
+    `marked`: only lines that begin with a list mark (`1.`, `-`, `a)`). `keep_marks`: leave the marks on.
+    `limit`: keep the first so many. `minimum`: fewer lines are a failure.
+    """
+
+    marked: bool = False
+    keep_marks: bool = False
+    limit: int | None = None
+    minimum: int = 1
+
+    def parse(self, text: Any) -> Parsed:
+        if not isinstance(text, str):
+            return not_text(text)
+        kept = []
+        for line in text.splitlines():
+            if self.marked and not has_mark(line):
+                continue
+            item = line.strip() if self.keep_marks else strip_marks(line)
+            if item and not item.startswith("```"):
+                kept.append(item)
+        if len(kept) < self.minimum:
+            kind = "marked lines" if self.marked else "lines"
+            return Parsed.failure(f"{self.minimum} {kind} needed, {len(kept)} found")
+        return Parsed(kept[: self.limit], route="lines")
+
+
+@dataclass(frozen=True)
+class Text(Extractor):
+    """The whole answer, stripped."""
+
+    def parse(self, text: Any) -> Parsed:
+        return Parsed(text.strip(), route="text") if isinstance(text, str) else not_text(text)

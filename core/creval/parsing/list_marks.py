@@ -1,0 +1,33 @@
+"""Taking list marks, quotes and Markdown emphasis off an item of a list."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["has_mark", "straighten", "strip_marks", "strip_quotes"]
+
+# "1." "1)" "(1)" "1:" before anything; "-", "*", "a)" only before a space
+_MARK = re.compile(r"\s{0,100}(?:\(?\d{1,3}[.):](?!\d)\s{0,100}|(?:[-*+•‣◦▪·–—]|\(?[A-Za-z][.)])\s{1,100})")
+_CURLY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‑": "-", "‐": "-"})
+_WRAPPING = "\"'`*_#«»‹›„‚“”‘’"
+
+
+def has_mark(line: str) -> bool:
+    """Whether a line begins with a number, bullet or letter of a list."""
+    return _MARK.match(line) is not None
+
+
+def strip_marks(line: str) -> str:
+    """Return a line without the mark at its beginning and the spaces around it."""
+    match = _MARK.match(line)
+    return line[match.end() :].strip() if match else line.strip()
+
+
+def straighten(text: str) -> str:
+    """Return a text with typographic quotes and hyphens in their keyboard form."""
+    return text.translate(_CURLY)
+
+
+def strip_quotes(text: str) -> str:
+    """Return a text without quotes and Markdown emphasis around it; those inside stay."""
+    return text.strip().strip(_WRAPPING).strip()

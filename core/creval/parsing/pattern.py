@@ -1,0 +1,109 @@
+"""Parser `regex`.
+
+A pattern may come from anybody's task file and the text from any model, so the match runs under a time limit
+(the `regex` package has one; the standard library's `re` has none) and on a text of limited length. The syntax
+is that of `re`: what goes beyond it (recursion, fuzzy matches) can use up the memory, and so can counted repeats
+inside counted repeats, which are limited as well.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from creval.errors import UsageError
+from creval.parsing.base import Extractor, not_text
+from creval.parsing.pattern_size import expanded_size
+from creval.types.components import Parsed
+
+__all__ = ["MAX_EXPANDED", "MAX_PATTERN", "MAX_TEXT", "TIME_LIMIT", "Regex"]
+
+MAX_PATTERN = 2_000
+MAX_EXPANDED = 20_000
+MAX_TEXT = 200_000
+TIME_LIMIT = 2.0
+
+
+@dataclass(frozen=True)
+class Regex(Extractor):
+    """What a regular expression matches.
+
+    `group`: which group is the value: a number or a name; by default group 1 where the pattern has one, else the
+    whole match. `choose`: `first` match (default), `last`, or `all` (a list). `ignore_case`, `multiline` (^ and $
+    at every line) and `dotall` (. matches a line break) are the usual flags. A text of more than 200,000
+    characters, or a match that takes over 2 seconds, is a failure with that reason.
+    """
+
+    pattern: str = ""
+    group: int | str | None = None
+    choose: Literal["first", "last", "all"] = "first"
+    ignore_case: bool = False
+    multiline: bool = False
+    dotall: bool = False
+    _compiled: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        import regex
+
+        if not self.pattern or len(self.pattern) > MAX_PATTERN:
+            raise self._wrong(f"the pattern must have 1 to {MAX_PATTERN} characters")
+        try:
+            re.compile(self.pattern)
+            small = expanded_size(self.pattern) <= MAX_EXPANDED
+            compiled = regex.compile(self.pattern, self._flags()) if small else None
+        except (re.error, regex.error, RecursionError, OverflowError) as error:
+            raise self._wrong(f"the pattern is no regular expression: {error}") from None
+        if compiled is None:
+            raise self._wrong(f"the pattern's counted repeats come to more than {MAX_EXPANDED} pieces")
+        group = self.group if self.group is not None else min(1, compiled.groups)
+        if isinstance(group, int) and not 0 <= group <= compiled.groups:
+            raise self._wrong(f"the pattern has no group {group}")
+        if isinstance(group, str) and group not in compiled.groupindex:
+            raise self._wrong(f"the pattern has no group named {group!r}")
+        object.__setattr__(self, "group", group)
+        object.__setattr__(self, "_compiled", compiled)
+
+    def _flags(self) -> int:
+        import regex
+
+        flags = int(regex.VERSION0)
+        for wanted, flag in (
+            (self.ignore_case, regex.IGNORECASE),
+            (self.multiline, regex.MULTILINE),
+            (self.dotall, regex.DOTALL),
+        ):
+            flags |= int(flag) if wanted else 0
+        return flags
+
+    def _wrong(self, what: str) -> UsageError:
+        return UsageError(what, where="parser regex", cure="Correct `pattern` or `group` in the task file.")
+
+    def parse(self, text: Any) -> Parsed:
+        if not isinstance(text, str):
+            return not_text(text)
+        if len(text) > MAX_TEXT:
+            return Parsed.failure(f"the text has {len(text)} characters; a pattern reads at most {MAX_TEXT}")
+        try:
+            found = self._matches(text)
+        except TimeoutError:
+            return Parsed.failure(f"the pattern took longer than {TIME_LIMIT:g} s")
+        if not found:
+            return Parsed.failure("the pattern matches nothing")
+        if self.choose == "all":
+            return Parsed(found, route="regex")
+        return Parsed(found[-1], route="regex")
+
+    def _matches(self, text: str) -> list[str]:
+        """The matched texts: one for `first` and `last`, every one for `all`."""
+        found: list[str] = []
+        for match in self._compiled.finditer(text, timeout=TIME_LIMIT):
+            value = match.group(self.group)
+            if value is None:
+                continue
+            if self.choose != "all":
+                found.clear()
+            found.append(value)
+            if self.choose == "first":
+                break
+        return found

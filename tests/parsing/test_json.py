@@ -1,0 +1,106 @@
+"""Parsers json_array and json_object."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from creval.parsing.json_values import JsonArray, JsonObject
+
+WORDS = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "route"),
+    [
+        ('["a", "b"]', ["a", "b"], "json_array"),
+        ('Here you are:\n```json\n["a", "b"]\n```\nEnjoy [1]!', ["a", "b"], "json_array/fenced"),
+        ('```\n["a",\n "b"]', ["a", "b"], "json_array/fenced"),
+        ('As in [see note], my list: ["a", "b"] and [1].', ["a", "b"], "json_array/embedded"),
+        ('Draft ["a", "b"]. Better: ["c", "d"].', ["c", "d"], "json_array/embedded"),
+        ('Long: ["a", "b", "c"]; short: ["d"]', ["a", "b", "c"], "json_array/embedded"),
+        ('{"words": ["a", "b"], "why": "no"}', ["a", "b"], "json_array/object"),
+        ('{"answer": {"notes": ["n"], "words": ["a", "b"]}}', ["a", "b"], "json_array/object"),
+        ('Result: {"answer": {"words": ["a", "b"]}} done', ["a", "b"], "json_array/embedded"),
+        ("['don't', 'o'clock', \"x\"]", ["don't", "o'clock", "x"], "json_array/quoted"),
+        ("[“a”, ‘b’,]", ["a", "b"], "json_array/quoted"),
+        ('[["a", "b"], ["c"]]', [["a", "b"], ["c"]], "json_array"),
+        ('["unclosed, see ["a", "b"]', ["a", "b"], "json_array/embedded"),
+    ],
+)
+def test_arrays_are_found_where_models_put_them(text, value, route):
+    parsed = JsonArray().parse(text)
+    assert (parsed.value, parsed.route) == (value, route)
+
+
+def test_items_and_minimum_say_which_arrays_count():
+    text = 'Sources [1, 2, 3, 4]. Words: ["a", "b"].'
+    assert JsonArray().parse(text).value == [1, 2, 3, 4]
+    assert JsonArray(items="string").parse(text).value == ["a", "b"]
+    assert JsonArray(items="string", minimum=3).parse(text).reason == (
+        "2 arrays in the answer, none with only string items of at least 3 items"
+    )
+    assert JsonArray(items="string").parse('[["a"], ["b", "c"]]').value == ["b", "c"]
+
+
+def test_choose():
+    text = 'One ["a"], two ["b", "c"], three ["d"]'
+    assert JsonArray(choose="first").parse(text).value == ["a"]
+    assert JsonArray(choose="last").parse(text).value == ["d"]
+    assert JsonArray(choose="largest").parse(text).value == ["b", "c"]
+
+
+@pytest.mark.parametrize("text", ["", "no list", "[see note 1]", "[]", "[NaN, 1]", "[1e999]", "[" + "9" * 5000 + "]"])
+def test_what_is_no_array_is_a_failure_with_a_reason(text):
+    parsed = JsonArray().parse(text)
+    assert not parsed.ok
+    assert parsed.reason
+
+
+@given(WORDS, st.text(alphabet=st.characters(blacklist_characters="[]{}`'\"“‘"), max_size=60))
+def test_any_array_of_texts_comes_back_out_of_any_prose(words, prose):
+    for text in (
+        json.dumps(words),
+        f"{prose}{json.dumps(words)}{prose}",
+        f"{prose}\n```json\n{json.dumps(words)}\n```",
+    ):
+        assert JsonArray().parse(text).value == words
+
+
+@given(st.text(alphabet="[]{},:'\"`123 abc\n-eE.", max_size=300))
+def test_no_text_makes_a_parser_raise(text):
+    for parser in (JsonArray(), JsonArray(items="string"), JsonObject(), JsonObject(key="a.b")):
+        parsed = parser.parse(text)
+        assert parsed.ok or parsed.reason
+
+
+HOSTILE = {
+    "brackets": "[" * 10_000_000,
+    "braces": '{"a":' * 2_000_000,
+    "unclosed": "[1," * 3_000_000,
+    "many starts, one long tail": "[" * 900 + "1," * 2_000_000,
+    "quotes": "['" * 4_000_000,
+    "quotes and spaces": "['a" * 300 + " " * 2_000_000,
+    "numbers": ("[" * 300) + "1" * 2_000_000,
+    "not finite": "[" * 900 + "1," * 1_000_000 + "NaN",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_costs_bounded_time(name):
+    """A search that grows with the square of the text would need hours for these: the test would never end."""
+    assert not JsonArray(items="object").parse(HOSTILE[name]).ok
+    assert not JsonObject(key="zz").parse(HOSTILE[name]).ok
+
+
+def test_objects():
+    text = 'First {"a": 1}, then ```{"a": 2, "b": {"c": [3]}}``` and {"x": 0}'
+    assert JsonObject().parse(text).value == {"a": 2, "b": {"c": [3]}}
+    assert JsonObject(keys=("x",)).parse(text).value == {"x": 0}
+    assert JsonObject(key="b.c").parse(text).value == [3]
+    assert JsonObject(key="a", choose="first").parse('{"a": 1} {"a": 2}').value == 1
+    assert JsonObject(key="a").parse('{"a": 1} {"a": 2}').value == 2
+    assert JsonObject(key="nope").parse(text).reason == "3 JSON objects in the answer, none with 'nope'"
