@@ -1,0 +1,90 @@
+"""The Python API: the same power as the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from creval.engine.observer import Observer
+from creval.engine.options import RunOptions
+from creval.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["RunOptions", "RunResult", "load_result", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run: its folder and results.json as plain data."""
+
+    folder: Path
+    results: Mapping[str, Any]
+
+    @property
+    def status(self) -> str:
+        """`done`, or `budget` where the budget stopped it."""
+        return str(self.results["status"])
+
+    def metrics(self, task: str) -> dict[str, dict[str, Any]]:
+        """Return the metrics of a task over all conditions, by name. Raises UnknownNameError."""
+        for result in self.results["tasks"]:
+            if task in (result["task"], result["qualified"]):
+                return {metric["name"]: metric for metric in result["metrics"] if metric["condition"] is None}
+        raise UnknownNameError(
+            "task", task, [result["task"] for result in self.results["tasks"]], where=str(self.folder)
+        )
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one flat row a metric and condition: task, metric, condition, value, interval, counts ..."""
+        rows = []
+        for result in self.results["tasks"]:
+            for metric in result["metrics"]:
+                row = {key: value for key, value in metric.items() if key not in ("name", "counts")}
+                head = {"model": self.results["model"], "task": result["task"], "metric": metric["name"]}
+                rows.append({**head, **row, **metric["counts"]})
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return `to_rows` as a data frame (needs pandas)."""
+        import pandas
+
+        return pandas.DataFrame(self.to_rows())
+
+    def error_share(self) -> float:
+        """Return the share of planned samples that ended as errored, 0 to 1."""
+        planned = sum(result["planned"] for result in self.results["tasks"])
+        errored = sum(result["counts"]["errored"] for result in self.results["tasks"])
+        return errored / planned if planned else 0.0
+
+
+def run(
+    tasks: Sequence[str], model: str, options: RunOptions | None = None, observer: Observer | None = None
+) -> RunResult:
+    """Run tasks (names, suites, YAML paths) on a model and return the result.
+
+    Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.
+    A failed sample raises nothing; see its status. Must not be called from a running event loop.
+    """
+    from creval.engine.run import run_new
+
+    finished = run_new(tasks, model, options or RunOptions(), observer)
+    return RunResult(finished.folder, finished.results)
+
+
+def load_result(folder: str | Path) -> RunResult:
+    """Read the result of a finished run. Raises RunError where there is none."""
+    import json
+
+    from creval.errors import RunError
+
+    path = Path(folder)
+    try:
+        return RunResult(path, json.loads((path / "results.json").read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise RunError(
+            "there are no results", where=str(path), cure=f"Finish the run first: creval resume {path}"
+        ) from error

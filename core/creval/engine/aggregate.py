@@ -1,0 +1,117 @@
+"""The third step: the scores of a task become metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from creval.scoring.estimates import estimate
+
+from creval.engine.instruments import metric_name
+from creval.engine.plan import TaskPlan
+from creval.engine.seeds import derive
+from creval.engine.tally import TaskTally
+from creval.plugins.registry import Registry
+from creval.tasks.model import MetricSpec
+from creval.types.metrics import MetricResult, StatusCounts
+
+__all__ = ["aggregate_task", "metric_names", "task_results"]
+
+
+def metric_names(plan: TaskPlan) -> list[str]:
+    """Return the score names that the metrics of a task are made from."""
+    return list(dict.fromkeys(metric.source for metric in plan.task.metrics))
+
+
+def aggregate_task(
+    plan: TaskPlan, tally: TaskTally, chosen: Mapping[str, str], registry: Registry, seed: int
+) -> list[MetricResult]:
+    """Return every metric over all conditions, then by condition where the task has several."""
+    cells: list[int | None] = [None]
+    if len(plan.task.conditions) > 1:
+        cells += range(len(plan.task.conditions))
+    return [
+        _metric(plan, tally, metric, cell, (metric_name(plan.task, metric, chosen, registry), registry, seed))
+        for metric in plan.task.metrics
+        for cell in cells
+    ]
+
+
+def _metric(
+    plan: TaskPlan, tally: TaskTally, metric: MetricSpec, cell: int | None, given: tuple[str, Registry, int]
+) -> MetricResult:
+    name, registry, seed = given
+    zero = metric.failed_value if metric.failed == "zero" else None
+    clusters, failed = tally.clusters(metric.source, zero, cell)
+    aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
+    label = None if cell is None else plan.task.conditions[cell].name
+    stream = derive(seed, "bootstrap", plan.task.name, metric.name, label)
+    planned = plan.total if cell is None else plan.docs * plan.repeats
+    return MetricResult(
+        name=name,
+        estimate=estimate(aggregation, clusters, metric.ci, stream),
+        counts=tally.counts(planned, cell),
+        failed=metric.failed,
+        n_failed=failed,
+        higher_is_better=metric.higher_is_better,
+        condition=label,
+        primary=metric.primary,
+        unit=metric.unit,
+    )
+
+
+def task_results(
+    plan: TaskPlan, tally: TaskTally, metrics: list[MetricResult], chosen: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return one task's part of results.json."""
+    task = plan.task
+    return {
+        "task": task.name,
+        "qualified": task.qualified,
+        "title": task.title,
+        "version": task.version,
+        "plugin_version": task.plugin_version,
+        "hash": task.hash,
+        "dataset": plan.dataset.fingerprint,
+        "planned": plan.total,
+        "counts": _counts(tally.counts(plan.total)),
+        "routes": dict(sorted(tally.routes.items())),
+        "instruments": dict(chosen),
+        "usage": {
+            "calls": tally.calls,
+            "input_tokens": tally.usage.input_tokens,
+            "output_tokens": tally.usage.output_tokens,
+            "reasoning_tokens": tally.usage.reasoning_tokens,
+            "cost": tally.cost,
+            "unpriced_calls": tally.unpriced,
+        },
+        "first_errors": list(tally.errors),
+        "metrics": [_metric_data(metric) for metric in metrics],
+    }
+
+
+def _counts(counts: StatusCounts) -> dict[str, int]:
+    return dict(asdict(counts))
+
+
+def _metric_data(metric: MetricResult) -> dict[str, Any]:
+    number = metric.estimate
+    return {
+        "name": metric.name,
+        "condition": metric.condition,
+        "value": number.value,
+        "n": number.n,
+        "clusters": number.clusters,
+        "standard_error": number.standard_error,
+        "ci_low": number.ci_low,
+        "ci_high": number.ci_high,
+        "confidence": number.confidence,
+        "method": number.method,
+        "failed": metric.failed,
+        "n_failed": metric.n_failed,
+        "counts": _counts(metric.counts),
+        "higher_is_better": metric.higher_is_better,
+        "primary": metric.primary,
+        "unit": metric.unit,
+    }

@@ -1,0 +1,215 @@
+"""A whole run: new, resumed, or scored again. One event loop, one folder, three steps with files between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from creval.engine.aggregate import aggregate_task, metric_names, task_results
+from creval.engine.context import instruments
+from creval.engine.folder import RunFolder, default_folder
+from creval.engine.generate import Job, generate
+from creval.engine.jsonl import write_json
+from creval.engine.lock import RunLock
+from creval.engine.manifest import now, read_options, start_manifest, task_data
+from creval.engine.models import TARGET
+from creval.engine.observer import Observer, Quiet
+from creval.engine.options import RunOptions
+from creval.engine.plan import TaskPlan
+from creval.engine.schemas import check_manifest, check_results
+from creval.engine.score import batches
+from creval.engine.score_writer import ScoreWriter
+from creval.engine.setup import Setup, open_plans, open_setup
+from creval.engine.tally import TaskTally
+from creval.errors import BudgetError, RunError, UsageError
+from creval.models.budget import Budget
+from creval.plugins.loader import load_plugins
+
+__all__ = ["Finished", "rescore", "resume", "run_new"]
+
+RUNS = Path("runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end: folder, results.json as data, and the budget's message where it stopped early."""
+
+    folder: Path
+    results: Mapping[str, Any]
+    budget: BudgetError | None = None
+
+
+def run_new(tasks: Sequence[str], model: str, options: RunOptions, observer: Observer | None = None) -> Finished:
+    """Start a run in a new folder. Raises UsageError, TaskError, DataError, RunError before the first call."""
+    if not tasks:
+        raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
+    if not model:
+        raise UsageError("no model is named", where="--model", cure="For example: --model openrouter/openai/gpt-5-mini")
+    watcher = observer or Quiet()
+    watcher.on_phase("open", None, 0, 0)
+    plugins = load_plugins()
+    plans = open_plans([str(task) for task in tasks], options, plugins)
+    roles = {TARGET: model, **options.roles}
+    setup = open_setup([plan.task for plan in plans], roles, options, plugins)
+    setup.models.get(TARGET)
+    path = options.output or default_folder(RUNS, model, [p.task.name for p in plans], now().replace(":", ""))
+    folder = RunFolder.create(path)
+    with RunLock(path):
+        manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
+        return _Run(folder, manifest, setup, plans, watcher).whole()
+
+
+def resume(path: Path, observer: Observer | None = None) -> Finished:
+    """Go on with a run: make what is missing, try errored samples again, score, aggregate.
+
+    Raises RunError where the run is locked, or where a task or its data changed since it began.
+    """
+    watcher = observer or Quiet()
+    folder = RunFolder.open(path)
+    with RunLock(path):
+        manifest = folder.read_manifest()
+        options = read_options(manifest["options"])
+        plugins = load_plugins()
+        plans = open_plans(manifest["requested"], options, plugins)
+        _check_unchanged(manifest, plans, path)
+        spent = Budget(options.max_cost, options.max_calls, *_spent(folder, plans))
+        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent)
+        return _Run(folder, manifest, setup, plans, watcher).whole()
+
+
+def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Observer | None = None) -> Finished:
+    """Score the saved answers again with the tasks as they are now; the target model is not asked.
+
+    `resources` are other instruments for the scoring. Raises RunError where the run is locked or its tasks are gone.
+    """
+    watcher = observer or Quiet()
+    folder = RunFolder.open(path)
+    with RunLock(path):
+        manifest = folder.read_manifest()
+        options = read_options(
+            {**manifest["options"], "resources": {**manifest["options"]["resources"], **(resources or {})}}
+        )
+        plugins = load_plugins()
+        plans = open_plans(manifest["requested"], options, plugins)
+        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins)
+        return _Run(folder, manifest, setup, plans, watcher).scored_again()
+
+
+def _spent(folder: RunFolder, plans: Sequence[TaskPlan]) -> tuple[float, int]:
+    """Return the cost and calls that the run has used up already."""
+    cost, calls = 0.0, 0
+    for plan in plans:
+        for sample in folder.read_samples(plan.task.name):
+            replies = [call.reply for call in sample.calls if call.reply is not None]
+            cost += sum(reply.get("cost", 0.0) for reply in replies)
+            calls += len(replies)
+    return cost, calls
+
+
+def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], path: Path) -> None:
+    before = {task["task"]: task for task in manifest["tasks"]}
+    for plan in plans:
+        old, new = before.get(plan.task.name), task_data(plan)
+        if old is None or old["hash"] != new["hash"] or old["dataset"] != new["dataset"]:
+            what = "its data" if old is not None and old["hash"] == new["hash"] else "the task"
+            raise RunError(
+                f"{what} of {plan.task.name!r} changed since this run began",
+                where=str(path),
+                cure="Start a new run; or score the saved answers with the task as it is now: creval score "
+                + str(path),
+            )
+
+
+class _Run:
+    """The steps of one run over its open parts."""
+
+    def __init__(
+        self, folder: RunFolder, manifest: dict[str, Any], setup: Setup, plans: Sequence[TaskPlan], observer: Observer
+    ) -> None:
+        self._folder = folder
+        self._manifest = manifest
+        self._setup = setup
+        self._plans = plans
+        self._observer = observer
+
+    def whole(self) -> Finished:
+        """Generate, score and aggregate."""
+        self._manifest["sessions"].append({"started": now()})
+        self._save("running")
+        self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
+        try:
+            return asyncio.run(self._work())
+        except BaseException as error:
+            self._save("interrupted" if isinstance(error, KeyboardInterrupt | asyncio.CancelledError) else "failed")
+            raise
+
+    def scored_again(self) -> Finished:
+        """Score and aggregate what is saved."""
+        return asyncio.run(self._score_only())
+
+    async def _work(self) -> Finished:
+        try:
+            jobs = [Job(plan, self._setup.runtime(plan.task)) for plan in self._plans]
+            budget = await generate(jobs, self._folder, self._setup.options.concurrency, self._observer)
+            results = await self._results("budget" if budget else "done")
+        finally:
+            await self._setup.close()
+        self._manifest["sessions"][-1]["ended"] = now()
+        self._manifest["finished"] = now()
+        self._save("budget" if budget else "done")
+        return self._finish(results, budget)
+
+    async def _score_only(self) -> Finished:
+        try:
+            results = await self._results(self._manifest["status"])
+        finally:
+            await self._setup.close()
+        return self._finish(results, None)
+
+    async def _results(self, status: str) -> dict[str, Any]:
+        tasks = [await self._score_task(plan) for plan in self._plans]
+        results = {
+            "schema": 1,
+            "creval": self._manifest["creval"],
+            "run": self._folder.path.name,
+            "model": self._manifest["roles"][TARGET],
+            "roles": self._manifest["roles"],
+            "seed": self._setup.options.seed,
+            "status": status,
+            "tasks": tasks,
+        }
+        check_results(results)
+        write_json(self._folder.results, results)
+        return results
+
+    async def _score_task(self, plan: TaskPlan) -> dict[str, Any]:
+        task = plan.task
+        setup = self._setup
+        chosen = instruments(task.resources, setup.options.resources)
+        scoring = setup.scoring(task)
+        tally = TaskTally(metric_names(plan), [condition.name for condition in task.conditions])
+        self._observer.on_phase("score", task.name, plan.total, 0)
+        with ScoreWriter(self._folder.scores(task.name)) as writer:
+            for batch in batches(self._folder.read_samples(task.name)):
+                for sample, score in zip(batch, await scoring.score(batch), strict=True):
+                    tally.add(score)
+                    tally.add_usage(sample)
+                    writer.write(score)
+                    setup.plugins.hooks.creval_sample_finished(score)
+                self._observer.on_scored(len(batch))
+        metrics = aggregate_task(plan, tally, chosen, setup.plugins.registry, setup.options.seed)
+        return task_results(plan, tally, metrics, chosen)
+
+    def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
+        self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)
+        self._observer.on_finish(results)
+        return Finished(self._folder.path, results, budget)
+
+    def _save(self, status: str) -> None:
+        self._manifest["status"] = status
+        self._manifest["models"] = {**self._manifest["models"], **self._setup.models.describe()}
+        check_manifest(self._manifest)
+        self._folder.write_manifest(self._manifest)

@@ -1,0 +1,153 @@
+"""Opens everything that a run needs, in one place, before the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from creval.data.opening import open_dataset
+from creval.data.options import DataOptions
+from creval.engine.context import OpenResources, TaskContext, instruments
+from creval.engine.models import TARGET, RoleModels
+from creval.engine.options import RunOptions
+from creval.engine.plan import TaskPlan, plan_task
+from creval.engine.score import TaskScoring
+from creval.engine.session import TaskRuntime
+from creval.errors import UnknownNameError, UsageError
+from creval.models.budget import Budget
+from creval.models.options import ModelOptions
+from creval.parsing.chain import build_chain
+from creval.plugins.loader import Plugins
+from creval.resources.options import ResourceOptions
+from creval.tasks.index import TaskIndex
+from creval.tasks.model import ComponentRef, Task
+from creval.tasks.sections.settings import generation_settings
+from creval.types.components import Baseline, Context
+
+__all__ = ["Setup", "open_plans", "open_setup"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A run's open parts. Close it at the end."""
+
+    plugins: Plugins
+    options: RunOptions
+    models: RoleModels
+    resources: OpenResources
+    contexts: Mapping[str, TaskContext]
+
+    def runtime(self, task: Task) -> TaskRuntime:
+        """Return what the samples of a task share."""
+        registry = self.plugins.registry
+        return TaskRuntime(
+            task=task,
+            protocol=registry.get("protocol", task.protocol.name).load()(**task.protocol.parameters),
+            chain=build_chain(task.parse, registry),
+            context=self.contexts[task.name],
+            models=self.models,
+            generation=task.generation,
+            overrides=self.options.generation,
+            condition_names=frozenset(generation_settings()),
+            seed=self.options.seed,
+        )
+
+    def scoring(self, task: Task) -> TaskScoring:
+        """Return what scoring a task needs."""
+        registry = self.plugins.registry
+        scorers = [(ref.name, _component(registry.get("scorer", ref.name).load(), ref)) for ref in task.score]
+        conditions = {condition.name: condition for condition in task.conditions}
+        return TaskScoring(task, build_chain(task.parse, registry), scorers, self.contexts[task.name], conditions)
+
+    async def close(self) -> None:
+        """Close models and resources."""
+        await self.models.close()
+        self.resources.close()
+
+
+def _component(factory: Any, ref: ComponentRef) -> Any:
+    return factory(**ref.parameters)
+
+
+def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) -> list[TaskPlan]:
+    """Load the tasks and their data, and choose the docs. Raises TaskError, UnknownNameError, DataError."""
+    tasks = TaskIndex(plugins).expand(list(requested))
+    _check_names(tasks, options)
+    plans = []
+    for task in tasks:
+        data_options = replace(
+            DataOptions.from_environment(offline=options.offline),
+            replacement=options.data.get(task.name) or options.data.get(task.qualified),
+            seed=options.seed,
+        )
+        plans.append(plan_task(task, open_dataset(task.dataset, plugins.registry, data_options), options))
+    return plans
+
+
+def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
+    """A misspelt name in --data or --resource would silently do nothing: refuse it."""
+    names = {name for task in tasks for name in (task.name, task.qualified)}
+    for name in options.data:
+        if name not in names:
+            raise UnknownNameError("task", name, sorted(names), where="--data")
+    resources = {name for task in tasks for name in task.resources}
+    for name in options.resources:
+        if name not in resources:
+            raise UnknownNameError(
+                "resource", name, sorted(resources), where="--resource", hint="No chosen task uses it."
+            )
+
+
+def open_setup(
+    tasks: Sequence[Task], roles: Mapping[str, str], options: RunOptions, plugins: Plugins, spent: Budget | None = None
+) -> Setup:
+    """Open models and resources (each when first used). `spent` is the budget of a run that goes on."""
+    players: dict[str, tuple[Task, TaskContext]] = {}
+    model_options = ModelOptions(
+        base_url=options.base_url,
+        offline=options.offline,
+        timeout=options.timeout,
+        max_retries=options.max_retries,
+        concurrency=options.concurrency,
+        cache=_cache_file(options) if options.cache else None,
+        budget=spent or Budget(options.max_cost, options.max_calls),
+        players=_players(roles.get(TARGET, ""), players, plugins),
+    )
+    _check_roles(tasks, roles)
+    models = RoleModels(roles, plugins.registry, model_options)
+    resources = OpenResources(plugins.registry, ResourceOptions(offline=options.offline, cache=options.cache_folder))
+    contexts = {}
+    for task in tasks:
+        specs = instruments(task.resources, options.resources)
+        contexts[task.name] = TaskContext(task.name, options.seed, specs, resources, models)
+        players[task.name] = (task, contexts[task.name])
+    return Setup(plugins, options, models, resources, contexts)
+
+
+def _cache_file(options: RunOptions) -> Path:
+    return ResourceOptions(cache=options.cache_folder).folder / "responses.sqlite"
+
+
+def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:
+    for task in tasks:
+        for role in task.roles:
+            if role not in roles and role not in task.role_models:
+                raise UsageError(
+                    f"the task {task.name!r} needs a model in the role {role!r}",
+                    where="--role",
+                    cure=f"Add: --role {role}=<provider>/<model>",
+                )
+
+
+def _players(spec: str, tasks: Mapping[str, tuple[Task, TaskContext]], plugins: Plugins) -> Any:
+    """Return the function that finds who plays `baseline/floor` or `baseline/ceiling` for a task."""
+    _, _, which = spec.partition("/")
+
+    def find(name: str) -> tuple[Baseline, Context]:
+        task, context = tasks[name]
+        ref = task.baselines[which]
+        return plugins.registry.get("baseline", ref.name).load()(**ref.parameters), context
+
+    return find
