@@ -9,3 +9,15 @@ __all__ = ["register"]
 
 def register(registry: Registry) -> None:
     """Add them to the registry."""
+    registry.add(
+        "protocol",
+        "chat",
+        "creval.engine.chat:Chat",
+        "one prompt, one answer (or n of them)",
+        parameters={
+            "type": "object",
+            "properties": {"n": {"type": "integer", "minimum": 1}},
+            "additionalProperties": False,
+        },
+        prompts=("prompt",),
+    )
