@@ -11,6 +11,7 @@ from creval.errors import UsageError
 from creval_validity.analyses.ablation import AblationRequest, analyse_ablation, known_ablations, parse_ablation
 from creval_validity.analyses.validity import ValidityRequest
 from creval_validity.analyses.validity_command import ValidityAnalysis
+from creval_validity.output.rows import ablation_rows
 from creval_validity.tables.score_table import ScoreTable
 
 
@@ -41,6 +42,21 @@ def test_levels_share_their_models() -> None:
     last = result.levels[-1].cell
     assert last.validity is not None
     assert last.validity.r == pytest.approx(1.0)
+
+
+def test_the_papers_values_stand_beside_ours() -> None:
+    rows = {
+        m: {**{n: v for n, v in row.items() if n != "y"}, "liveideabench": row["y"]}
+        for m, row in table().cells().items()
+    }
+    request = ValidityRequest(("drat",), ("liveideabench",), ("g",), bootstrap=None)
+    spec = "k: 2=drat_k2, 3=drat_k3, 4=drat"
+    result = analyse_ablation(ScoreTable.from_cells(rows), parse_ablation(spec), request)
+    assert [level.paper and level.paper.validity for level in result.levels] == [0.18, 0.41, 0.57]
+    shown = ablation_rows([result])
+    assert shown.rows[2][:4] == ("k", "4", 0.57, 0.5)
+    other = analyse_ablation(ScoreTable.from_cells(rows), parse_ablation(spec.replace("k:", "k[a/b]:")), request)
+    assert other.levels[0].paper is None
 
 
 def test_known_ablations_are_found_by_column() -> None:

@@ -22,7 +22,7 @@ def csv(folder: Path, text: str, name: str = "mine.csv") -> str:
 def test_without_own_data_everything_shipped_joins() -> None:
     found = assemble(InputRequest())
     assert found.table.models == shipped_table().models
-    assert found.own_columns == ()
+    assert found.csv_columns == ()
     columns = choose_columns(found, Columns())
     assert columns.tests == ("dat", "cdat", "cdat_n", "cdat_a", "pace", "rat", "drat")
     assert columns.benchmarks[0] == "arena_cw"
@@ -80,6 +80,7 @@ def test_own_columns_must_be_known_or_named(tmp_path: Path) -> None:
     assert "'zz'" in str(caught.value)
     named = choose_columns(found, Columns(tests=("zz",), benchmarks=("arena_ccw",)))
     assert (named.tests, named.benchmarks) == (("zz",), ("arena_ccw",))
+    assert choose_columns(found, Columns(tests=("zz",), benchmarks=("arena_cw",))).unused == ("arena_ccw",)
 
 
 def test_variants_of_known_tests_are_tests(tmp_path: Path) -> None:

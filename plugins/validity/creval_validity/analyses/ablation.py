@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from creval.errors import UsageError
 from creval_validity.analyses.validity import Cell, ValidityRequest, analyse_validity
 from creval_validity.tables.score_table import ScoreTable
+from creval_validity.tables.shipped import PaperAblation, paper_ablations
 
 __all__ = [
     "KNOWN_FACTORS",
@@ -40,10 +41,11 @@ class AblationRequest:
 
 @dataclass(frozen=True, slots=True)
 class AblationLevel:
-    """One level against one benchmark."""
+    """One level against one benchmark; `paper` is what the paper prints for it, where it does."""
 
     level: str
     cell: Cell
+    paper: PaperAblation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,16 @@ def analyse_ablation(table: ScoreTable, ablation: AblationRequest, request: Vali
     asked = replace(request, tests=tuple(dict.fromkeys(columns)))
     result = analyse_validity(common, asked)
     levels = tuple(
-        AblationLevel(level, result.cell(column, benchmark))
+        AblationLevel(level, result.cell(column, benchmark), _printed(ablation.factor, level, benchmark))
         for benchmark in request.benchmarks
         for level, column in ablation.levels
     )
     return AblationResult(ablation.factor, models, levels)
+
+
+def _printed(factor: str, level: str, benchmark: str) -> PaperAblation | None:
+    """What the paper prints for a level; only for the paper's own embedding (no instrument in brackets)."""
+    for printed in paper_ablations():
+        if (printed.factor, printed.level, printed.benchmark) == (factor, level, benchmark):
+            return printed
+    return None

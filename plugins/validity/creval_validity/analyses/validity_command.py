@@ -109,7 +109,8 @@ def find_validity(runs: Sequence[str], options: dict[str, Any]) -> ValidityFindi
     result = analyse_validity(table, request)
     nested, skipped = _nested(table, tuple(options.get("nested") or ()))
     ablations = _ablations(table, tuple(options.get("ablation") or ()), request)
-    return ValidityFindings(table, result, nested, ablations, (*assembled.notes, *skipped))
+    unused = (f"Not used: {', '.join(columns.unused)}.",) if columns.unused else ()
+    return ValidityFindings(table, result, nested, ablations, (*assembled.notes, *unused, *skipped))
 
 
 def _nested(table: ScoreTable, specs: Sequence[str]) -> tuple[tuple[NestedComparison, ...], tuple[str, ...]]:

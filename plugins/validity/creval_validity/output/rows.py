@@ -78,9 +78,20 @@ def validity_rows(result: ValidityResult) -> Rows:
 
 
 def ablation_rows(results: Sequence[AblationResult]) -> Rows:
-    """One row a factor, level and benchmark."""
-    rows = [(result.factor, level.level, *_cell(level.cell)) for result in results for level in result.levels]
-    return Rows("Ablations", ("factor", "level", *_CELL), tuple(rows))
+    """One row a factor, level and benchmark, with the paper's values where it prints them."""
+    rows = [
+        (
+            result.factor,
+            level.level,
+            level.paper.validity if level.paper else None,
+            level.paper.specificity if level.paper else None,
+            *_cell(level.cell),
+        )
+        for result in results
+        for level in result.levels
+    ]
+    columns = ("factor", "level", "paper_validity", "paper_specificity", *_CELL)
+    return Rows("Ablations", columns, tuple(rows))
 
 
 def nested_rows(results: Iterable[NestedComparison]) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -46,20 +46,22 @@ class InputRequest:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The joined table, which of its columns the user brought, and what the reader must know."""
+    """The joined table, the columns that a CSV brought, those of runs that are no primary metric, and notes."""
 
     table: ScoreTable
-    own_columns: tuple[str, ...]
+    csv_columns: tuple[str, ...] = ()
+    side_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns play which part. Empty: by what is known of the columns that are there."""
+    """Which columns play which part (empty: by what is known of the columns that are there), and which none."""
 
     tests: tuple[str, ...] = ()
     benchmarks: tuple[str, ...] = ()
-    capabilities: tuple[str, ...] = field(default=CAPABILITIES)
+    capabilities: tuple[str, ...] = CAPABILITIES
+    unused: tuple[str, ...] = ()
 
 
 def assemble(request: InputRequest) -> Assembled:
@@ -72,28 +74,30 @@ def assemble(request: InputRequest) -> Assembled:
     for path in request.csv:
         table = read_csv(path, names.canonical)
         own = table if own is None else merge(own, table)
+    csv_columns = tuple(own.columns) if own else ()
+    side: tuple[str, ...] = ()
     if request.runs:
         read = read_runs([Path(run) for run in request.runs], names, request.repeated, request.mixed_tasks)
         notes += read.notes
+        side = tuple(name for name in read.table.columns if name not in read.primary and name not in catalogue())
         own = read.table if own is None else merge(own, read.table)
     shipped = _shipped(request, own)
     notes += _strangers(own, shipped, names)
-    if own is None:
-        if shipped is None:
-            raise UsageError("no scores to analyse", cure="Name run folders or a CSV, or leave the shipped tables in.")
-        return Assembled(shipped, (), tuple(notes))
-    own_columns = tuple(own.columns)
-    if shipped is None:
-        return Assembled(own, own_columns, tuple(notes))
+    joined = own if shipped is None else shipped if own is None else _join(own, shipped, request.conflict)
+    if joined is None:
+        raise UsageError("no scores to analyse", cure="Name run folders or a CSV, or leave the shipped tables in.")
+    return Assembled(joined, csv_columns, side, tuple(notes))
+
+
+def _join(own: ScoreTable, shipped: ScoreTable, conflict: Conflict) -> ScoreTable:
     _same_scale(own, shipped)
     try:
-        joined = merge(own, shipped, _PREFER[request.conflict])
+        return merge(own, shipped, _PREFER[conflict])
     except DataError as error:
         raise DataError(
             f"{error.what}; the second is the paper's",
-            cure="Say which counts with the option conflict (mine or shipped), or rename your column.",
+            cure="Say which counts with --conflict mine or --conflict shipped, or rename your column.",
         ) from error
-    return Assembled(joined, own_columns, tuple(notes))
 
 
 def _shipped(request: InputRequest, own: ScoreTable | None) -> ScoreTable | None:
@@ -141,27 +145,34 @@ def _strangers(own: ScoreTable | None, shipped: ScoreTable | None, names: Aliase
 def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
     """Decide which columns are tests and which benchmarks.
 
-    Own columns that are neither known nor named are an error with the nearest known names. Known columns are
-    taken where they hold anything; an own column whose name without its bracket is a known test is a test.
+    Known columns are taken where they hold anything, and variants of known tests (`drat_k2`,
+    `dat[embedded/minilm]`). A column of a CSV that is neither known nor named is an error with the nearest known
+    names, unless tests and benchmarks are both named. What is left over stands in `unused`.
     """
     table = assembled.table
     named = (*asked.tests, *asked.benchmarks, *asked.capabilities)
-    unknown = [name for name in assembled.own_columns if name not in named and _kind(name) is None]
+    unknown = [name for name in assembled.csv_columns if name not in named and _kind(name) is None]
     if unknown and not (asked.tests and asked.benchmarks):
-        raise UsageError(_unknown_text(unknown), cure="Say what it is: test NAME, benchmark NAME or capability NAME.")
-    there = [name for name in table.columns if table.count(name)]
+        raise UsageError(
+            _unknown_text(unknown),
+            cure="Say what it is: --test NAME, --benchmark NAME or --capability NAME. With tests and benchmarks both "
+            "named, other columns are left out.",
+        )
+    there = [name for name in table.columns if table.count(name) and name not in assembled.side_columns]
     tests = asked.tests or tuple(name for name in there if _kind(name) == "test" and name not in named)
     benchmarks = asked.benchmarks or tuple(n for n in there if _kind(n) == "benchmark" and n not in named)
     order = {name: place for place, name in enumerate(catalogue())}
     if not asked.tests:
-        tests = tuple(sorted(tests, key=lambda name: (order.get(name.partition("[")[0], len(order)), name)))
+        tests = tuple(sorted(tests, key=lambda name: (order.get(_bare(name), len(order)), name)))
     if not tests or not benchmarks:
         what = "test" if not tests else "benchmark"
         raise UsageError(
-            f"the data hold no {what} column; columns: {', '.join(there) or 'none'}",
-            cure=f"Name one with the option {what}, or bring data that have one.",
+            f"the data hold no {what} column; columns: {', '.join(table.columns) or 'none'}",
+            cure=f"Name one with --{what}, or bring data that have one.",
         )
-    return Columns(tests, benchmarks, asked.capabilities)
+    used = {*tests, *benchmarks, *asked.capabilities}
+    left = tuple(name for name in table.columns if name not in used and _kind(name) is None)
+    return Columns(tests, benchmarks, asked.capabilities, left)
 
 
 def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str, ...]:
@@ -173,13 +184,18 @@ def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str
     if not found:
         raise UsageError(
             f"the data hold no benchmark column; columns: {', '.join(table.columns) or 'none'}",
-            cure="Name one with the option benchmark, or bring data that have one.",
+            cure="Name one with --benchmark, or bring data that have one.",
         )
     return found
 
 
+def _bare(name: str) -> str:
+    """The column without its instrument and its variant's label."""
+    return name.partition("[")[0].partition("@")[0]
+
+
 def _kind(name: str) -> str | None:
-    bare = name.partition("[")[0]
+    bare = _bare(name)
     known = catalogue().get(bare)
     if known is not None:
         return known.kind

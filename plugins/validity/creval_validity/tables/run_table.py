@@ -1,12 +1,13 @@
 """Scores of run folders: one row a model, one column a metric.
 
-A run folder's `results.json` names the model and holds the metrics of each task. A metric becomes a column:
+`results.json` of a run names the model that answered and holds the metrics of each task. A metric becomes a column:
 
-- named as the metric where the metric is called after its task (`dat`, `cdat_n`, `drat[embedded/minilm]`);
-- named as the task where it is the task's primary metric under another name (`drat` of task `drat_k2`);
+- named as the metric where that is called after its task (`dat`, `cdat_n`, `drat[embedded/minilm]`);
+- named as the task where it is the primary metric under another name (`drat` of task `drat_k2`);
 - else `task.metric`.
 
-Metrics over single conditions, and metrics without a value, are left out.
+The label of a task's variant stays (`drat@strict`), the plugin before its name does not (`association.drat`). Metrics
+over single conditions and metrics without a value are left out.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ _MAX_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """Scores of runs, and what the reader must know of them."""
+    """Scores of runs, which columns are a task's primary metric, and what the reader must know."""
 
     table: ScoreTable
+    primary: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -43,17 +45,19 @@ class _Score:
     model: str
     column: str
     value: float
+    primary: bool
     run: Path
-    task_hash: str
+    made: str  # hash of the task and fingerprint of its data
 
 
 def column_name(task: str, metric: str, primary: bool) -> str:
     """Return the column of a metric (see the module's rules)."""
     bare, bracket, instrument = metric.partition("[")
-    short = task.rpartition("/")[-1]
-    if bare == short or bare.startswith(f"{short}_"):
-        return metric
-    return f"{short}{bracket}{instrument}" if primary else f"{short}.{metric}"
+    name, at, label = task.partition("@")
+    short = name.rpartition(".")[-1]
+    if bare != short and not bare.startswith(f"{short}_"):
+        bare = short if primary else f"{short}.{bare}"
+    return f"{bare}{at}{label}{bracket}{instrument}"
 
 
 def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed_tasks: bool) -> RunScores:
@@ -61,12 +65,14 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
 
     `repeated`: several runs of one model on one metric are an error, averaged, or the last one named counts.
     Raises RunError where a folder has no readable results, DataError where one column was made with
-    different versions of its task (unless `mixed_tasks`) or a model stands twice.
+    different versions of its task or data (unless `mixed_tasks`) or a model stands twice.
     """
     scores: list[_Score] = []
     notes: list[str] = []
     for folder in folders:
-        found = list(_scores(folder, _results(folder), names))
+        results = _results(folder)
+        found = list(_scores(folder, results, names))
+        notes += _incomplete(folder, results)
         if not found:
             notes.append(f"{folder} holds no metric with a value")
         scores += found
@@ -78,7 +84,8 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
         raise RunError(
             "the runs hold no metric with a value", where=str(folders[0]), cure="Score them: creval score RUN."
         )
-    return RunScores(ScoreTable.from_cells(cells), tuple(notes))
+    primary = dict.fromkeys(score.column for score in scores if score.primary)
+    return RunScores(ScoreTable.from_cells(cells), tuple(primary), tuple(notes))
 
 
 def _results(folder: Path) -> Mapping[str, Any]:
@@ -97,16 +104,31 @@ def _results(folder: Path) -> Mapping[str, Any]:
 
 
 def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterator[_Score]:
-    model = results.get("model")
-    if not isinstance(model, str) or not model:
-        raise RunError("does not say which model answered", where=str(folder / "results.json"))
+    try:
+        model = names.canonical(results["model"])
+        for task in results["tasks"]:
+            made = f"{task['hash']} {task['dataset']}"
+            for metric in task["metrics"]:
+                value = metric["value"]
+                if metric["condition"] is not None or value is None:
+                    continue
+                column = column_name(task["task"], metric["name"], metric["primary"])
+                yield _Score(model, column, float(value), metric["primary"], folder, made)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise RunError(
+            f"is not a results file of creval: {error!r}",
+            where=str(folder / "results.json"),
+            cure="Write it anew: creval score RUN.",
+        ) from error
+
+
+def _incomplete(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
+    """Say which tasks of a run have samples that failed for reasons other than the model's answer."""
     for task in results["tasks"]:
-        for metric in task["metrics"]:
-            value = metric["estimate"]["value"]
-            if metric.get("condition") is not None or value is None or not math.isfinite(value):
-                continue
-            column = column_name(task["task"], metric["name"], bool(metric.get("primary")))
-            yield _Score(names.canonical(model), column, float(value), folder, str(task.get("hash", "")))
+        counts = task["counts"]
+        lost = int(counts["errored"]) + int(counts["skipped"])
+        if lost:
+            yield f"{folder}: {lost} of {task['planned']} samples of {task['task']} errored or were skipped"
 
 
 def _grouped(scores: Sequence[_Score]) -> dict[tuple[str, str], list[_Score]]:
@@ -125,7 +147,7 @@ def _one(model: str, column: str, same: Sequence[_Score], repeated: Repeated) ->
     raise DataError(
         f"{model} has {len(same)} values of {column}",
         where=where,
-        cure="Say what counts with the option repeated (mean or last), or name one of the runs.",
+        cure="Say what counts with --repeated mean or --repeated last, or name one of the runs.",
     )
 
 
@@ -133,15 +155,15 @@ def _same_task(scores: Sequence[_Score], allowed: bool) -> list[str]:
     """Refuse (or note) a column whose values come from different versions of its task."""
     notes = []
     for column in dict.fromkeys(score.column for score in scores):
-        hashes = {score.task_hash: score.run for score in scores if score.column == column}
-        if len(hashes) < 2:
+        made = {score.made: score.run for score in scores if score.column == column}
+        if len(made) < 2:
             continue
-        where = ", ".join(str(run) for run in hashes.values())
+        where = ", ".join(str(run) for run in made.values())
         if not allowed:
             raise DataError(
-                f"{column} was made with {len(hashes)} different versions of its task",
+                f"{column} was made with {len(made)} different versions of its task or data",
                 where=where,
                 cure="Score the runs anew with one version (creval score RUN), or allow it with --mixed-tasks.",
             )
-        notes.append(f"{column} comes from {len(hashes)} different versions of its task ({where})")
+        notes.append(f"{column} comes from {len(made)} different versions of its task or data ({where})")
     return notes
