@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -104,7 +105,7 @@ def test_rises_by_about_one_a_round_trip() -> None:
         return seen
 
     seen = run_virtual(go())
-    steps = [after - before for before, after in zip(seen[1:], seen[2:], strict=False)]
+    steps = [after - before for before, after in pairwise(seen)][1:]
     assert all(0.5 <= step <= 1.2 for step in steps), seen
 
 

@@ -77,6 +77,7 @@ class HttpError:
     status: int
     error: dict[str, Any] | str | None = None
     retry_after: str | float | None = None
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class ChatServer:
     """The server, in a thread of its own; see the module for its use.
 
     `requests` are all requests in the order they came, `counts` the replies by kind (`ok`, `429`, `reset`, ...),
-    `most_in_flight` and `connections` what it saw at most and in total.
+    `most_in_flight` and `connection_count` what it saw at most and in total.
     """
 
     def __init__(
@@ -182,9 +183,9 @@ class ChatServer:
         self._keep = keep
         self.requests: list[Received] = []
         self.counts: Counter[str] = Counter()
-        self.in_flight = self.most_in_flight = self.connections = 0
+        self.in_flight = self.most_in_flight = 0
         self._seen: Counter[str] = Counter()
-        self._connections: set[int] = set()
+        self._connections: set[tuple[str, int]] = set()
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -204,6 +205,11 @@ class ChatServer:
         assert self._loop is not None and self._stop is not None
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
+
+    @property
+    def connection_count(self) -> int:
+        """How many connections have carried requests."""
+        return len(self._connections)
 
     async def serve_forever(self) -> None:
         """Serve in the running loop, for the program form."""
@@ -228,7 +234,7 @@ class ChatServer:
             {
                 "counts": dict(self.counts),
                 "most_in_flight": self.most_in_flight,
-                "connections": len(self._connections),
+                "connections": self.connection_count,
             }
         )
 
@@ -236,7 +242,8 @@ class ChatServer:
         text = await request.text()
         received = Received(json.loads(text), dict(request.headers), request.path, self._seen[text])
         self._seen[text] += 1
-        self._connections.add(id(request.transport))
+        if request.transport is not None:
+            self._connections.add(request.transport.get_extra_info("peername"))
         if self._keep:
             self.requests.append(received)
         self.in_flight += 1
@@ -266,7 +273,9 @@ class ChatServer:
             return web.Response()
         if isinstance(reply, HttpError):
             self.counts[str(reply.status)] += 1
-            headers = {} if reply.retry_after is None else {"Retry-After": str(reply.retry_after)}
+            headers = dict(reply.headers)
+            if reply.retry_after is not None:
+                headers["Retry-After"] = str(reply.retry_after)
             if isinstance(reply.error, str):
                 return web.Response(status=reply.status, text=reply.error, headers=headers)
             body = {"error": reply.error or {"message": f"status {reply.status}"}}

@@ -46,6 +46,6 @@ class LoopClock:
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in virtual time. A deadlock raises RuntimeError at once. Only for code without sockets or threads."""
+    """Run a coroutine in virtual time; a deadlock raises RuntimeError at once. For code without sockets or threads."""
     with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
         return runner.run(main)

@@ -25,7 +25,7 @@ class BaselineProvider:
     sample's key, so that the order of samples changes nothing. Players run one at a time in a thread.
     """
 
-    traits = ProviderTraits(remote=False, cacheable=False, honours_n=False, concurrency=1, free=True)
+    traits = ProviderTraits(remote=False, cacheable=False, concurrency=1, free=True)
 
     def __init__(self, name: str, players: Players) -> None:
         self._name = name
@@ -39,9 +39,15 @@ class BaselineProvider:
         the player fails on this doc.
         """
         player, context = self._player(request.origin.key.task)
-        turn = self._turn(request, context)
+        texts = [await self._play(player, self._turn(request, context, index)) for index in range(request.n)]
+        return Reply(tuple(Completion(text) for text in texts), model=f"baseline/{self._name}", cost=0.0)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    async def _play(self, player: Baseline, turn: Turn) -> str:
         try:
-            text = await asyncio.to_thread(player.reply, turn)
+            return await asyncio.to_thread(player.reply, turn)
         except UsageError:
             raise
         except CrevalError as error:
@@ -52,10 +58,6 @@ class BaselineProvider:
                 where=turn.key.task,
                 cure="This is a fault of the player; report it to the plugin that brings the task.",
             ) from error
-        return Reply((Completion(text),), model=f"baseline/{self._name}", cost=0.0)
-
-    async def close(self) -> None:
-        """Nothing is held open."""
 
     def _player(self, task: str) -> tuple[Baseline, Context]:
         if task not in self._found:
@@ -68,7 +70,7 @@ class BaselineProvider:
                 ) from None
         return self._found[task]
 
-    def _turn(self, request: GenerateRequest, context: Context) -> Turn:
+    def _turn(self, request: GenerateRequest, context: Context, index: int) -> Turn:
         origin = request.origin
         return Turn(
             doc=origin.doc,
@@ -76,13 +78,14 @@ class BaselineProvider:
             messages=request.messages,
             key=origin.key,
             call=origin.call,
-            random=_stream(context.seed, self._name, origin),
+            random=_stream(context.seed, self._name, origin, index),
             context=context,
         )
 
 
-def _stream(seed: int, name: str, origin: Origin) -> random.Random:
-    text = "\x1f".join(str(part) for part in (seed, name, *origin.key, origin.role, origin.call))
+def _stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
+    """The random stream of one completion."""
+    text = "\x1f".join(str(part) for part in (seed, name, *origin.key, origin.role, origin.call, index))
     return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 
 

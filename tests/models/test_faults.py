@@ -1,0 +1,143 @@
+"""Which failures are tried again, and what the user is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.models.faults import Caller, declined, error_of, explain, failure_in, plain_text
+
+CALLER = Caller("openai/m at http://x/v1/chat/completions", "m", "OPENAI_API_KEY", ("sk-secret-1234567890",))
+
+
+def judge(status: int | None, error: object = None, retry_after: str | None = None) -> ModelError:
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    body = error if isinstance(error, str) else json.dumps({"error": error or {"message": "m"}})
+    return explain(error_of(status, body, headers), CALLER, now=0.0)
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 524, 529, None])
+def test_what_may_pass_is_tried_again(status: int | None) -> None:
+    error = judge(status, retry_after="9")
+    assert isinstance(error, RetryableModelError)
+    assert (error.http_status, error.retry_after) == (status, 9.0)
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 402, 403, 404, 405, 413, 422, 501, 505])
+def test_what_will_not_pass_is_fatal_and_has_a_cure(status: int) -> None:
+    error = judge(status)
+    assert isinstance(error, FatalModelError)
+    assert error.cure
+    assert error.where == CALLER.where
+
+
+@pytest.mark.parametrize(("status", "every"), [(401, True), (402, True), (404, True), (403, True), (400, False)])
+def test_it_is_said_whether_every_call_would_fail(status: int, every: bool) -> None:
+    error = judge(status)
+    assert isinstance(error, FatalModelError)
+    assert error.every_call is every
+
+
+def test_an_empty_account_is_fatal_though_it_says_429() -> None:
+    error = judge(429, {"message": "You exceeded your quota", "code": "insufficient_quota"})
+    assert isinstance(error, FatalModelError)
+    assert "credit" in str(error)
+
+
+def test_wrong_key_names_the_variable_and_hides_the_key() -> None:
+    error = judge(401, {"message": "Incorrect API key provided: sk-secret-1234567890"})
+    assert "export OPENAI_API_KEY=" in str(error)
+    assert "1234567890" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (
+            {
+                "message": "Unsupported parameter: 'max_tokens' is not supported with this model.",
+                "param": "max_tokens",
+                "code": "unsupported_parameter",
+            },
+            "max_tokens",
+        ),
+        (
+            {
+                "message": "Unsupported value: 'temperature' does not support 0.16 with this model.",
+                "param": "temperature",
+                "code": "unsupported_value",
+            },
+            "temperature",
+        ),
+        ({"message": "Unrecognized request argument supplied: top_k"}, "top_k"),
+        ({"message": "`logprobs` is not supported by this model"}, "logprobs"),
+        ({"message": "openai does not support parameters: ['seed'], for model=m"}, "seed"),
+    ],
+)
+def test_a_refused_parameter_is_one_clear_message_with_its_cure(error: dict[str, str], name: str) -> None:
+    told = judge(400, error)
+    assert isinstance(told, FatalModelError)
+    assert told.every_call
+    assert repr(name) in told.what
+    assert f"--generation {name}=null" in str(told)
+
+
+def test_a_too_long_question_concerns_that_sample_alone() -> None:
+    told = judge(
+        400, {"message": "This model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}
+    )
+    assert isinstance(told, FatalModelError)
+    assert not told.every_call
+    assert "too long" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, {"message": "filtered", "code": "content_filter"}),
+        (400, {"message": "x", "innererror": {"code": "ResponsibleAIPolicyViolation"}}),
+        (403, {"message": "Your input was flagged by moderation", "code": 403}),
+    ],
+)
+def test_a_content_filter_is_a_refusal(status: int, error: dict[str, object]) -> None:
+    assert declined(failure_in(error, status))
+
+
+def test_other_errors_are_no_refusal() -> None:
+    assert not declined(failure_in({"message": "no such model"}, 404))
+    assert not declined(failure_in({"message": "the filter service is down: content_filter"}, 500))
+
+
+def test_a_status_within_the_body_counts() -> None:
+    error = explain(failure_in({"message": "slow down", "code": 429}, None), CALLER, 0.0)
+    assert isinstance(error, RetryableModelError)
+    assert error.http_status == 429
+
+
+def test_html_is_told_by_its_title() -> None:
+    assert plain_text("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>") == (
+        "an HTML page (502 Bad Gateway)"
+    )
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from([200, 302, 400, 403, 429, 500]), json_values | st.fixed_dictionaries({"error": json_values}))
+def test_any_body_gives_an_error_of_bounded_length(status: int, body: object) -> None:
+    failure = error_of(status, json.dumps(body), {})
+    declined(failure)
+    assert len(str(explain(failure, CALLER, 0.0))) < 1000
+
+
+@given(st.text(max_size=200))
+def test_any_text_gives_an_error(body: str) -> None:
+    assert isinstance(explain(error_of(400, body, {}), CALLER, 0.0), ModelError)

@@ -1,0 +1,136 @@
+"""litellm itself, through the lane, against a real server. One import of litellm serves all tests here."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+import pytest
+from support.chat_server import Answer, ChatServer, Garbage, Hang, HttpError, Reset
+
+from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
+from creval.models.litellm_lane import LitellmLane
+from creval.models.opening import open_model
+from creval.models.options import ProviderOptions
+
+KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def generate(url: str, *requests: Any, model: str = "openai/gpt-4o-mini", **options: Any) -> list[Any]:
+    """One try each; errors as values."""
+
+    async def go() -> list[Any]:
+        lane = LitellmLane(model, ProviderOptions(base_url=url, **options))
+        results: list[Any] = []
+        for request in requests:
+            try:
+                results.append(await lane.generate(request))
+            except Exception as error:
+                results.append(error)
+        await lane.close()
+        return results
+
+    return asyncio.run(go())
+
+
+def test_an_answer_with_all_that_belongs_to_it(ask) -> None:
+    answer = Answer("so it is", reasoning="well then")
+    with ChatServer([answer], answer="one two") as server:
+        first, several = generate(server.url, ask(temperature=0.5, seed=7), ask(n=2, top_logprobs=2))
+    assert (first.text, first.completions[0].reasoning, first.completions[0].finish_reason) == (
+        "so it is",
+        "well then",
+        "stop",
+    )
+    assert first.usage.reasoning_tokens == 2
+    body = server.requests[0].body
+    assert (body["model"], body["temperature"], body["seed"]) == ("gpt-4o-mini", 0.5, 7)
+    assert [c.text for c in several.completions] == ["one two", "one two 1"]
+    assert several.completions[0].logprobs[0].top
+
+
+def test_faults_are_judged_as_in_the_lane_and_litellm_never_retries(ask) -> None:
+    script = [
+        HttpError(429, {"message": "slow"}, retry_after=7),
+        HttpError(500),
+        Reset(),
+        Garbage(),
+        HttpError(
+            400, {"message": "Unsupported parameter: 'top_k'", "param": "top_k", "code": "unsupported_parameter"}
+        ),
+        HttpError(401, {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}),
+        HttpError(429, {"message": "no money", "code": "insufficient_quota", "type": "insufficient_quota"}),
+        HttpError(404, {"message": "no such model", "code": "model_not_found"}),
+        HttpError(400, {"message": "filtered", "code": "content_filter"}),
+    ]
+    with ChatServer(script) as server:
+        results = generate(server.url, *[ask() for _ in script])
+        assert len(server.requests) == len(script)
+    limited, broken, reset, garbage, parameter, wrong_key, quota, unknown, filtered = results
+    assert [type(r) for r in (limited, broken, reset, garbage)] == [RetryableModelError] * 4
+    assert (limited.http_status, limited.retry_after) == (429, 7.0)
+    assert [type(r) for r in (parameter, wrong_key, quota, unknown)] == [FatalModelError] * 4
+    assert "--generation top_k=null" in str(parameter)
+    assert "Yb9Nd" not in str(wrong_key) + repr(wrong_key)
+    assert wrong_key.every_call
+    assert "credit" in str(quota)
+    assert filtered.completions[0].finish_reason == "content_filter"
+
+
+def test_a_hanging_server_is_given_up(ask) -> None:
+    with ChatServer([Hang()]) as server:
+        (error,) = generate(server.url, ask(), timeout=0.5)
+    assert isinstance(error, RetryableModelError)
+
+
+def test_a_missing_key_names_its_variable(ask) -> None:
+    async def go() -> None:
+        lane = LitellmLane("anthropic/claude-3-5-haiku-latest", ProviderOptions())
+        await lane.generate(ask())
+
+    with pytest.raises(MissingPartError, match="export ANTHROPIC_API_KEY="):
+        asyncio.run(go())
+
+
+def test_a_provider_that_litellm_lacks(ask) -> None:
+    async def go() -> None:
+        await LitellmLane("no_such_provider/m", ProviderOptions()).generate(ask())
+
+    with pytest.raises(UsageError, match="no_such_provider"):
+        asyncio.run(go())
+
+
+@pytest.mark.parametrize("bad", ["gpt-x", "openai/"])
+def test_a_name_without_its_provider(bad: str) -> None:
+    with pytest.raises(UsageError, match="provider"):
+        LitellmLane(bad, ProviderOptions())
+
+
+def test_nothing_of_litellm_is_switched_on(ask) -> None:
+    with ChatServer() as server:
+        generate(server.url, ask())
+    import litellm
+
+    assert (litellm.telemetry, litellm.num_retries, litellm.drop_params) == (False, 0, False)
+    assert (litellm.callbacks, litellm.success_callback, litellm.failure_callback) == ([], [], [])
+
+
+def test_through_the_facade_with_price_and_retries(registry, ask, fast) -> None:
+    async def go(url: str) -> Any:
+        model = open_model("litellm/openai/gpt-4o-mini", registry, dataclasses.replace(fast, base_url=url))
+        try:
+            return await model.generate(ask("one two three"))
+        finally:
+            await model.close()
+
+    with ChatServer([HttpError(429, retry_after=1), Reset()], answer="four five") as server:
+        reply = asyncio.run(go(server.url))
+    assert (reply.text, reply.attempts) == ("four five", 3)
+    assert reply.cost is not None
+    assert 0 < reply.cost < 1e-4

@@ -1,0 +1,283 @@
+"""The facade: cache, budget, limiter and retries around a provider."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import random
+from typing import Any
+
+import pytest
+from support.chat_server import Answer, ChatServer, Hang, HttpError, Reset, word_answer
+from support.virtual_time import LoopClock, run_virtual
+
+from creval.errors import BudgetError, FatalModelError, RetryableModelError, UsageError
+from creval.models.budget import Budget
+from creval.models.limiter import AdaptiveLimiter
+from creval.models.model import Model, Parts
+from creval.models.opening import open_model
+from creval.models.prices import Price
+from creval.models.retries import RetryPolicy
+from creval.models.spec import ModelSpec
+from creval.models.traits import ProviderTraits
+from creval.types.messages import Completion, GenerateRequest, Reply, Usage
+
+
+class Scripted:
+    """A provider that does what its script says, in virtual time; then it answers."""
+
+    def __init__(self, *script: Any, seconds: float = 1.0) -> None:
+        self.script = list(script)
+        self.seconds = seconds
+        self.requests: list[GenerateRequest] = []
+        self.starts: list[float] = []
+        self.closed = False
+
+    async def generate(self, request: GenerateRequest) -> Reply:
+        self.requests.append(request)
+        self.starts.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(self.seconds)
+        step = self.script.pop(0) if self.script else "fine"
+        if isinstance(step, Exception):
+            raise step
+        return step if isinstance(step, Reply) else Reply((Completion(step),), Usage(10, 5))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def model_of(provider: Any, **parts: Any) -> Model:
+    """A model in virtual time around a provider."""
+    made = {
+        "traits": ProviderTraits(),
+        "limiter": AdaptiveLimiter(8, LoopClock()),
+        "budget": Budget(),
+        "retries": RetryPolicy(max_retries=4, random=random.Random(0)),
+        "clock": LoopClock(),
+        **parts,
+    }
+    return Model(ModelSpec.parse("p/m"), Parts(provider=provider, **made))
+
+
+def test_a_fault_that_passes_costs_tries_not_answers(ask) -> None:
+    provider = Scripted(RetryableModelError("x"), RetryableModelError("y", http_status=500))
+    model = model_of(provider)
+    reply = run_virtual(model.generate(ask()))
+    assert (reply.text, reply.attempts) == ("fine", 3)
+    stats = model.stats()
+    assert (stats.calls, stats.tries, stats.retries, stats.errors, stats.in_flight) == (1, 3, 2, 0, 0)
+    assert stats.usage == Usage(10, 5)
+
+
+def test_waits_grow_and_retry_after_is_kept(ask) -> None:
+    provider = Scripted(RetryableModelError("x", http_status=429, retry_after=50.0), RetryableModelError("y"))
+    run_virtual(model_of(provider).generate(ask()))
+    first, second = provider.starts[1] - provider.starts[0], provider.starts[2] - provider.starts[1]
+    assert 51.0 <= first <= 52.0
+    assert 1.0 <= second <= 3.0
+
+
+def test_a_429_halves_the_limit_and_counts(ask) -> None:
+    model = model_of(Scripted(RetryableModelError("x", http_status=429)))
+    run_virtual(model.generate(ask()))
+    assert model.stats().rate_limited == 1
+    assert 4.0 <= model.stats().limit < 5.0
+
+
+def test_gives_up_with_the_number_of_tries(ask) -> None:
+    provider = Scripted(*[RetryableModelError("down") for _ in range(9)])
+    model = model_of(provider)
+    with pytest.raises(RetryableModelError, match=r"down \(given up after 5 tries\)"):
+        run_virtual(model.generate(ask()))
+    assert (len(provider.requests), model.stats().errors, model.stats().calls) == (5, 1, 0)
+
+
+def test_a_fatal_error_is_not_tried_again(ask) -> None:
+    provider = Scripted(FatalModelError("no such model"))
+    with pytest.raises(FatalModelError):
+        run_virtual(model_of(provider).generate(ask()))
+    assert len(provider.requests) == 1
+
+
+def test_an_empty_answer_is_asked_for_again_and_paid_for(ask) -> None:
+    empty = Reply((Completion("  "),), Usage(10, 5), cost=0.5)
+    provider = Scripted(empty, empty)
+    model = model_of(provider, budget=(budget := Budget()))
+    assert run_virtual(model.generate(ask())).text == "fine"
+    assert budget.cost == 1.0
+    assert model.stats().usage == Usage(30, 15)
+
+
+def test_only_empty_answers_end_as_an_error(ask) -> None:
+    provider = Scripted(*[Reply((Completion(""),)) for _ in range(9)])
+    with pytest.raises(RetryableModelError, match="empty answer"):
+        run_virtual(model_of(provider).generate(ask()))
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        Completion("", finish_reason="length"),
+        Completion("", finish_reason="content_filter"),
+        Completion("", refusal="I cannot."),
+    ],
+)
+def test_truncated_and_refused_answers_may_be_empty(ask, completion: Completion) -> None:
+    provider = Scripted(Reply((completion,)))
+    assert run_virtual(model_of(provider).generate(ask())).completions == (completion,)
+
+
+def test_a_model_in_this_process_may_answer_nothing(ask) -> None:
+    model = model_of(Scripted(Reply((Completion(""),))), traits=ProviderTraits(remote=False))
+    assert run_virtual(model.generate(ask())).text == ""
+
+
+def test_completions_that_a_call_does_not_give_are_asked_for_singly(ask) -> None:
+    provider = Scripted("a", "b", "c")
+    model = model_of(provider, traits=ProviderTraits(honours_n=False))
+    reply = run_virtual(model.generate(ask(n=3, seed=10, temperature=1.0)))
+    assert sorted(c.text for c in reply.completions) == ["a", "b", "c"]
+    assert [request.n for request in provider.requests] == [1, 1, 1]
+    assert sorted(request.settings["seed"] for request in provider.requests) == [10, 11, 12]
+    assert reply.usage == Usage(30, 15)
+    assert (model.stats().calls, provider.starts) == (3, [0.0, 1.0, 1.0])
+
+
+def test_a_server_that_ignores_n_is_noticed(ask) -> None:
+    provider = Scripted("a", "b", "c")
+    reply = run_virtual(model_of(provider).generate(ask(n=3)))
+    assert [request.n for request in provider.requests] == [3, 1, 1]
+    assert len(reply.completions) == 3
+
+
+def test_more_completions_than_asked_are_cut(ask) -> None:
+    provider = Scripted(Reply(tuple(Completion(str(i)) for i in range(5))))
+    assert [c.text for c in run_virtual(model_of(provider).generate(ask(n=2))).completions] == ["0", "1"]
+
+
+def test_a_refusal_is_not_asked_for_again_n_times(ask) -> None:
+    provider = Scripted(Reply((Completion("", "content_filter", refusal="no"),)))
+    run_virtual(model_of(provider).generate(ask(n=5)))
+    assert len(provider.requests) == 1
+
+
+def test_one_failing_completion_of_several_fails_the_call_with_a_plain_error(ask) -> None:
+    provider = Scripted("a", FatalModelError("bad"), "c")
+    model = model_of(provider, traits=ProviderTraits(honours_n=False))
+    with pytest.raises(FatalModelError, match="bad"):
+        run_virtual(model.generate(ask(n=3)))
+    assert model.stats().in_flight == 0
+
+
+def test_cost_by_the_price_table_where_the_server_tells_none(ask) -> None:
+    price = Price("m", input=0.01, output=0.1)
+    model = model_of(
+        Scripted("a", Reply((Completion("b"),), Usage(10, 5), cost=7.0), Reply((Completion("c"),))), price=price
+    )
+
+    async def go() -> list[float | None]:
+        return [(await model.generate(ask())).cost for _ in range(3)]
+
+    assert run_virtual(go()) == [pytest.approx(0.6), 7.0, None]
+    assert model.stats().cost == pytest.approx(7.6)
+    assert model.stats().unpriced == 1
+
+
+def test_max_cost_over_two_models_that_share_it(ask) -> None:
+    budget = Budget(max_cost=2.0)
+    price = Price("m", input=0.0, output=0.1)  # 0.5 a call
+    models = [model_of(Scripted(), budget=budget, price=price) for _ in range(2)]
+
+    async def go() -> list[Any]:
+        calls = [models[i % 2].generate(ask(max_tokens=5)) for i in range(10)]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    results = run_virtual(go())
+    assert sum(isinstance(result, Reply) for result in results) == 4
+    assert sum(isinstance(result, BudgetError) for result in results) == 6
+    assert budget.cost == pytest.approx(2.0)
+
+
+def test_max_calls_counts_calls_not_tries(ask) -> None:
+    budget = Budget(max_calls=2)
+    provider = Scripted(RetryableModelError("x"), RetryableModelError("x"))
+    model = model_of(provider, budget=budget)
+
+    async def go() -> list[Any]:
+        return await asyncio.gather(*(model.generate(ask()) for _ in range(3)), return_exceptions=True)
+
+    results = run_virtual(go())
+    assert [type(result).__name__ for result in results] == ["Reply", "Reply", "BudgetError"]
+    assert len(provider.requests) == 4
+
+
+def test_estimate_by_price_and_limit(ask) -> None:
+    model = model_of(Scripted(), price=Price("m", input=1.0, output=10.0))
+    assert model.estimate(ask("x" * 30, max_tokens=4)) == 11 * 1.0 + 4 * 10.0
+    assert model.estimate(ask("x" * 30, n=2, max_tokens=4)) == 11 * 1.0 + 8 * 10.0
+    assert model_of(Scripted()).estimate(ask()) is None
+    assert model_of(Scripted(), traits=ProviderTraits(free=True)).estimate(ask()) == 0.0
+
+
+def test_cancelling_at_any_moment_gives_everything_back(ask) -> None:
+    async def go(seed: int) -> tuple[int, int, bool]:
+        rng = random.Random(seed)
+        provider = Scripted(*[RetryableModelError("x", http_status=rng.choice([429, 500])) for _ in range(20)])
+        budget = Budget(max_cost=50.0)
+        model = model_of(provider, budget=budget, price=Price("m", 0.1, 0.1))
+        tasks = [asyncio.ensure_future(model.generate(ask(n=rng.choice([1, 3])))) for _ in range(20)]
+        await asyncio.sleep(rng.uniform(0.0, 8.0))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        provider.script.clear()
+        fresh = await model.generate(ask())
+        return model.stats().in_flight, budget._in_flight, fresh.text == "fine"
+
+    for seed in range(40):
+        assert run_virtual(go(seed)) == (0, 0, True)
+
+
+def test_close_closes_the_provider() -> None:
+    provider = Scripted()
+    asyncio.run(model_of(provider).close())
+    assert provider.closed
+
+
+def test_description_is_plain_and_without_secrets(registry, fast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-live-1234567890abcdef")
+    model = open_model("openai/gpt-5-mini", registry, fast)
+    described = model.describe()
+    asyncio.run(model.close())
+    assert described["base_url"] == "https://api.openai.com/v1"
+    assert described["price"]["name"] == "gpt-5-mini"
+    assert "1234567890" not in repr(described) + repr(model) + repr(model.traits)
+
+
+def test_through_a_real_server_with_every_fault_once(registry, ask, fast) -> None:
+    script = [HttpError(429, retry_after=0.01), HttpError(500), Reset(), Answer(""), Hang()]
+
+    async def go(url: str) -> tuple[Reply, Any]:
+        options = dataclasses.replace(fast, base_url=url, timeout=0.5)
+        model = open_model("openai/m", registry, options)
+        reply = await model.generate(ask())
+        await model.close()
+        return reply, model.stats()
+
+    with ChatServer(script) as server:
+        reply, stats = asyncio.run(go(server.url))
+        assert reply.text == word_answer(server.requests[0])
+    assert (reply.attempts, stats.tries, stats.retries, stats.rate_limited) == (6, 6, 5, 1)
+
+
+def test_a_usage_error_is_no_failed_call(ask, registry, fast) -> None:
+    async def go(url: str) -> None:
+        model = open_model("openai/m", registry, dataclasses.replace(fast, base_url=url))
+        try:
+            await model.generate(ask(temperature=float("inf")))
+        finally:
+            await model.close()
+            assert model.stats().errors == 0
+
+    with ChatServer() as server, pytest.raises(UsageError):
+        asyncio.run(go(server.url))

@@ -1,0 +1,79 @@
+"""The retry policy and Retry-After."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from creval.errors import RetryableModelError
+from creval.models.retries import RetryPolicy, retry_after_seconds
+
+NOW = 1_700_000_000.0
+
+
+def policy(**settings: float) -> RetryPolicy:
+    return RetryPolicy(**settings, random=random.Random(1))
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32))
+def test_backoff_is_full_jitter_under_an_exponential_cap(retry: int, seed: int) -> None:
+    chosen = RetryPolicy(6, base=1.0, cap=20.0, random=random.Random(seed)).wait(retry, RetryableModelError("x"))
+    assert chosen is not None
+    assert 0.0 <= chosen <= min(20.0, 2.0 ** (retry - 1))
+
+
+def test_backoff_fills_its_range() -> None:
+    rng = policy(base=1.0, cap=60.0)
+    waits = sorted(rng.wait(4, RetryableModelError("x")) or 0.0 for _ in range(400))
+    assert waits[0] < 0.4
+    assert waits[-1] > 7.6
+    assert 3.5 < waits[200] < 4.5
+
+
+def test_gives_up_after_the_last_retry() -> None:
+    assert policy(max_retries=2).wait(2, RetryableModelError("x")) is not None
+    assert policy(max_retries=2).wait(3, RetryableModelError("x")) is None
+    assert policy(max_retries=0).wait(1, RetryableModelError("x")) is None
+
+
+def test_retry_after_is_a_lower_bound_and_capped() -> None:
+    asked = RetryableModelError("x", retry_after=7.0)
+    assert all(7.0 <= (policy(base=1.0).wait(1, asked) or 0.0) <= 8.0 for _ in range(50))
+    long = policy(base=1.0, retry_after_cap=30.0).wait(1, RetryableModelError("x", retry_after=86400.0))
+    assert long is not None
+    assert 30.0 <= long <= 31.0
+
+
+def test_zero_means_at_once() -> None:
+    assert policy().wait(1, RetryableModelError("x", retry_after=0.0)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("7", 7.0),
+        (" 2.5 ", 2.5),
+        (format_datetime(datetime.fromtimestamp(NOW + 42, UTC), usegmt=True), 42.0),
+        ("0", 0.001),
+        ("-5", 0.001),
+        (format_datetime(datetime.fromtimestamp(NOW - 42, UTC), usegmt=True), 0.001),
+        ("soon", None),
+        ("", None),
+        (None, None),
+        ("nan", None),
+        ("Wed, 99 Foo 2026", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(text: str | None, seconds: float | None) -> None:
+    assert retry_after_seconds(text, NOW) == seconds
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    seconds = retry_after_seconds(text, NOW)
+    assert seconds is None or seconds > 0
