@@ -1,71 +1,62 @@
-"""Confidence intervals over values that come in clusters (the repeats of one doc)."""
+"""Confidence intervals of a metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 
+from creval.scoring.clusters import Clusters, Floats
 from creval.types.components import Aggregation
 
-__all__ = ["METHODS", "cluster_bootstrap", "t_interval"]
+__all__ = ["REPLICATES", "bootstrap_interval", "t_interval"]
 
-METHODS = ("cluster_bootstrap", "t", "none")
-DRAWS = 2000
-_CHUNK = 4_000_000  # numbers drawn at once, to bound memory
+REPLICATES = 2_000
+_CELLS = 1_000_000  # random numbers held at once
 
 
-def t_interval(value: float, standard_error: float, clusters: int, confidence: float) -> tuple[float, float] | None:
-    """Return value -+ t(clusters - 1 degrees of freedom) x standard error; None with fewer than two clusters."""
-    if clusters < 2:
-        return None
+def t_interval(value: float, error: float, clusters: int, confidence: float) -> tuple[float, float]:
+    """Return value -+ t * standard error, with C - 1 degrees of freedom over C docs."""
     from scipy.special import stdtrit
 
-    reach = float(stdtrit(clusters - 1, 0.5 + confidence / 2)) * standard_error
-    return value - reach, value + reach
+    quantile = float(stdtrit(clusters - 1, (1 + confidence) / 2))
+    return value - quantile * error, value + quantile * error
 
 
-def cluster_bootstrap(
-    aggregation: Aggregation, clusters: Sequence[np.ndarray], confidence: float, seed: int, draws: int = DRAWS
+def bootstrap_interval(
+    aggregation: Aggregation, clusters: Clusters, seed: int, confidence: float
 ) -> tuple[float, float] | None:
-    """Return the percentile interval over `draws` resamples of whole docs, with replacement.
+    """Return the percentile interval of the cluster bootstrap: whole docs are drawn with replacement.
 
-    The seed makes it repeatable. None with fewer than two clusters, or where the aggregation is undefined in a
-    resample.
+    REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
+    Where the metric is undefined in a resample that one is left out; None where it always is.
     """
-    if len(clusters) < 2:
+    resampled = np.concatenate([_values(aggregation, clusters, draws) for draws in _draws(len(clusters), seed)])
+    resampled = resampled[np.isfinite(resampled)]
+    if not len(resampled):
         return None
-    stream = np.random.Generator(np.random.PCG64(seed))
-    values = _mean_draws(clusters, stream, draws) if getattr(aggregation, "is_mean", False) else None
-    if values is None:
-        values = _general_draws(aggregation, clusters, stream, draws)
-    if values is None:
-        return None
-    low, high = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    low, high = np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
-def _mean_draws(clusters: Sequence[np.ndarray], stream: np.random.Generator, draws: int) -> np.ndarray:
-    """The mean of all values needs only each doc's sum and size, so resamples are drawn as arrays."""
-    sums = np.array([cluster.sum() for cluster in clusters])
-    sizes = np.array([cluster.size for cluster in clusters], dtype=np.float64)
-    count = len(clusters)
-    step = max(1, _CHUNK // count)
-    parts = []
-    for start in range(0, draws, step):
-        chosen = stream.integers(0, count, size=(min(step, draws - start), count))
-        parts.append(sums[chosen].sum(axis=1) / sizes[chosen].sum(axis=1))
-    return np.concatenate(parts)
+def _draws(count: int, seed: int) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the resamples in blocks of shape (some, count): numbers of docs."""
+    random = np.random.default_rng(seed)
+    rows = max(1, _CELLS // count)
+    for start in range(0, REPLICATES, rows):
+        yield random.integers(0, count, size=(min(rows, REPLICATES - start), count), dtype=np.int32)
 
 
-def _general_draws(
-    aggregation: Aggregation, clusters: Sequence[np.ndarray], stream: np.random.Generator, draws: int
-) -> np.ndarray | None:
-    values = np.empty(draws)
-    for index in range(draws):
-        chosen = stream.integers(0, len(clusters), size=len(clusters))
-        value = aggregation.value([clusters[i] for i in chosen])
-        if value is None:
-            return None
-        values[index] = value
-    return values
+def _values(aggregation: Aggregation, clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
+    """The metric in each resample: fast where the aggregation tells how, else by calling it."""
+    parts = getattr(aggregation, "parts", None)
+    if parts is not None:
+        numerators, denominators = parts(clusters)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return cast(Floats, numerators[draws].sum(axis=1) / denominators[draws].sum(axis=1))
+    resample = getattr(aggregation, "resample", None)
+    if resample is not None:
+        return cast(Floats, resample(clusters, draws))
+    values = [aggregation.value([clusters[int(i)] for i in row]) for row in draws]
+    return np.array([np.nan if value is None else value for value in values])

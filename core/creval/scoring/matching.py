@@ -1,82 +1,107 @@
-"""Scorers that compare a parsed answer with a field of the doc."""
+"""Scorers that compare the parsed answer with a field of the doc."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import ScoringError
 from creval.types.components import Context, Scorable, Score
 
 __all__ = ["ExactMatch", "Includes", "Numeric"]
 
 
-def target_of(doc: Mapping[str, Any], name: str) -> Any:
-    """Return the field of the doc that holds the right answer. Raises ScoringError where it is missing."""
-    try:
-        return doc[name]
-    except KeyError as error:
-        raise ScoringError(f"the doc has no field {name!r}; it has: {', '.join(doc)}") from error
+@dataclass(frozen=True)
+class _Matching:
+    """Base: looks up the doc's targets (one, or a list of which any will do) and scores 1 or 0.
 
+    The value of the first answer is compared. A doc without the field is an error of the data, not a wrong answer.
+    """
 
-@dataclass(frozen=True, slots=True)
-class ExactMatch:
-    """1 where the answer equals the doc's `target` field (or one of a list of them), else 0."""
+    field: str = "target"
 
-    target: str = "target"
-    ignore_case: bool = False
-    strip: bool = True
+    name = "match"
 
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
-        """Return `exact_match` for each sample."""
-        return [Score({"exact_match": float(self._matches(item))}) for item in items]
-
-    def _matches(self, item: Scorable) -> bool:
-        target = target_of(item.doc, self.target)
-        rights = target if isinstance(target, list) else [target]
-        return self._norm(item.value) in [self._norm(right) for right in rights]
-
-    def _norm(self, value: Any) -> Any:
-        text = value if isinstance(value, str) else str(value)
-        text = text.strip() if self.strip else text
-        return text.casefold() if self.ignore_case else text
-
-
-@dataclass(frozen=True, slots=True)
-class Includes:
-    """1 where the doc's `target` text stands somewhere in the answer, else 0."""
-
-    target: str = "target"
-    ignore_case: bool = True
-
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
-        """Return `includes` for each sample."""
-        return [Score({"includes": float(self._includes(item))}) for item in items]
-
-    def _includes(self, item: Scorable) -> bool:
-        right, answer = str(target_of(item.doc, self.target)), str(item.value)
-        return right.casefold() in answer.casefold() if self.ignore_case else right in answer
-
-
-@dataclass(frozen=True, slots=True)
-class Numeric:
-    """1 where the answer, a number, is the doc's `target` within `tolerance` (absolute) or `relative` of it."""
-
-    target: str = "target"
-    tolerance: float = 0.0
-    relative: float = 0.0
-
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
-        """Return `numeric` for each sample; an answer that is no number has no score."""
+    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]
 
     def _score(self, item: Scorable) -> Score:
-        right = float(target_of(item.doc, self.target))
+        if self.field not in item.doc:
+            known = ", ".join(item.doc)
+            return Score({}, failure=f"the doc has no field {self.field!r}; it has {known}", errored=True)
+        target = item.doc[self.field]
+        targets = target if isinstance(target, list) else [target]
         try:
-            answer = float(item.value)
-        except (TypeError, ValueError):
-            return Score({}, failure=f"{str(item.value)[:80]!r} is no number")
-        close = math.isclose(answer, right, rel_tol=self.relative, abs_tol=self.tolerance)
-        return Score({"numeric": float(close)})
+            return Score({self.name: float(any(self.matches(item.value, wanted) for wanted in targets))})
+        except TypeError as error:
+            return Score({}, failure=str(error), errored=True)
+
+    def matches(self, value: Any, target: Any) -> bool:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _TextMatching(_Matching):
+    ignore_case: bool = False
+    ignore_punctuation: bool = False
+
+    def _plain(self, value: Any) -> str:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise TypeError(f"{self.name} compares texts and numbers, not a {type(value).__name__}: add a parser")
+        text = unicodedata.normalize("NFC", f"{value:g}" if isinstance(value, float) else str(value))
+        if self.ignore_punctuation:
+            text = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+        return " ".join((text.casefold() if self.ignore_case else text).split())
+
+
+@dataclass(frozen=True)
+class ExactMatch(_TextMatching):
+    """Score `exact_match`: 1 where the answer is the target, else 0.
+
+    White space at the ends is ignored and runs of it inside count as one space; with `ignore_case` and
+    `ignore_punctuation` letter case and punctuation too.
+    """
+
+    name = "exact_match"
+
+    def matches(self, value: Any, target: Any) -> bool:
+        return self._plain(value) == self._plain(target)
+
+
+@dataclass(frozen=True)
+class Includes(_TextMatching):
+    """Score `includes`: 1 where the target occurs in the answer, else 0. Options as in `exact_match`."""
+
+    name = "includes"
+
+    def matches(self, value: Any, target: Any) -> bool:
+        return self._plain(target) in self._plain(value)
+
+
+@dataclass(frozen=True)
+class Numeric(_Matching):
+    """Score `numeric`: 1 where |answer - target| <= max(`absolute`, `relative` * |target|), else 0."""
+
+    absolute: float = 0.0
+    relative: float = 1e-9
+
+    name = "numeric"
+
+    def matches(self, value: Any, target: Any) -> bool:
+        answer, wanted = _number(value, "answer"), _number(target, "target")
+        return math.isclose(answer, wanted, rel_tol=0.0, abs_tol=max(self.absolute, self.relative * abs(wanted)))
+
+
+def _number(value: Any, what: str) -> float:
+    convert: Callable[[Any], float] = float
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        number = convert(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"the {what} {str(value)[:40]!r} is not a number: add a parser such as last_number") from None
+    if not math.isfinite(number):
+        raise TypeError(f"the {what} is not finite")
+    return number

@@ -8,65 +8,69 @@ from creval.plugins.registry import Registry
 
 __all__ = ["register"]
 
-_FIELD = {"type": "string", "minLength": 1}
-_SMALL = {"type": "number", "minimum": 0}
 _FLAG = {"type": "boolean"}
+_FIELD = {"type": "string", "minLength": 1}
+_THRESHOLD = {"type": "number"}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "additionalProperties": False}
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False, "required": list(required)}
 
 
 def register(registry: Registry) -> None:
     """Add them to the registry."""
     _register_scorers(registry)
-    home = "creval.scoring.aggregations"
-    registry.add("aggregation", "mean", f"{home}:Mean", "mean of all values")
-    registry.add("aggregation", "median", f"{home}:Median", "median of all values")
-    registry.add(
-        "aggregation",
-        "rate",
-        f"{home}:Rate",
-        "share of values above a threshold (default 0)",
-        parameters=_object(threshold={"type": "number"}),
-        positional="threshold",
-    )
-    registry.add(
-        "aggregation",
-        "pass@k",
-        f"{home}:PassAtK",
-        "chance that at least one of k repeats is right",
-        parameters=_object(k={"type": "integer", "minimum": 1}),
-        positional="k",
-    )
+    _register_aggregations(registry)
 
 
 def _register_scorers(registry: Registry) -> None:
-    home = "creval.scoring.matching"
+    text = {"field": _FIELD, "ignore_case": _FLAG, "ignore_punctuation": _FLAG}
     registry.add(
         "scorer",
         "exact_match",
-        f"{home}:ExactMatch",
-        "1 where the answer equals a field of the doc",
-        parameters=_object(target=_FIELD, ignore_case=_FLAG, strip=_FLAG),
-        positional="target",
+        "creval.scoring.matching:ExactMatch",
+        "1 where the answer is the doc's target",
+        parameters=_object(text),
+        positional="field",
         produces=("exact_match",),
     )
     registry.add(
         "scorer",
         "includes",
-        f"{home}:Includes",
-        "1 where a field of the doc stands in the answer",
-        parameters=_object(target=_FIELD, ignore_case=_FLAG),
-        positional="target",
+        "creval.scoring.matching:Includes",
+        "1 where the doc's target occurs in the answer",
+        parameters=_object(text),
+        positional="field",
         produces=("includes",),
     )
+    tolerance = {"type": "number", "minimum": 0}
     registry.add(
         "scorer",
         "numeric",
-        f"{home}:Numeric",
-        "1 where the answer is a number near a field of the doc",
-        parameters=_object(target=_FIELD, tolerance=_SMALL, relative=_SMALL),
-        positional="target",
+        "creval.scoring.matching:Numeric",
+        "1 where the answer is the doc's number within a tolerance",
+        parameters=_object({"field": _FIELD, "absolute": tolerance, "relative": tolerance}),
+        positional="field",
         produces=("numeric",),
+    )
+
+
+def _register_aggregations(registry: Registry) -> None:
+    registry.add("aggregation", "mean", "creval.scoring.ratio:Mean", "the mean over samples")
+    registry.add("aggregation", "median", "creval.scoring.median:Median", "the median over samples")
+    registry.add(
+        "aggregation",
+        "rate",
+        "creval.scoring.ratio:Rate",
+        "the share of samples whose score is at least a threshold",
+        parameters=_object({"at_least": _THRESHOLD}),
+        positional="at_least",
+    )
+    registry.add(
+        "aggregation",
+        "pass@k",
+        "creval.scoring.ratio:PassAtK",
+        "the chance that one of k answers to a doc succeeds",
+        parameters=_object({"k": {"type": "integer", "minimum": 1}, "at_least": _THRESHOLD}, "k"),
+        positional="k",
     )

@@ -1,0 +1,71 @@
+"""The values of one metric, grouped by doc: the repeats of one doc are not independent of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+
+__all__ = ["Clusters", "Floats", "as_clusters"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Clusters(Sequence[Floats]):
+    """A sequence of float arrays, one a doc, stored as one array with offsets.
+
+    `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
+    cost two arrays, while an aggregation that wants the arrays of single docs may still iterate.
+    """
+
+    def __init__(self, values: Floats, offsets: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        self.values = values
+        self.offsets = offsets
+
+    @classmethod
+    def group(cls, values: Sequence[float] | Floats, labels: Sequence[int] | np.ndarray[Any, Any]) -> Clusters:
+        """Group values by the number of their doc; clusters come in the order of these numbers."""
+        array = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(labels, dtype=np.int64)
+        order = np.argsort(numbers, kind="stable")
+        ordered = numbers[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
+        return cls(array[order], np.r_[starts, len(array)].astype(np.int64))
+
+    @property
+    def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """How many values each cluster has, shape (clusters,)."""
+        return np.diff(self.offsets)
+
+    def sums(self, per_value: Floats) -> Floats:
+        """Sum an array that runs parallel to `values` over each cluster, shape (clusters,)."""
+        if not len(self):
+            return np.zeros(0)
+        return np.add.reduceat(per_value, self.offsets[:-1]).astype(np.float64)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Floats: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Floats]: ...
+
+    def __getitem__(self, index: int | slice) -> Floats | Sequence[Floats]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+
+def as_clusters(clusters: Sequence[Floats]) -> Clusters:
+    """Return any sequence of arrays as Clusters."""
+    if isinstance(clusters, Clusters):
+        return clusters
+    sizes = [len(cluster) for cluster in clusters]
+    values = np.concatenate([np.asarray(c, np.float64) for c in clusters]) if sizes else np.zeros(0)
+    return Clusters(values, np.r_[0, np.cumsum(sizes)].astype(np.int64))

@@ -1,0 +1,57 @@
+"""The median over samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from creval.scoring.clusters import Clusters, Floats, as_clusters
+from creval.scoring.ratio import ratio_standard_error
+
+__all__ = ["Median"]
+
+_Z = 1.959963984540054  # the normal distribution's 97.5 % point
+
+
+@dataclass(frozen=True)
+class Median:
+    """The middle value; of an even number of values the mean of the two in the middle.
+
+    Its standard error is Woodruff's (1952, J. Am. Stat. Assoc. 47, 635-646): the cluster-robust interval of the
+    share of values at or below the median, carried over to values by the sample's own quantiles.
+    """
+
+    def value(self, clusters: Sequence[Floats]) -> float | None:
+        values = as_clusters(clusters).values
+        return float(np.median(values)) if len(values) else None
+
+    def standard_error(self, clusters: Sequence[Floats]) -> float | None:
+        grouped = as_clusters(clusters)
+        middle = self.value(grouped)
+        if middle is None:
+            return None
+        below = grouped.sums((grouped.values <= middle).astype(np.float64))
+        share_error = ratio_standard_error(below, grouped.sizes.astype(np.float64))
+        if share_error is None:
+            return None
+        shares = np.clip([0.5 - _Z * share_error, 0.5 + _Z * share_error], 0.0, 1.0)
+        low, high = np.quantile(grouped.values, shares)
+        return float(high - low) / (2 * _Z)
+
+    def resample(self, clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
+        """Return the medians of resamples; `draws` (resamples, clusters) holds the numbers of the docs drawn."""
+        order = np.argsort(clusters.values, kind="stable")
+        values = clusters.values[order]
+        owner = np.repeat(np.arange(len(clusters)), clusters.sizes)[order]
+        count, width = len(draws), len(clusters)
+        flat = (draws + np.arange(count)[:, None] * width).ravel()
+        times = np.bincount(flat, minlength=count * width).reshape(count, width)
+        running = np.cumsum(times[:, owner], axis=1)
+        total = running[:, -1]
+        lower = np.array([np.searchsorted(row, (n - 1) // 2 + 1) for row, n in zip(running, total, strict=True)])
+        upper = np.array([np.searchsorted(row, n // 2 + 1) for row, n in zip(running, total, strict=True)])
+        medians: Floats = (values[lower] + values[upper]) / 2
+        return medians

@@ -1,0 +1,110 @@
+"""Aggregations that are a ratio of two sums over docs: mean, rate, pass@k.
+
+With a doc's numerator y_i and denominator x_i the estimate is r = sum y_i / sum x_i. Its standard error is the
+cluster-robust one, se = sqrt(C/(C-1) * sum (y_i - r x_i)^2) / sum x_i over C docs: the linearised variance of a
+ratio under sampling of whole clusters (Cochran, Sampling Techniques, 1977, ch. 9). With one value a doc it is the
+textbook s / sqrt(n).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from creval.errors import UsageError
+from creval.scoring.clusters import Clusters, Floats, as_clusters
+
+__all__ = ["Mean", "PassAtK", "Rate", "Ratio", "RatioParts", "ratio_standard_error"]
+
+
+class RatioParts(Protocol):
+    """An aggregation that the bootstrap can resample as sums."""
+
+    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        """Return each doc's numerator and denominator, both of shape (clusters,)."""
+
+
+def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | None:
+    """Return the cluster-robust standard error of sum/sum; None below two docs."""
+    used = denominators > 0
+    count = int(used.sum())
+    if count < 2:
+        return None
+    y, x = numerators[used], denominators[used]
+    total = float(x.sum())
+    residuals = y - (float(y.sum()) / total) * x
+    return math.sqrt(count / (count - 1) * float(residuals @ residuals)) / total
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """What the three share; a subclass says what a doc's numerator and denominator are."""
+
+    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        """Return each doc's numerator and denominator, both of shape (clusters,)."""
+        raise NotImplementedError
+
+    def value(self, clusters: Sequence[Floats]) -> float | None:
+        numerators, denominators = self.parts(as_clusters(clusters))
+        total = float(denominators.sum())
+        return float(numerators.sum()) / total if total > 0 else None
+
+    def standard_error(self, clusters: Sequence[Floats]) -> float | None:
+        return ratio_standard_error(*self.parts(as_clusters(clusters)))
+
+
+@dataclass(frozen=True)
+class Mean(Ratio):
+    """The mean over samples. A doc with more repeats weighs more, as each sample counts once."""
+
+    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        return clusters.sums(clusters.values), clusters.sizes.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Rate(Ratio):
+    """The share of samples whose score is at least `at_least`."""
+
+    at_least: float = 1.0
+
+    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        hits = (clusters.values >= self.at_least).astype(np.float64)
+        return clusters.sums(hits), clusters.sizes.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class PassAtK(Ratio):
+    """The chance that at least one of `k` answers to a doc succeeds, averaged over docs.
+
+    Per doc with n tries and c successes the unbiased estimate 1 - C(n-c, k) / C(n, k) (Chen et al. 2021,
+    arXiv:2107.03374, Eq. 1). A try succeeds when its score is at least `at_least`. A doc with fewer than k tries has
+    no estimate and is left out; `minimum_repeats` lets a plan refuse a task that would have none.
+    """
+
+    k: int = 1
+    at_least: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise UsageError(f"pass@k needs a k of 1 or more, not {self.k}", where="aggregation pass@k")
+
+    @property
+    def minimum_repeats(self) -> int:
+        return self.k
+
+    def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        tries = clusters.sizes
+        successes = clusters.sums((clusters.values >= self.at_least).astype(np.float64)).astype(np.int64)
+        pairs, index = np.unique(np.stack([tries, successes]), axis=1, return_inverse=True)
+        chances = np.array([self._chance(int(n), int(c)) for n, c in pairs.T])
+        enough = (tries >= self.k).astype(np.float64)
+        return (chances[index.reshape(-1)] if len(chances) else np.zeros(0)), enough
+
+    def _chance(self, n: int, c: int) -> float:
+        if n < self.k:
+            return 0.0
+        return 1.0 - math.comb(n - c, self.k) / math.comb(n, self.k)
