@@ -64,7 +64,7 @@ def task(name: str, *metrics: dict[str, Any], hash: str = "a" * 64, **changes: A
     }
 
 
-def run(folder: Path, model: str, *tasks: dict[str, Any]) -> Path:
+def run(folder: Path, model: str, *tasks: dict[str, Any], status: str = "done") -> Path:
     results = {
         "schema": 1,
         "creval": "0.1.0",
@@ -72,7 +72,7 @@ def run(folder: Path, model: str, *tasks: dict[str, Any]) -> Path:
         "model": model,
         "roles": {"target": model},
         "seed": 0,
-        "status": "done",
+        "status": status,
         "tasks": list(tasks),
     }
     folder.mkdir()
@@ -143,6 +143,11 @@ def test_lost_samples_are_told(tmp_path: Path) -> None:
     counts = {**COUNTS, "scored": 25, "errored": 4, "skipped": 1}
     found = read(run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0), counts=counts)))
     assert found.notes == (f"{tmp_path / 'a'}: 5 of 30 samples of dat errored or were skipped",)
+
+
+def test_a_run_that_stopped_early_is_told(tmp_path: Path) -> None:
+    found = read(run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0)), status="budget"))
+    assert found.notes == (f"{tmp_path / 'a'} did not come to its end (budget)",)
 
 
 def test_folders_that_are_no_runs(tmp_path: Path) -> None:

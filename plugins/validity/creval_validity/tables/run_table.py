@@ -123,7 +123,9 @@ def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterato
 
 
 def _incomplete(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
-    """Say which tasks of a run have samples that failed for reasons other than the model's answer."""
+    """Say whether a run came to its end, and how many samples failed for other reasons than the model's answer."""
+    if results.get("status") != "done":
+        yield f"{folder} did not come to its end ({results.get('status')})"
     for task in results["tasks"]:
         counts = task["counts"]
         lost = int(counts["errored"]) + int(counts["skipped"])
