@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from creval.tasks.index import TaskHeader
+    from creval.tasks.headers import TaskHeader
 
 __all__ = ["ls"]
 

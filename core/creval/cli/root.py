@@ -84,7 +84,7 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.pass_context
-def cli(ctx: click.Context, version: bool, debug: bool, **options: Any) -> None:
+def cli(ctx: click.Context, /, version: bool, debug: bool, **options: Any) -> None:
     """Measure how creative and how sound in reasoning a language model is."""
     if version:
         import creval

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from creval.scoring.estimates import estimate
+from creval.scoring.estimate import estimate
 
 from creval.engine.instruments import metric_name
 from creval.engine.plan import TaskPlan

@@ -62,15 +62,20 @@ def run_new(tasks: Sequence[str], model: str, options: RunOptions, observer: Obs
         return _Run(folder, manifest, setup, plans, watcher).whole()
 
 
-def resume(path: Path, observer: Observer | None = None) -> Finished:
+def resume(
+    path: Path, observer: Observer | None = None, max_cost: float | None = None, max_calls: int | None = None
+) -> Finished:
     """Go on with a run: make what is missing, try errored samples again, score, aggregate.
 
+    `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them.
     Raises RunError where the run is locked, or where a task or its data changed since it began.
     """
     watcher = observer or Quiet()
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
+        given = {"max_cost": max_cost, "max_calls": max_calls}
+        manifest["options"] |= {name: limit for name, limit in given.items() if limit is not None}
         options = read_options(manifest["options"])
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from creval.scoring.clusters import Clusters
 
 from creval.types.messages import Usage
 from creval.types.metrics import StatusCounts
@@ -76,8 +77,8 @@ class TaskTally:
         counted["skipped"] += max(0, planned - int(status.size))
         return StatusCounts(**counted)
 
-    def clusters(self, name: str, zero: float | None, condition: int | None = None) -> tuple[list[np.ndarray], int]:
-        """Return (one array of values a doc, number of failed samples).
+    def clusters(self, name: str, zero: float | None, condition: int | None = None) -> tuple[Clusters, int]:
+        """Return (the values clustered by doc, number of failed samples).
 
         `zero` is what the model's failures (FAILED) count as; None leaves them out. Errored and skipped samples are
         always left out.
@@ -91,11 +92,7 @@ class TaskTally:
         if zero is not None:
             values = np.where(failed, zero, values)
         keep &= ~np.isnan(values)
-        docs, values = docs[keep], values[keep]
-        order = np.argsort(docs, kind="stable")
-        docs, values = docs[order], values[order]
-        starts = np.flatnonzero(np.diff(docs, prepend=-1)) if docs.size else np.array([], dtype=np.int64)
-        return (np.split(values, starts[1:]) if docs.size else []), int(failed.sum())
+        return Clusters.group(values[keep], docs[keep]), int(failed.sum())
 
     @staticmethod
     def _column(values: array[int]) -> np.ndarray:

@@ -1,0 +1,27 @@
+"""`creval resume RUN`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["resume"]
+
+
+@click.command(epilog="Example: creval resume runs/2026-01-31T120000-mine")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--max-cost", type=float, metavar="USD", help="A new spending limit for the whole run.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
+@click.pass_context
+def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int | None) -> None:
+    """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
+    from creval.cli.ending import ending
+    from creval.cli.progress import watch
+    from creval.engine.folder import RunFolder
+    from creval.engine.run import resume as go_on
+
+    with watch() as observer:
+        finished = go_on(run, observer, max_cost=max_cost, max_calls=max_calls)
+    options = RunFolder.open(run).read_manifest()["options"]
+    ctx.exit(ending(finished, options["allowed_error_share"]))

@@ -1,0 +1,64 @@
+"""The flagship form: `creval --tasks A,B --model M`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from creval.cli.ending import ending
+from creval.cli.progress import watch
+from creval.cli.values import comma_list, paths, settings, texts
+from creval.engine.options import RunOptions
+
+__all__ = ["start"]
+
+
+def start(given: Mapping[str, Any]) -> int:
+    """Run (or estimate) what the options of the command line ask for, and return the exit code."""
+    tasks = comma_list(given["tasks"])
+    options = read_options(given)
+    if given["dry_run"]:
+        from creval.cli.dry_run import show_estimate
+
+        return show_estimate(tasks, given["model"] or "", options)
+    from creval.engine.run import run_new
+
+    with watch() as observer:
+        finished = run_new(tasks, given["model"] or "", options, observer)
+    return ending(finished, options.allowed_error_share)
+
+
+def read_options(given: Mapping[str, Any]) -> RunOptions:
+    """Return the run options that the command line states. Raises click.UsageError or UsageError."""
+    return RunOptions(
+        limit=given["limit"],
+        repeats=given["repeats"],
+        seed=given["seed"],
+        offline=given["offline"],
+        output=given["output"],
+        roles=texts(given["role"], "--role"),
+        resources=texts(given["resource"], "--resource"),
+        data=paths(given["data"], "--data"),
+        generation=settings(given["generation"], "--generation"),
+        base_url=given["base_url"],
+        concurrency=given["concurrency"],
+        timeout=given["timeout"],
+        max_retries=given["max_retries"],
+        max_cost=given["max_cost"],
+        max_calls=given["max_calls"],
+        cache=given["cache"],
+        allowed_error_share=given["allowed_error_share"],
+        allow_code_execution=given["allow_code_execution"],
+        command=_command(),
+    )
+
+
+def _command() -> str:
+    """Return the command line for the manifest; addresses may hold a password, so theirs is left out there."""
+    words = ["creval"]
+    for word in sys.argv[1:]:
+        hidden = "@" in word and "://" in word
+        words.append(f"{word.split('://')[0]}://[hidden]@{word.rsplit('@', 1)[1]}" if hidden else word)
+    return shlex.join(words)

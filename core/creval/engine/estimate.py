@@ -1,0 +1,73 @@
+"""What a run would take: calls, tokens and price, from the first docs' prompts and the price table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from creval.engine.models import TARGET
+from creval.engine.options import RunOptions
+from creval.engine.plan import TaskPlan, Work
+from creval.engine.session import LiveSession, TaskRuntime
+from creval.engine.setup import open_plans, open_setup
+from creval.errors import CrevalError, UsageError
+from creval.models.model import Model
+from creval.plugins.loader import load_plugins
+from creval.types.messages import GenerateRequest, Message, Origin
+
+__all__ = ["TaskEstimate", "estimate_run"]
+
+LOOKED_AT = 50
+_CHARACTERS_A_TOKEN = 4
+_UNSTATED_ANSWER = 512
+
+
+class TaskEstimate(NamedTuple):
+    """One task's row. `calls` is a lower bound for protocols of several turns; `price` None: no price is known."""
+
+    task: str
+    samples: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    price: float | None
+
+
+def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> list[TaskEstimate]:
+    """Estimate every task. A turn is one call with the task's first prompt; a game takes more (its docs say how many).
+
+    Raises UsageError where no task or model is named, and as a run does for wrong names.
+    """
+    if not tasks or not model:
+        raise UsageError("a dry run needs --tasks and --model", cure="Add the one that is missing.")
+    plugins = load_plugins()
+    plans = open_plans(list(tasks), options, plugins)
+    setup = open_setup([plan.task for plan in plans], {TARGET: model, **options.roles}, options, plugins)
+    target = setup.models.get(TARGET)
+    return [_estimate(plan, setup.runtime(plan.task), target) for plan in plans]
+
+
+def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: Model) -> TaskEstimate:
+    works = list(itertools.islice(plan.works(lambda key: False), LOOKED_AT))
+    requests = [_request(runtime, work) for work in works]
+    share = plan.total / len(works) if works else 0.0
+    characters = sum(len(message.content) for request in requests for message in request.messages)
+    answer = int(runtime.generation.get("max_tokens") or _UNSTATED_ANSWER)
+    prices = [target.estimate(request) for request in requests]
+    known = [price for price in prices if price is not None]
+    price = sum(known) * share if len(known) == len(prices) else None
+    tokens = int(characters / _CHARACTERS_A_TOKEN * share)
+    return TaskEstimate(plan.task.name, plan.total, plan.total, tokens, answer * plan.total, price)
+
+
+def _request(runtime: TaskRuntime, work: Work) -> GenerateRequest:
+    session = LiveSession(runtime, work)
+    messages: list[Message] = []
+    for name in runtime.task.prompts:
+        try:
+            messages = session.prompt(name)
+            break
+        except CrevalError:
+            continue  # a later prompt of a protocol may need what earlier turns gave
+    return GenerateRequest(tuple(messages), dict(runtime.generation), Origin(work.key), 1)
