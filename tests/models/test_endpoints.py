@@ -93,7 +93,7 @@ def test_an_address_with_a_secret_is_refused_without_showing_it(bad: str) -> Non
     with pytest.raises(UsageError) as caught:
         found("openai", base_url=bad)
     assert "hunter22" not in str(caught.value)
-    assert "api-key-env" in str(caught.value)
+    assert "environment" in str(caught.value)
 
 
 def test_a_pasted_full_address_is_understood() -> None:

@@ -75,15 +75,14 @@ FULL = Reply(
 )
 
 
-@pytest.mark.parametrize("nested", [True, False])
-def test_samples_of_an_earlier_run_are_replayed_call_by_call(registry, ask, tmp_path: Path, nested: bool) -> None:
-    key = {"task": "t", "doc": "d", "condition": "default", "repeat": 0}
+def test_samples_of_an_earlier_run_are_replayed_call_by_call(registry, ask, tmp_path: Path) -> None:
+    key = {"task": "t", "doc_id": "d", "condition": "default", "repeat": 0, "doc": {"question": "?"}}
     calls = [
         {"role": "target", "kept": 0, "messages": [], "reply": reply_to_json(FULL)},
         {"role": "judge", "kept": 0, "messages": [], "reply": reply_to_json(Reply((Completion("verdict"),)))},
         {"role": "target", "kept": 0, "messages": [], "reply": None, "error": "HTTP 500"},
     ]
-    line = {**({"key": key} if nested else key), "status": "errored", "answers": ["cut"], "calls": calls}
+    line = {**key, "status": "errored", "answers": ["cut"], "calls": calls}
     path = write(tmp_path / "samples.jsonl", line)
     first, judged = replayed(registry, path, ask(doc="d"), ask(doc="d", role="judge"))
     assert first.completions == FULL.completions
@@ -119,6 +118,7 @@ def test_a_missing_answer_names_the_sample(registry, ask, tmp_path: Path, reques
         ('{"doc": "a", "answers": []}', "task"),
         ('{"task": "t", "doc": "a", "answers": "text"}', "no list"),
         ('{"task": "t", "doc": "a"}', "answers"),
+        ('{"task": "t", "doc": {"id": "a"}, "answers": []}', "no name"),
         ('{"task": "t", "doc": "ok", "answers": ["again"]}', "there twice"),
         ("[" * 50_000, "a.jsonl:2"),
     ],
@@ -127,6 +127,17 @@ def test_a_wrong_line_is_told_with_its_number(registry, tmp_path: Path, line: st
     path = write(tmp_path / "a.jsonl", {"task": "t", "doc": "ok", "answers": ["x"]}, line)
     with pytest.raises(DataError, match=words):
         replayed(registry, path)
+
+
+def test_a_whole_run_folder_is_replayed(registry, ask, tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    for task in ("one", "two"):
+        write(tmp_path / "samples" / f"{task}.jsonl", {"task": task, "doc": "0", "answers": [f"of {task}"]})
+    replies = replayed(registry, tmp_path, ask(task="two"), ask(task="one"))
+    assert [reply.text for reply in replies] == ["of two", "of one"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="no recorded samples"):
+        replayed(registry, tmp_path / "empty")
 
 
 def test_no_file(registry, tmp_path: Path) -> None:

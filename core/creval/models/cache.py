@@ -102,7 +102,7 @@ class ResponseCache:
             raise DataError(
                 "this file is no answer cache of this version of creval",
                 where=str(self._path),
-                cure="Give another file with --cache, or remove this one.",
+                cure=f"Remove it (rm '{self._path}'*), or run without --cache.",
             )
         connection.execute("SELECT key, reply FROM replies LIMIT 1").fetchone()
 
@@ -145,7 +145,7 @@ class ResponseCache:
             return DataError(
                 f"the answer cache cannot be used: {error}",
                 where=str(self._path),
-                cure="Make room or give rights, or give another file with --cache.",
+                cure="Make room or give rights, or run without --cache.",
             )
         return DataError(
             f"the answer cache is damaged: {error}",

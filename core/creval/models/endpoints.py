@@ -136,7 +136,7 @@ def _clean(address: str, endpoint: Endpoint) -> str:
         raise UsageError(
             f"the address of {parts.hostname!r} holds a user name, password or query",
             where="--base-url",
-            cure="Write it without them and put the key into the environment (--api-key-env NAME says where).",
+            cure="Write it without them; keys are read from the environment alone.",
         )
     if endpoint.suffix and not parts.path.endswith(endpoint.suffix):
         text += endpoint.suffix

@@ -1,4 +1,4 @@
-"""`replay/FILE`: answers that were given before, from a JSONL file."""
+"""`replay/FILE` and `replay/RUN`: answers that were given before, from JSONL files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_LINE = 64 * 1024 * 1024
 
 
 class Replay:
-    """A `Provider` that gives back what a file holds.
+    """A `Provider` that gives back what a file holds, or all samples/*.jsonl of a run folder.
 
     One line a sample: {"task", "doc", "condition" ("default" where left out), "repeat" (0), "role" ("target"),
     "answers": [...]}. Call k of the role within the sample gets answers[k]; an answer is a text, or a list of texts
@@ -35,19 +35,21 @@ class Replay:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._places: dict[tuple[SampleKey, str], int] = {}
+        self._places: dict[tuple[SampleKey, str], tuple[BinaryIO, int]] = {}
+        self._files: list[BinaryIO] = []
         try:
-            self._file: BinaryIO = path.open("rb")
+            for file in _files(path):
+                self._files.append(file.open("rb"))
+                self._index(self._files[-1], file)
         except OSError as error:
+            self._shut()
             raise DataError(
                 f"the answers cannot be read: {error.strerror}",
                 where=str(path),
-                cure="Write replay/ and the path of a JSONL file of answers, or of samples/<task>.jsonl of a run.",
+                cure="Write replay/ and the path of a JSONL file of answers, or of an earlier run.",
             ) from error
-        try:
-            self._index()
         except BaseException:
-            self._file.close()
+            self._shut()
             raise
 
     async def generate(self, request: GenerateRequest) -> Reply:
@@ -56,42 +58,45 @@ class Replay:
         place = self._places.get((origin.key, origin.role))
         if place is None:
             raise self._lacking(request, "no line for this sample")
-        self._file.seek(place)
-        line = json.loads(self._file.readline())
+        file, offset = place
+        file.seek(offset)
+        line = json.loads(file.readline())
         if "answers" in line and "calls" not in line:
             return self._from_answers(line["answers"], request)
         return self._from_calls(line["calls"], request)
 
     async def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the files."""
+        self._shut()
 
-    def _index(self) -> None:
-        place, number = 0, 0
-        while text := self._file.readline(_LONGEST_LINE):
+    def _shut(self) -> None:
+        for file in self._files:
+            file.close()
+
+    def _index(self, file: BinaryIO, path: Path) -> None:
+        offset, number = 0, 0
+        while text := file.readline(_LONGEST_LINE):
             number += 1
             if text.strip():
-                for key in self._keys(text, number):
+                for key in self._keys(text, f"{path}:{number}"):
                     if key in self._places:
                         raise DataError(
                             f"the sample {_named(*key)} is there twice",
-                            where=f"{self._path}:{number}",
+                            where=f"{path}:{number}",
                             cure="Keep one of the two lines.",
                         )
-                    self._places[key] = place
-            place += len(text)
+                    self._places[key] = (file, offset)
+            offset += len(text)
 
-    def _keys(self, text: bytes, number: int) -> list[tuple[SampleKey, str]]:
+    def _keys(self, text: bytes, where: str) -> list[tuple[SampleKey, str]]:
         """What the line answers: one role, or in a line of a run each role that was called."""
         try:
             line = json.loads(text)
-            identity = line["key"] if isinstance(line.get("key"), dict) else line
-            key = SampleKey(
-                str(identity["task"]),
-                str(identity["doc"]) if not isinstance(identity["doc"], dict) else str(identity["doc_id"]),
-                str(identity.get("condition", "default")),
-                int(identity.get("repeat", 0)),
-            )
+            doc = line["doc_id"] if "doc_id" in line else line["doc"]
+            if isinstance(doc, dict):
+                raise TypeError("doc is no name")
+            condition, repeat = str(line.get("condition", "default")), int(line.get("repeat", 0))
+            key = SampleKey(str(line["task"]), str(doc), condition, repeat)
             if "calls" in line:
                 return [(key, role) for role in dict.fromkeys(str(call["role"]) for call in line["calls"])]
             if not isinstance(line["answers"], list):
@@ -100,7 +105,7 @@ class Replay:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DataError(
                 f"the line is no recorded sample ({type(error).__name__}: {error})",
-                where=f"{self._path}:{number}",
+                where=where,
                 cure='A line is {"task": ..., "doc": ..., "condition": ..., "repeat": 0, "answers": ["..."]}.',
             ) from error
 
@@ -141,11 +146,26 @@ class Replay:
         )
 
 
+def _files(path: Path) -> list[Path]:
+    """The file itself, or the samples of a run folder."""
+    if not path.is_dir():
+        return [path]
+    folder = path / "samples" if (path / "samples").is_dir() else path
+    found = sorted(folder.glob("*.jsonl"))
+    if not found:
+        raise DataError(
+            "the folder has no recorded samples",
+            where=str(path),
+            cure="Name a run folder, or a JSONL file of answers.",
+        )
+    return found
+
+
 def _named(key: SampleKey, role: str) -> str:
     place = f"task {key.task!r}, doc {key.doc!r}, condition {key.condition!r}, repeat {key.repeat}"
     return place if role == "target" else f"{place}, role {role!r}"
 
 
 def replay(model: str, options: ProviderOptions) -> Replay:
-    """Component `replay`: `model` is the file's path."""
+    """Component `replay`: `model` is the path of a file or run folder."""
     return Replay(Path(model).expanduser())
