@@ -8,9 +8,10 @@ from typing import Any
 
 from creval.types.components import AnalysisOutput, FieldSpec
 from creval_validity.analyses.options import INPUTS, chosen, inputs_of, texts
-from creval_validity.analyses.trend import TrendRequest, TrendResult, analyse_trend
+from creval_validity.analyses.trend import ConstructTrend, TrendRequest, TrendResult, analyse_trend
 from creval_validity.output.export import plain, write_csv, write_json
 from creval_validity.output.rows import trend_point_rows, trend_rows
+from creval_validity.output.text import chance, number
 from creval_validity.tables.inputs import assemble, choose_benchmarks
 
 __all__ = ["TrendAnalysis"]
@@ -47,15 +48,20 @@ class TrendAnalysis:
         files: list[Path] = []
         if options.get("output"):
             files = write_trends(result, Path(str(options["output"])), plots=not options.get("no_plots"))
-        rows = trend_rows(result)
         return AnalysisOutput(
-            title=rows.title,
-            columns=rows.columns,
-            rows=rows.rows,
+            title="Construct scores over time",
+            columns=("construct", "n", "z/year", "low", "high", "p", "from", "to"),
+            rows=[_short(trend) for trend in result.trends],
             notes=[*assembled.notes, *_reading(result)],
             files=[str(path) for path in files],
             data=plain({"analysis": "trend", "schema": 1, "result": result, "notes": assembled.notes}),
         )
+
+
+def _short(trend: ConstructTrend) -> tuple[Any, ...]:
+    line = trend.line
+    ends = (trend.points[0].released.isoformat(), trend.points[-1].released.isoformat())
+    return (trend.construct, line.n, number(line.slope), number(line.low), number(line.high), chance(line.p), *ends)
 
 
 def _reading(result: TrendResult) -> list[str]:

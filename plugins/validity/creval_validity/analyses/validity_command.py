@@ -15,7 +15,7 @@ from creval_validity.analyses.options import BOOTSTRAP, INPUTS, bootstrap_of, ch
 from creval_validity.analyses.validity import Cell, ValidityRequest, ValidityResult, analyse_validity
 from creval_validity.output.export import plain, write_csv, write_json
 from creval_validity.output.rows import Rows, ablation_rows, nested_rows, validity_rows
-from creval_validity.output.text import cell_text, number
+from creval_validity.output.text import cell_text, chance, number
 from creval_validity.stats.matrix import correlation_matrix
 from creval_validity.stats.regression import NestedComparison
 from creval_validity.tables.catalogue import CAPABILITIES
@@ -140,7 +140,7 @@ def _ablations(table: ScoreTable, specs: Sequence[str], request: ValidityRequest
     return tuple(found)
 
 
-_SHORT = ("test", "benchmark", "n", "r", "p", "q", "r|g", "p|g", "q|g", "R", "ceiling", "to optimum", "why none")
+_SHORT = ("test", "benchmark", "n", "r", "q", "r|g", "q|g", "R", "away")
 
 
 def _short(cell: Cell) -> tuple[Any, ...]:
@@ -149,15 +149,11 @@ def _short(cell: Cell) -> tuple[Any, ...]:
         cell.benchmark,
         cell.n,
         cell_text(cell.validity),
-        cell.validity.p if cell.validity else None,
-        cell.validity_q,
+        chance(cell.validity_q),
         cell_text(cell.specificity),
-        cell.specificity.p if cell.specificity else None,
-        cell.specificity_q,
+        chance(cell.specificity_q),
         number(cell.coupling, sign=False),
-        number(cell.ceiling),
         number(cell.distance, sign=False),
-        cell.reason,
     )
 
 
@@ -167,8 +163,10 @@ def _reading(found: ValidityFindings) -> list[str]:
     cells = len(result.cells)
     notes = [
         f"{cells} cells are tested: read q (Benjamini-Hochberg over all cells), not the stars, which are p < .05, "
-        f".01, .001 of single cells."
+        f".01, .001 of single cells. R: coupling of the benchmark with capability; away: distance to the best "
+        f"(v*, s*) that Theorem 1 allows."
     ]
+    notes += [f"{cell.test} against {cell.benchmark}: {cell.reason}" for cell in result.cells if cell.reason]
     few = sorted({cell.benchmark for cell in result.cells if 0 < cell.n < _FEW})
     if few:
         notes.append(

@@ -14,7 +14,7 @@ from creval.errors import DataError
 from creval_validity.analyses.nested import NestedRequest, analyse_nested
 from creval_validity.analyses.reproduction import CAUSES, Comparison, reproduce_table1
 from creval_validity.analyses.validity import ValidityRequest, ValidityResult, analyse_validity
-from creval_validity.output.text import number
+from creval_validity.output.text import chance, number
 from creval_validity.stats.correlation import Correlation, stars
 from creval_validity.stats.matrix import pair_correlation
 from creval_validity.tables.catalogue import label, names_of
@@ -89,9 +89,9 @@ def _predicts() -> str:
                     label(test),
                     str(cell.n),
                     _interval(cell.validity),
-                    number(cell.validity_q, 3, sign=False),
+                    chance(cell.validity_q),
                     _interval(cell.specificity),
-                    number(cell.specificity_q, 3, sign=False),
+                    chance(cell.specificity_q),
                     number(cell.distance, sign=False),
                 ]
             )
@@ -137,7 +137,7 @@ def _nested() -> str:
         ours = (found.n, found.base.r2, found.full.r2, found.df1, found.df2, found.f, found.p)
         for who, (n, small, large, df1, df2, f, p) in (("paper", theirs), ("here", ours)):
             test = f"F({df1},{df2}) = {f:.2f}"
-            rows.append([base, added, who, str(n), f"{small:.3f}", f"{large:.3f}", test, f"{p:.3f}"])
+            rows.append([base, added, who, str(n), f"{small:.3f}", f"{large:.3f}", test, chance(p)])
     return _markdown(["base", "added", "", "n", "R2 base", "R2 with added", "F", "p"], rows)
 
 

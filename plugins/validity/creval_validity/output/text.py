@@ -11,7 +11,7 @@ from creval_validity.tables.catalogue import label
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["cell_text", "number", "validity_table"]
+__all__ = ["cell_text", "chance", "number", "validity_table"]
 
 
 def number(value: float | None, digits: int = 2, sign: bool = True) -> str:
@@ -20,6 +20,13 @@ def number(value: float | None, digits: int = 2, sign: bool = True) -> str:
         return "-"
     rounded = round(value, digits) + 0.0
     return f"{rounded:+.{digits}f}" if sign else f"{rounded:.{digits}f}"
+
+
+def chance(value: float | None) -> str:
+    """Return a p- or q-value for readers: `<.001`, or three decimals."""
+    if value is None:
+        return "-"
+    return "<.001" if value < 0.001 else f"{value:.3f}"
 
 
 def cell_text(found: Correlation | None) -> str:
