@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from creval.errors import Problem
+from creval.tasks.scalars import resolve
 
 __all__ = ["Head", "TaskHeader", "read_head", "read_header"]
 
@@ -21,7 +22,6 @@ _WANTED = ("task", "suite", "version", "title", "measures", "source", "include")
 _LIST = re.compile(r"\[\s*((?:[A-Za-z][\w-]*)(?:\s*,\s*[A-Za-z][\w-]*)*)\s*\]")
 _PLAIN = re.compile(r"[A-Za-z0-9][^#:\n\"'\[\]{}&*!|>%@`]*|[A-Za-z0-9][\w./+-]*", re.ASCII)
 _QUOTED = re.compile(r"\"([^\"\\\n]*)\"|'([^'\n]*)'")
-_WORDS_WITH_MEANING = re.compile(r"(?:true|false|null)$", re.IGNORECASE)
 _MAX_BYTES = 1_000_000
 
 Finder = Callable[[str], Path]
@@ -144,6 +144,9 @@ def _plain_value(text: str) -> Any:
     listed = _LIST.fullmatch(text)
     if listed:
         return [word.strip() for word in listed[1].split(",")]
-    if _PLAIN.fullmatch(text) and not _WORDS_WITH_MEANING.match(text):
-        return text
-    return None
+    if not _PLAIN.fullmatch(text):
+        return None
+    try:
+        return resolve(text)
+    except ValueError:
+        return None
