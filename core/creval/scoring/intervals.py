@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,7 @@ from creval.types.components import Aggregation
 __all__ = ["REPLICATES", "bootstrap_interval", "t_interval"]
 
 REPLICATES = 2_000
-_CELLS = 1_000_000  # random numbers held at once
+_CELLS = 500_000  # random numbers held at once
 
 
 def t_interval(value: float, error: float, clusters: int, confidence: float) -> tuple[float, float]:
@@ -32,7 +32,8 @@ def bootstrap_interval(
     REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
     Where the metric is undefined in a resample that one is left out; None where it always is.
     """
-    resampled = np.concatenate([_values(aggregation, clusters, draws) for draws in _draws(len(clusters), seed)])
+    values = _resampling(aggregation, clusters)
+    resampled = np.concatenate([values(draws) for draws in _draws(len(clusters), seed)])
     resampled = resampled[np.isfinite(resampled)]
     if not len(resampled):
         return None
@@ -48,15 +49,35 @@ def _draws(count: int, seed: int) -> Iterator[np.ndarray[Any, Any]]:
         yield random.integers(0, count, size=(min(rows, REPLICATES - start), count), dtype=np.int32)
 
 
-def _values(aggregation: Aggregation, clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
-    """The metric in each resample: fast where the aggregation tells how, else by calling it."""
+def _resampling(aggregation: Aggregation, clusters: Clusters) -> Callable[[np.ndarray[Any, Any]], Floats]:
+    """Return what computes the metric in each resample: fast where the aggregation tells how, else by calling it."""
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
-        numerators, denominators = parts(clusters)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return cast(Floats, numerators[draws].sum(axis=1) / denominators[draws].sum(axis=1))
+        return _Ratios(*parts(clusters))
     resample = getattr(aggregation, "resample", None)
     if resample is not None:
-        return cast(Floats, resample(clusters, draws))
-    values = [aggregation.value([clusters[int(i)] for i in row]) for row in draws]
-    return np.array([np.nan if value is None else value for value in values])
+        return lambda draws: cast(Floats, resample(clusters, draws))
+    return lambda draws: np.array([_value(aggregation, [clusters[int(i)] for i in row]) for row in draws])
+
+
+class _Ratios:
+    """Ratios of sums over drawn docs."""
+
+    def __init__(self, numerators: Floats, denominators: Floats) -> None:
+        self._numerators = numerators
+        self._denominators = denominators
+        self._constant = float(denominators[0]) if (denominators == denominators[0]).all() else None
+
+    def __call__(self, draws: np.ndarray[Any, Any]) -> Floats:
+        above = self._numerators[draws].sum(axis=1)
+        if self._constant is not None:
+            below = np.full(len(draws), self._constant * draws.shape[1])
+        else:
+            below = self._denominators[draws].sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return cast(Floats, above / below)
+
+
+def _value(aggregation: Aggregation, clusters: Sequence[Floats]) -> float:
+    value = aggregation.value(clusters)
+    return np.nan if value is None else value

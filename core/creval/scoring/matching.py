@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,9 @@ __all__ = ["ExactMatch", "Includes", "Numeric"]
 class _Matching:
     """Base: looks up the doc's targets (one, or a list of which any will do) and scores 1 or 0.
 
-    The value of the first answer is compared. A doc without the field is an error of the data, not a wrong answer.
+    The value of the first answer is compared. `matches` raises ValueError where the answer cannot be read (the sample
+    is unparsed), TypeError where the task is at fault (errored). A doc without the field is such a fault too, not a
+    wrong answer.
     """
 
     field: str = "target"
@@ -35,6 +37,8 @@ class _Matching:
         targets = target if isinstance(target, list) else [target]
         try:
             return Score({self.name: float(any(self.matches(item.value, wanted) for wanted in targets))})
+        except ValueError as error:
+            return Score({}, failure=str(error))
         except TypeError as error:
             return Score({}, failure=str(error), errored=True)
 
@@ -90,18 +94,22 @@ class Numeric(_Matching):
     name = "numeric"
 
     def matches(self, value: Any, target: Any) -> bool:
-        answer, wanted = _number(value, "answer"), _number(target, "target")
+        try:
+            wanted = _number(target)
+        except ValueError as error:
+            raise TypeError(f"the field {self.field!r}: {error}") from None
+        answer = _number(value)
         return math.isclose(answer, wanted, rel_tol=0.0, abs_tol=max(self.absolute, self.relative * abs(wanted)))
 
 
-def _number(value: Any, what: str) -> float:
-    convert: Callable[[Any], float] = float
+def _number(value: Any) -> float:
+    """Raises ValueError for a text that is no finite number, TypeError for what can be none."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise TypeError(f"numeric compares numbers, not a {type(value).__name__}: add a parser such as last_number")
     try:
-        if isinstance(value, bool):
-            raise ValueError
-        number = convert(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"the {what} {str(value)[:40]!r} is not a number: add a parser such as last_number") from None
+        number = float(value)
+    except (ValueError, OverflowError):
+        number = math.nan
     if not math.isfinite(number):
-        raise TypeError(f"the {what} is not finite")
+        raise ValueError(f"{str(value)[:40]!r} is not a finite number")
     return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,15 +43,22 @@ class Median:
 
     def resample(self, clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
         """Return the medians of resamples; `draws` (resamples, clusters) holds the numbers of the docs drawn."""
-        order = np.argsort(clusters.values, kind="stable")
-        values = clusters.values[order]
-        owner = np.repeat(np.arange(len(clusters)), clusters.sizes)[order]
-        count, width = len(draws), len(clusters)
-        flat = (draws + np.arange(count)[:, None] * width).ravel()
-        times = np.bincount(flat, minlength=count * width).reshape(count, width)
-        running = np.cumsum(times[:, owner], axis=1)
-        total = running[:, -1]
-        lower = np.array([np.searchsorted(row, (n - 1) // 2 + 1) for row, n in zip(running, total, strict=True)])
-        upper = np.array([np.searchsorted(row, n // 2 + 1) for row, n in zip(running, total, strict=True)])
-        medians: Floats = (values[lower] + values[upper]) / 2
-        return medians
+        sizes = clusters.sizes
+        if (sizes == sizes[0]).all():
+            table = clusters.values.reshape(len(clusters), int(sizes[0]))
+            drawn = table[draws].reshape(len(draws), -1)
+            return cast(Floats, np.median(drawn, axis=1, overwrite_input=True))
+        return _weighted_medians(clusters, draws)
+
+
+def _weighted_medians(clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
+    """Medians where docs differ in size: each value counts as often as its doc was drawn."""
+    order = np.argsort(clusters.values, kind="stable")
+    values = clusters.values[order]
+    owner = np.repeat(np.arange(len(clusters)), clusters.sizes)[order]
+    medians = np.empty(len(draws))
+    for index, row in enumerate(draws):
+        running = np.cumsum(np.bincount(row, minlength=len(clusters))[owner])
+        lower, upper = np.searchsorted(running, [(running[-1] - 1) // 2 + 1, running[-1] // 2 + 1])
+        medians[index] = (values[lower] + values[upper]) / 2
+    return medians
