@@ -65,6 +65,8 @@ def test_known_ablations_are_found_by_column() -> None:
         AblationRequest("k", (("2", "drat_k2"), ("3", "drat_k3"), ("4", "drat"))),
         AblationRequest("corpus", (("scientific", "drat"), ("conceptnet", "drat_conceptnet"))),
     )
+    labelled = known_ablations(["drat", "drat@n_min_5", "drat@utility_min"])
+    assert [one.factor for one in labelled] == ["utility", "n_min"]
     other = known_ablations(["drat[a/b]", "drat_k2[a/b]", "drat_k3[c/d]"])
     assert other == (AblationRequest("k[a/b]", (("2", "drat_k2[a/b]"), ("4", "drat[a/b]"))),)
 

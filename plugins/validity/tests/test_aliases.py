@@ -24,6 +24,7 @@ from creval_validity.tables.aliases import Aliases, normalise, shipped_aliases
         ("anthropic/claude-3.7-sonnet", "claude-3-7-sonnet"),
         ("deepseek-ai/DeepSeek-V3-0324", "deepseek-chat-v3-0324"),
         ("CohereLabs/c4ai-command-r-plus-08-2024", "command-r-plus-08-2024"),
+        ("replay/answers/gpt-5.jsonl", "gpt-5"),
         ("Claude Sonnet 4.5", "claude-sonnet-4-5"),
     ],
 )

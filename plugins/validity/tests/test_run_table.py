@@ -116,6 +116,17 @@ def test_runs_become_rows(tmp_path: Path) -> None:
     assert found.primary == ("dat",)
 
 
+def test_metrics_on_another_scale_are_brought_to_the_tables(tmp_path: Path) -> None:
+    tasks = (
+        task("rat", metric("rat", 0.9)),
+        task("cdat", metric("cdat_n", 68.0), metric("cdat_a", 43.5, False), metric("cdat_a[a/b]", 30.0, False)),
+    )
+    row = read(run(tmp_path / "a", "openai/gpt-5", *tasks)).table.cells()["gpt-5"]
+    assert row == {"rat": 90.0, "cdat_n": 68.0, "cdat_a": 143.5, "cdat_a[a/b]": 30.0}
+    shifted = task("cdat", metric("cdat_n", 68.0), metric("cdat_a", 143.5, False))
+    assert read(run(tmp_path / "b", "openai/o3", shifted)).table.cells()["o3"]["cdat_a"] == 143.5
+
+
 def test_a_model_run_twice(tmp_path: Path) -> None:
     folders = [
         run(tmp_path / name, "openai/gpt-5", task("dat", metric("dat", value)))

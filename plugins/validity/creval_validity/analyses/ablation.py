@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from creval.errors import UsageError
@@ -23,11 +23,12 @@ __all__ = [
 
 _FORM = "Write it as 'factor: level=column, level=column', e.g. 'k: 2=drat_k2, 3=drat_k3, 4=drat'."
 
-KNOWN_FACTORS: dict[str, dict[str, str]] = {
+# the columns of the tasks of creval-association, and of variants labelled as in the suite of docs/validity.md
+KNOWN_FACTORS: Mapping[str, Mapping[str, str]] = {
     "k": {"2": "drat_k2", "3": "drat_k3", "4": "drat"},
     "corpus": {"scientific": "drat", "conceptnet": "drat_conceptnet"},
-    "utility": {"max": "drat", "min": "drat_utility_min", "mean": "drat_utility_mean"},
-    "n_min": {"2": "drat_n_min_2", "3": "drat", "4": "drat_n_min_4", "5": "drat_n_min_5", "6": "drat_n_min_6"},
+    "utility": {"max": "drat", "min": "drat@utility_min", "mean": "drat@utility_mean"},
+    "n_min": {"2": "drat@n_min_2", "3": "drat", "4": "drat@n_min_4", "5": "drat@n_min_5", "6": "drat@n_min_6"},
 }
 
 

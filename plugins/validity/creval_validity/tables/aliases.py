@@ -23,10 +23,11 @@ def normalise(name: str) -> str:
     """Return the form in which names are compared: lower case, last part of the path, `-` for `. _ : @` and spaces.
 
     The parts before the last slash say who serves the model, not which it is. The suffix `:free` that a
-    router gives to the same weights is dropped; every other suffix names another model and stays.
+    router gives to the same weights is dropped, and `.jsonl` of a file of answers that is replayed; every
+    other suffix names another model and stays.
     """
     last = name.strip().lower().rsplit("/", 1)[-1]
-    last = last.removesuffix(":free")
+    last = last.removesuffix(":free").removesuffix(".jsonl")
     return _SEPARATORS.sub("-", last).strip("-")
 
 

@@ -6,13 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["CAPABILITIES", "CONSTRUCTS", "ColumnInfo", "catalogue", "constructs_of", "describe", "label", "names_of"]
+__all__ = [
+    "CAPABILITIES",
+    "CONSTRUCTS",
+    "ColumnInfo",
+    "Scale",
+    "catalogue",
+    "constructs_of",
+    "describe",
+    "label",
+    "names_of",
+]
 
 ColumnKind = Literal["test", "benchmark", "capability"]
 CAPABILITIES = ("arena_overall", "mmlu_pro")
 CONSTRUCTS = ("creative writing", "divergent thinking", "scientific ideation")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How a run's metric is brought to the shipped scale, where its value lies in `range`."""
+
+    range: tuple[float, float]
+    times: float
+    plus: float
+
+    def shipped(self, value: float) -> float:
+        """Return the value on the shipped scale; a value outside `range` is on that scale already."""
+        return value * self.times + self.plus if self.range[0] <= value <= self.range[1] else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +50,7 @@ class ColumnInfo:
     half_width: float | None = None
     range: tuple[float, float] | None = None
     instrument: str | None = None
+    of_run: Scale | None = None
 
 
 @cache
@@ -35,8 +59,13 @@ def catalogue() -> dict[str, ColumnInfo]:
     import yaml
 
     text = (files("creval_validity") / "data" / "columns.yaml").read_text(encoding="utf-8")
-    entries = yaml.safe_load(text)
-    return {name: ColumnInfo(name, **{**entry, "range": tuple(entry["range"])}) for name, entry in entries.items()}
+    return {name: _column(name, entry) for name, entry in yaml.safe_load(text).items()}
+
+
+def _column(name: str, entry: dict[str, Any]) -> ColumnInfo:
+    scale = entry.pop("of_run", None)
+    of_run = None if scale is None else Scale(tuple(scale["range"]), scale["times"], scale["plus"])
+    return ColumnInfo(name, **{**entry, "range": tuple(entry["range"]), "of_run": of_run})
 
 
 def names_of(kind: ColumnKind) -> tuple[str, ...]:

@@ -171,7 +171,8 @@ def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
             cure=f"Name one with --{what}, or bring data that have one.",
         )
     used = {*tests, *benchmarks, *asked.capabilities}
-    left = tuple(name for name in table.columns if name not in used and _kind(name) is None)
+    side = set(assembled.side_columns)
+    left = tuple(name for name in table.columns if name not in used and (name in side or _kind(name) is None))
     return Columns(tests, benchmarks, asked.capabilities, left)
 
 

@@ -7,7 +7,8 @@
 - else `task.metric`.
 
 The label of a task's variant stays (`drat@strict`), the plugin before its name does not (`association.drat`). Metrics
-over single conditions and metrics without a value are left out.
+over single conditions and metrics without a value are left out. The RAT's share is brought to per cent and the CDAT-A
+to the shifted scale, as Table 3 has them; correlations do not change by that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, Literal
 
 from creval.errors import DataError, RunError
 from creval_validity.tables.aliases import Aliases
+from creval_validity.tables.catalogue import catalogue
 from creval_validity.tables.score_table import ScoreTable
 
 __all__ = ["Repeated", "RunScores", "column_name", "read_runs"]
@@ -113,13 +115,19 @@ def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterato
                 if metric["condition"] is not None or value is None:
                     continue
                 column = column_name(task["task"], metric["name"], metric["primary"])
-                yield _Score(model, column, float(value), metric["primary"], folder, made)
+                yield _Score(model, column, _on_shipped_scale(column, float(value)), metric["primary"], folder, made)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise RunError(
             f"is not a results file of creval: {error!r}",
             where=str(folder / "results.json"),
             cure="Write it anew: creval score RUN.",
         ) from error
+
+
+def _on_shipped_scale(column: str, value: float) -> float:
+    """Bring the RAT's share to per cent and the CDAT-A's plain scale to the shifted one, as Table 3 has them."""
+    known = catalogue().get(column)
+    return known.of_run.shipped(value) if known and known.of_run else value
 
 
 def _incomplete(folder: Path, results: Mapping[str, Any]) -> Iterator[str]:
