@@ -7,7 +7,7 @@ from pathlib import Path
 from support.toy_plugins import toy_plugins, write_task
 
 from creval.tasks.check import check
-from creval.tasks.includes import is_path
+from creval.tasks.files import is_path
 from creval.tasks.index import TaskIndex
 from creval.tasks.templates import undefined_fields
 

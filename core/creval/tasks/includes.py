@@ -6,24 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from creval.errors import Problem, UsageError
+from creval.tasks.files import is_path
 from creval.tasks.merge import merge
 from creval.tasks.nodes import Node, problem_at
 from creval.tasks.yaml_reader import Document, read_yaml
 
-__all__ = ["Finder", "is_path", "read_merged"]
+__all__ = ["Finder", "read_merged"]
 
 MAX_FILES = 50
 Finder = Callable[[str], Path]
 """Finds the file of a task or suite by name or plugin/name; raises UsageError where there is none."""
-
-
-def is_path(text: str) -> bool:
-    """Whether a text names a file, not a task: it ends in .yaml or .yml, or starts with ./ ../ / ~ or a drive."""
-    return (
-        text.endswith((".yaml", ".yml"))
-        or text.startswith(("./", "../", "/", "~", ".\\", "..\\"))
-        or text[1:3] == ":\\"
-    )
 
 
 def read_merged(file: Path, find: Finder) -> Document:

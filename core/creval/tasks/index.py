@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.plugins.loader import LOCAL, Plugins
+from creval.tasks.files import is_path
 from creval.tasks.headers import Head, TaskHeader, read_head, read_header
-from creval.tasks.includes import is_path
-from creval.tasks.model import Task
 from creval.tasks.owner import Owner
+
+if TYPE_CHECKING:
+    from creval.tasks.model import Task
 
 __all__ = ["TaskIndex", "yaml_files"]
 
@@ -126,7 +129,7 @@ class TaskIndex:
         return Owner()
 
     def entry(self, name_or_path: str | Path) -> Entry:
-        """Return the entry of a name or a path (told apart by `creval.tasks.includes.is_path`)."""
+        """Return the entry of a name or a path (told apart by `creval.tasks.files.is_path`)."""
         if isinstance(name_or_path, Path) or is_path(name_or_path):
             file = Path(name_or_path).expanduser()
             head = read_head(file)

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
+from creval.tasks.files import is_path
 from creval.tasks.headers import Head
-from creval.tasks.includes import is_path, read_merged
+from creval.tasks.includes import read_merged
 from creval.tasks.loading import Lookup, load_task
 from creval.tasks.model import Task
 from creval.tasks.nodes import KeyPath, Node, problem_at

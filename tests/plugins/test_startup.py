@@ -1,0 +1,55 @@
+"""What a start costs: listing tasks and plugins imports nothing that it does not need."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from support.toy_plugins import sound_task, write_distribution
+
+LIST = """
+import json, sys
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
+plugins = load_plugins()
+headers = TaskIndex(plugins).headers()
+print(json.dumps([[h.name for h in headers], [str(f) for f in plugins.failures], sorted(sys.modules)]))
+"""
+HEAVY = {
+    *("litellm", "datasets", "torch", "transformers", "pandas", "jsonschema", "onnxruntime", "numpy", "scipy"),
+    *("jinja2", "aiohttp", "yaml", "referencing", "pyarrow", "networkx", "pysat", "click", "rich", "matplotlib"),
+    *("email", "importlib.metadata", "urllib.request", "ssl", "asyncio", "creval.tasks.model", "creval.engine"),
+}
+
+
+def test_listing_imports_only_what_it_needs(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    text = """
+        from pathlib import Path
+        from creval.plugins import hookimpl
+        @hookimpl
+        def creval_tasks():
+            return [Path(__file__).parent / "tasks"]
+        @hookimpl
+        def creval_components(registry):
+            registry.add("scorer", "heavy", "torch.nn:Linear", produces=("heavy",))
+    """
+    write_distribution(site, "creval-tiny", {"tiny_plugin/__init__.py": text}, {"tiny": "tiny_plugin"})
+    (site / "tiny_plugin" / "tasks").mkdir()
+    (site / "tiny_plugin" / "tasks" / "toy.yaml").write_text(sound_task(measures="measures: [divergent, convergent]"))
+    environment = {**os.environ, "PYTHONPATH": str(site), "CREVAL_PLUGINS": "tiny"}
+    done = subprocess.run([sys.executable, "-c", LIST], env=environment, capture_output=True, text=True, check=True)
+    names, failures, modules = json.loads(done.stdout)
+    assert names == ["toy"]
+    assert failures == []
+    assert not HEAVY & set(modules)
+
+
+def test_no_installed_plugin_imports_anything_heavy() -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "CREVAL_PLUGINS"}
+    done = subprocess.run([sys.executable, "-c", LIST], env=environment, capture_output=True, text=True, check=True)
+    heavy = {"litellm", "datasets", "torch", "transformers", "pandas", "jsonschema", "onnxruntime", "scipy", "aiohttp"}
+    assert not heavy & set(json.loads(done.stdout)[2])
