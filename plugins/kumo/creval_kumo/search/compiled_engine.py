@@ -1,0 +1,122 @@
+"""Drives the compiled kernel: allocates and enlarges its tables, and looks at the limits between slices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from creval_kumo.search.limits import Answer, Budget
+from creval_kumo.search.puzzle import Puzzle
+
+if TYPE_CHECKING:
+    from creval_kumo.search.tables import Game
+
+__all__ = ["MAX_BITS", "CompiledEngine", "available"]
+
+MAX_BITS = 62
+"""Most truths and most actions that fit the kernel's masks."""
+
+SLICE = 50_000
+"""Nodes between two looks at the clock."""
+
+
+def available() -> bool:
+    """Whether numba can be imported, without importing it."""
+    import importlib.util
+
+    return importlib.util.find_spec("numba") is not None
+
+
+class CompiledEngine:
+    """The kernel with its memo for one instance. Needs numba and at most 62 truths and 62 actions."""
+
+    name = "compiled"
+
+    def __init__(self, puzzle: Puzzle, horizon: int) -> None:
+        if max(puzzle.n_truths, puzzle.n_actions) > MAX_BITS:
+            raise ValueError(f"at most {MAX_BITS} truths and actions fit the kernel")
+        self.puzzle = puzzle
+        self.horizon = min(horizon, puzzle.n_actions)
+        self.game = self._new_game()
+
+    def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
+        """See `Engine.below`."""
+        from creval_kumo.search import kernel, tables
+
+        while not kernel.prepare(truths, actions, only, self.game):
+            self._grow()
+        self.game.sums[0, tables.UB] = bound
+        while True:
+            budget.check()
+            before = int(self.game.count[tables.N_NODES])
+            rest = SLICE if budget.limits.nodes is None else min(SLICE, budget.limits.nodes - budget.nodes)
+            status = kernel.run_slice(self.game, rest)
+            budget.nodes += int(self.game.count[tables.N_NODES]) - before
+            if status == kernel.DONE:
+                exact = bool(self.game.count[tables.EXACT])
+                return Answer(float(self.game.sums[0, tables.BEST]), exact)
+            if status == kernel.FULL:
+                self._grow()
+
+    def _new_game(self) -> Game:
+        import numpy as np
+
+        from creval_kumo.search.tables import OUTCOMES, Game
+
+        puzzle = self.puzzle
+        n_actions = max(1, puzzle.n_actions)
+        widest = max((len(outcomes) for outcomes in puzzle.outcomes), default=1)
+        n_moves = sum(map(len, puzzle.outcomes))
+        actions = np.zeros((n_actions, OUTCOMES + widest), dtype=np.int64)
+        for action, masks in enumerate(puzzle.outcomes):
+            actions[action, :2] = puzzle.related[action], len(masks)
+            actions[action, OUTCOMES : OUTCOMES + len(masks)] = masks
+        start = _power_of_two(4 * actions.size)
+        depths = n_actions + 2
+        return Game(
+            actions=actions,
+            actions_of=np.array(puzzle.actions_of, dtype=np.int64),
+            **self._new_rows(max(start, 256), max(start, 2048)),
+            **_new_states(1024),
+            frames=np.zeros((depths, 6 + 2 * n_actions + 1), dtype=np.int64),
+            sums=np.zeros((depths, 5 + n_actions + n_moves)),
+            count=np.zeros(8, dtype=np.int64),
+        )
+
+    def _new_rows(self, n_rows: int, n_moves: int) -> dict[str, Any]:
+        import numpy as np
+
+        n_actions = max(1, self.puzzle.n_actions)
+        return {
+            "slots": np.full(2 * n_rows, -1, dtype=np.int64),
+            "rows": np.zeros((n_rows, 5 + n_actions + n_actions // 2), dtype=np.int64),
+            "bounds": np.zeros((n_rows, self.horizon + 1)),
+            "next_row": np.zeros(n_moves, dtype=np.int64),
+            "chance": np.zeros(n_moves),
+        }
+
+    def _grow(self) -> None:
+        """Double whichever tables are short of room; the numbers of rows and moves stay the same."""
+        from creval_kumo.search import tables
+
+        game = self.game
+        if game.count[tables.NO_ROOM]:
+            game.count[tables.NO_ROOM] = 0
+            larger = self._new_rows(2 * len(game.rows), 2 * len(game.chance))
+            for name, table in larger.items():
+                if name != "slots":
+                    table[: len(getattr(game, name))] = getattr(game, name)
+            tables.place_rows(larger["slots"], larger["rows"], int(game.count[tables.N_ROWS]))
+        else:
+            larger = _new_states(2 * len(game.values))
+            tables.place_states(game.states, game.values, larger["states"], larger["values"])
+        self.game = game._replace(**larger)
+
+
+def _new_states(size: int) -> dict[str, Any]:
+    import numpy as np
+
+    return {"states": np.full((size, 2), -1, dtype=np.int64), "values": np.zeros(size)}
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()

@@ -1,0 +1,71 @@
+"""Limits of a search and what it answers when asked for a value below a bound."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+__all__ = ["Answer", "Budget", "Engine", "Limits", "OutOfBudget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one search may do: `nodes` opened states and `seconds` of wall time; None is no limit.
+
+    Only the node limit gives the same answer on every machine.
+    """
+
+    nodes: int | None = 20_000_000
+    seconds: float | None = None
+
+
+class OutOfBudget(Exception):
+    """Raised inside an engine when a limit is reached; callers of the library never see it."""
+
+
+@dataclass
+class Budget:
+    """What is left of the limits. Nodes are states that were opened."""
+
+    limits: Limits
+    nodes: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def spend(self, nodes: int) -> None:
+        """Count opened states; raises OutOfBudget at a limit."""
+        self.nodes += nodes
+        self.check()
+
+    def check(self) -> None:
+        """Raise OutOfBudget when a limit is reached."""
+        if self.limits.nodes is not None and self.nodes >= self.limits.nodes:
+            raise OutOfBudget
+        if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
+            raise OutOfBudget
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the start."""
+        return time.monotonic() - self.started
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`value` is E[S] where `exact`, else a lower bound of it that is not below the bound asked for."""
+
+    value: float
+    exact: bool
+
+
+class Engine(Protocol):
+    """A search that keeps its memo from question to question."""
+
+    name: str
+
+    def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
+        """The value of a state that is not a base case, if it is below `bound`.
+
+        With `only` the value of taking that action first. Raises OutOfBudget; the memo stays valid.
+        """
+        ...

@@ -1,0 +1,157 @@
+"""The pruned search in plain Python: for machines without numba, for large instances, and as a second witness.
+
+The same ideas as the compiled kernel (`kernel.py` says why each keeps the value), written independently of its
+arrays: dictionaries, unbounded integers, recursion.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from creval_kumo.search.limits import Answer, Budget
+from creval_kumo.search.puzzle import EPSILON, Puzzle, bits
+
+__all__ = ["PythonEngine"]
+
+
+@dataclass
+class _Row:
+    """What holds for one truth set whatever actions are left."""
+
+    truths: int
+    related: int
+    moves: dict[int, tuple[tuple[int, float], ...]]
+    """Per related action the live next sets with their probabilities, the smallest first."""
+    classes: list[int]
+    """Masks of two or more interchangeable actions."""
+    bounds: dict[int, float] = field(default_factory=dict)
+
+    def canonical(self, actions: int) -> int:
+        """The actions that matter here, each class represented by its lowest members."""
+        actions &= self.related
+        for members in self.classes:
+            left = (actions & members).bit_count()
+            actions &= ~members
+            for action in bits(members)[:left]:
+                actions |= 1 << action
+        return actions
+
+
+class PythonEngine:
+    """Branch and bound over (truths, actions) with a memo of exact values and lower bounds."""
+
+    name = "python"
+
+    def __init__(self, puzzle: Puzzle, horizon: int) -> None:
+        self.puzzle = puzzle
+        self.horizon = horizon
+        self.rows: dict[int, _Row] = {}
+        self.memo: dict[tuple[int, int], Answer] = {}
+
+    def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
+        """See `Engine.below`."""
+        row = self._row(truths)
+        if only >= 0:
+            return self._open(row, actions & row.related, bound, budget, only)
+        return self._search(row, row.canonical(actions), bound, budget)
+
+    def _search(self, row: _Row, actions: int, bound: float, budget: Budget) -> Answer:
+        key = (row.truths, actions)
+        known = self.memo.get(key)
+        if known is not None and (known.exact or known.value >= bound):
+            return known
+        answer = self._open(row, actions, bound, budget, -1)
+        if answer.exact or known is None or answer.value > known.value:
+            self.memo[key] = answer
+        return answer
+
+    def _open(self, row: _Row, actions: int, bound: float, budget: Budget, only: int) -> Answer:
+        budget.spend(1)
+        tries = self._ordered(row, actions, only)
+        best, cut, low = math.inf, bound, math.inf
+        for promised, action, live in tries:
+            if promised >= cut:
+                low = min(low, promised)
+                break
+            total = promised
+            for child, chance, least in live:
+                rest = child.canonical(actions & ~(1 << action))
+                answer = self._search(child, rest, least + (cut - total) / chance, budget)
+                total += chance * (answer.value - least)
+                if not answer.exact:
+                    total = max(total, cut)
+                if total >= cut:
+                    break
+            low = min(low, total)
+            if total < cut:
+                best = cut = total
+        return Answer(best, True) if best < bound else Answer(low, False)
+
+    def _ordered(self, row: _Row, actions: int, only: int) -> list[tuple[float, int, list[tuple[_Row, float, float]]]]:
+        """The actions to try with a lower bound and their live moves, most promising first."""
+        levels: dict[int, int] = {}
+        for truth in bits(row.truths):
+            count = (actions & self.puzzle.actions_of[truth]).bit_count()
+            levels[count] = levels.get(count, 0) | 1 << truth
+        tries = []
+        for action in bits(actions) if only < 0 else [only]:
+            live = []
+            total = 1.0
+            for truths, chance in row.moves[action]:
+                related = self.puzzle.related[action] & truths
+                if related & levels.get(1, 0):
+                    continue
+                steps = min(count for count, members in levels.items() if members & truths)
+                steps -= bool(related & levels[steps])
+                child = self._row(truths)
+                known = self.memo.get((truths, child.canonical(actions & ~(1 << action))))
+                least = max(self._relaxed(child, steps), known.value if known else 0.0)
+                live.append((child, chance, least))
+                total += chance * least
+            tries.append((total, action, live))
+        return sorted(tries, key=lambda attempt: attempt[:2])
+
+    def _relaxed(self, row: _Row, steps: int) -> float:
+        """Value of the game of at most `steps` steps with actions that may be taken again; a lower bound."""
+        steps = min(steps, self.horizon)
+        if steps <= 0:
+            return 0.0
+        if steps not in row.bounds:
+            best = math.inf
+            for moves in row.moves.values():
+                total = 0.0
+                for truths, chance in moves:
+                    total += chance * (self._relaxed(self._row(truths), steps - 1) if steps > 1 else 0.0)
+                    if total >= best:
+                        break
+                best = min(best, total)
+            row.bounds[steps] = 1.0 + best
+        return row.bounds[steps]
+
+    def _row(self, truths: int) -> _Row:
+        row = self.rows.get(truths)
+        if row is None:
+            moves = {
+                action: self._moves(truths, action)
+                for action, related in enumerate(self.puzzle.related)
+                if related & truths
+            }
+            alike: dict[tuple[object, int], int] = {}
+            for action, parts in moves.items():
+                key = (parts, self.puzzle.related[action] & truths)
+                alike[key] = alike.get(key, 0) | 1 << action
+            classes = [members for members in alike.values() if members & (members - 1)]
+            row = _Row(truths, sum(1 << action for action in moves), moves, classes)
+            self.rows[truths] = row
+        return row
+
+    def _moves(self, truths: int, action: int) -> tuple[tuple[int, float], ...]:
+        weights: dict[int, int] = {}
+        total = 0
+        for ruled_out in self.puzzle.outcomes[action]:
+            left = truths & ~ruled_out
+            total += left.bit_count()
+            weights[left] = weights.get(left, 0) + left.bit_count()
+        live = [(left, weight / (total + EPSILON)) for left, weight in weights.items() if left & (left - 1)]
+        return tuple(sorted(live, key=lambda move: (move[0].bit_count(), move[0])))
