@@ -116,5 +116,12 @@ class VectorStore:
         """Return the vector at a position as float32."""
         return np.asarray(self._vectors[index], dtype=np.float32)
 
+    def mean(self) -> np.ndarray:
+        """Return the mean of all vectors as float32, read in blocks."""
+        total = np.zeros(self.info.dimension, dtype=np.float64)
+        for start in range(0, self.info.words, 65_536):
+            total += self._vectors[start : start + 65_536].sum(axis=0, dtype=np.float64)
+        return np.asarray(total / self.info.words, dtype=np.float32)
+
     def _bytes(self, index: int) -> bytes:
         return self._words[int(self._offsets[index]) : int(self._offsets[index + 1])].tobytes()

@@ -46,6 +46,10 @@ class WordVectors:
             rows[i] = vector
         return rows
 
+    def mean_vector(self) -> np.ndarray:
+        """Return the mean of all vectors of the store as float32, shape (dimension,). Reads the whole store."""
+        return self._store.mean()
+
     def _vector(self, text: str) -> np.ndarray | None:
         index = self._store.find(text)
         if index is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -17,15 +18,21 @@ __all__ = ["Lookup"]
 class Lookup:
     """Unit vectors of texts, fetched in one go so that an encoder sees full batches.
 
-    A text of several words that word vectors lack as a whole gets the mean of its words' vectors, where all of
-    them have one and `phrases` is on. `missing` texts have no vector.
+    A text of several words that word vectors lack as a whole gets the mean of its words' vectors: with `phrases`
+    `all` only where each of them has one, with `any` the mean of those that have. `missing` texts have no vector.
     """
 
-    def __init__(self, embedding: Embedding, texts: Iterable[str], phrases: bool = False) -> None:
+    def __init__(
+        self, embedding: Embedding, texts: Iterable[str], phrases: Literal["off", "all", "any"] = "off"
+    ) -> None:
         wanted = list(dict.fromkeys(texts))
         direct = [text for text in wanted if embedding.has(text)]
-        composed = {text: _parts(text) for text in wanted if phrases and not embedding.has(text)}
-        composed = {text: parts for text, parts in composed.items() if parts and all(map(embedding.has, parts))}
+        composed: dict[str, list[str]] = {}
+        for text in wanted if phrases != "off" else ():
+            parts = _parts(text)
+            having = [part for part in parts if embedding.has(part)]
+            if not embedding.has(text) and having and (phrases == "any" or len(having) == len(parts)):
+                composed[text] = having
         every = list(dict.fromkeys([*direct, *(part for parts in composed.values() for part in parts)]))
         rows = embedding.embed(every) if every else np.zeros((0, embedding.dimension), dtype=np.float32)
         index = {text: i for i, text in enumerate(every)}
@@ -55,4 +62,4 @@ class Lookup:
 
 
 def _parts(text: str) -> list[str]:
-    return [part for part in re.split(r"[\s\-]+", text) if part]
+    return [part for part in re.split(r"[\s\-/]+", text) if part]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["creval_components", "creval_tasks"]
 
 _POSITIVE = {"type": "integer", "minimum": 1}
+_VARIANT = {"enum": ["paper", "released"]}
 _GATE: Mapping[str, Any] = {
     "utility": {"enum": ["max", "min", "mean"]},
     "quantile": {"type": "number", "minimum": 0, "maximum": 1},
@@ -57,6 +58,25 @@ def _data(registry: Registry) -> None:
         ),
     )
     registry.add(
+        "parser",
+        "uses_list",
+        "creval_association.uses_list:UsesList",
+        "short phrases separated by semicolons, or a list in another form",
+    )
+    registry.add(
+        "parser",
+        "pace_chain",
+        "creval_association.chains:PaceChain",
+        "the words of one association chain",
+    )
+    registry.add(
+        "protocol",
+        "pace",
+        "creval_association.chains:PaceProtocol",
+        "first associations of a seed, then a chain from each",
+        parameters=_object(chains=_POSITIVE),
+    )
+    registry.add(
         "wordlist",
         "nouns",
         "creval_association.nouns:open_nouns",
@@ -74,6 +94,65 @@ def _scorers(registry: Registry) -> None:
             **_GATE, min_survivors={"type": "integer", "minimum": 2}, words={"type": "integer", "minimum": 2}
         ),
         produces=("drat", "survivors", "gate_passed"),
+        uses=("embedding",),
+    )
+    for name, target, summary, uses in (
+        ("dat", "Dat", "mean pairwise distance of the first valid words (Eq. 1)", ("embedding",)),
+        (
+            "dat_dictionary",
+            "DatDictionary",
+            "the same with words validated by a dictionary",
+            ("embedding", "wordlist_dictionary"),
+        ),
+    ):
+        registry.add(
+            "scorer",
+            name,
+            f"creval_association.scorers.dat:{target}",
+            summary,
+            parameters=_object(words={"type": "integer", "minimum": 2}, variant=_VARIANT),
+            produces=("dat", "valid_words"),
+            uses=uses,
+        )
+    registry.add(
+        "scorer",
+        "cdat",
+        "creval_association.scorers.cdat:Cdat",
+        "novelty and appropriateness of words for a cue (Eqs. 2 and 3)",
+        parameters=_object(
+            words={"type": "integer", "minimum": 2}, appropriateness_scale={"enum": ["plain", "shifted"]}
+        ),
+        produces=("cdat_n", "cdat_a"),
+        uses=("embedding",),
+    )
+    registry.add(
+        "scorer",
+        "pace",
+        "creval_association.scorers.pace:Pace",
+        "distance of each word of a chain to all before it (Eq. 4)",
+        parameters=_object(
+            length={"type": "integer", "minimum": 2},
+            minimum={"type": "integer", "minimum": 2},
+            variant=_VARIANT,
+            out_of_vocabulary={"enum": ["drop", "mean_vector", "drop_chain"]},
+        ),
+        produces=("pace", "chains", "chain_words", "type_token_ratio", "out_of_vocabulary"),
+        uses=("embedding",),
+    )
+    registry.add(
+        "scorer",
+        "rat",
+        "creval_association.scorers.rat:Rat",
+        "whether the first word of the answer is the solution",
+        produces=("rat", "rat_lenient"),
+    )
+    registry.add(
+        "scorer",
+        "aut",
+        "creval_association.scorers.aut:Aut",
+        "mean distance of uses to the object",
+        parameters=_object(uses=_POSITIVE),
+        produces=("aut_originality", "fluency"),
         uses=("embedding",),
     )
 
@@ -95,3 +174,26 @@ def _players(registry: Registry) -> None:
         parameters=_object(**_GATE, words=_POSITIVE, gate={"enum": ["anchors", "cue"]}, candidates=_POSITIVE),
         uses=("embedding", "wordlist"),
     )
+    players = "creval_association.players"
+    lists, both = ("wordlist",), ("embedding", "wordlist")
+    for name, target, summary, parameters, uses in (
+        ("random_chains", "pace_chains:RandomChains", "random nouns in both stages of PACE", {}, lists),
+        (
+            "greedy_chains",
+            "pace_chains:GreedyChains",
+            "nouns far from all before them",
+            {"candidates": _POSITIVE},
+            both,
+        ),
+        ("random_noun", "rat_answers:RandomNoun", "one random noun", {}, lists),
+        ("solution", "rat_answers:Solution", "the doc's solution", {}, ()),
+        ("random_uses", "uses:RandomUses", "random nouns as uses", {"uses": _POSITIVE}, lists),
+        (
+            "farthest_uses",
+            "uses:FarthestUses",
+            "the nouns farthest from the object",
+            {"uses": _POSITIVE, "candidates": _POSITIVE},
+            both,
+        ),
+    ):
+        registry.add("baseline", name, f"{players}.{target}", summary, parameters=_object(**parameters), uses=uses)

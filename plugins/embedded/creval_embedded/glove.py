@@ -52,3 +52,7 @@ class PackagedGlove:
             if text not in self._index:
                 raise ScoringError(f"{text!r} is not in the vocabulary", where=self.name)
         return np.asarray(self._vectors[[self._index[text] for text in texts]], dtype=np.float32)
+
+    def mean_vector(self) -> np.ndarray:
+        """Return the mean of all vectors as float32, shape (50,)."""
+        return np.asarray(self._vectors.mean(axis=0, dtype=np.float64), dtype=np.float32)

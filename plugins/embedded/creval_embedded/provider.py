@@ -23,6 +23,10 @@ __all__ = ["CONTEXT", "SLOTS", "EmbeddedProvider", "find_gguf"]
 SLOTS = 4  # answers in the making at once; they share the weights and each step's matrix products
 CONTEXT = 4096  # tokens of prompt and answer together, for each slot
 
+# Without other settings a token is drawn from the model's whole distribution, as in the chat-completions protocol;
+# llama.cpp's own defaults cut it (top-k 40, top-p 0.95, min-p 0.05).
+_PLAIN_SAMPLING = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0}
+
 
 def find_gguf(model: str) -> tuple[Path, str]:
     """Return file and title of a model: `smollm2`, or the path of a GGUF file.
@@ -102,6 +106,7 @@ class EmbeddedProvider:
         settings.pop("seed", None)
         if "max_completion_tokens" in settings:
             settings.setdefault("max_tokens", settings.pop("max_completion_tokens"))
+        settings = {**_PLAIN_SAMPLING, **settings}
         messages = [message.to_json() for message in request.messages]
         bodies = []
         for first in range(0, request.n, SLOTS):

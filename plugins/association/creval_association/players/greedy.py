@@ -7,19 +7,27 @@ import numpy as np
 __all__ = ["greedy"]
 
 
-def greedy(units: np.ndarray, first: int, count: int, allowed: np.ndarray | None = None) -> list[int]:
-    """Return up to `count` row numbers of `units`, beginning with `first`.
+def greedy(
+    units: np.ndarray,
+    first: int | None,
+    count: int,
+    allowed: np.ndarray | None = None,
+    before: np.ndarray | None = None,
+) -> list[int]:
+    """Return up to `count` row numbers of `units`, beginning with `first` (None: the best one).
 
-    Each next one has the least mean cosine to those chosen, among the `allowed` rows (a boolean mask; None: all).
-    Sums of cosines are kept up to date with one matrix-vector product a step, so 42,000 words take milliseconds.
+    Each next one has the least mean cosine to those chosen (and to the unit rows `before`, which come first in a
+    chain), among the `allowed` rows (a boolean mask; None: all). Sums of cosines are kept up to date with one
+    matrix-vector product a step, so 42,000 words take milliseconds.
     """
     sums = np.zeros(len(units), dtype=np.float32)
+    if before is not None and len(before):
+        sums += units @ before.sum(axis=0).astype(np.float32)
     closed = np.zeros(len(units), dtype=bool) if allowed is None else ~allowed
-    chosen = [first]
-    for _ in range(count - 1):
-        sums += units @ units[chosen[-1]]
+    chosen: list[int] = []
+    while len(chosen) < count and not closed.all():
+        best = int(np.argmin(np.where(closed, np.inf, sums)))
+        chosen.append(first if first is not None and not chosen else best)
         closed[chosen[-1]] = True
-        if closed.all():
-            break
-        chosen.append(int(np.argmin(np.where(closed, np.inf, sums))))
+        sums += units @ units[chosen[-1]]
     return chosen

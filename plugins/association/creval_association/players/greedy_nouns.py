@@ -52,7 +52,7 @@ class GreedyNouns:
     def _allowed(self, turn: Turn, units: np.ndarray, words: Sequence[str]) -> np.ndarray:
         value = turn.doc[str(self._field)]
         anchors = [value] if isinstance(value, str) else list(value)
-        lookup = Lookup(turn.context.resource("embedding"), [*anchors, *self._gate.pool], phrases=True)
+        lookup = Lookup(turn.context.resource("embedding"), [*anchors, *self._gate.pool], phrases="all")
         rows = lookup.rows(anchors)
         # A margin of a float32 rounding error: the scorer compares in float64, strictly.
         above = self._gate.utilities(units.astype(np.float64), rows) > self._gate.threshold(lookup, rows) + 1e-6

@@ -42,7 +42,7 @@ class Drat:
         anchors = [list(item.doc["anchors"]) for item in items]
         embedding = context.resource("embedding")
         texts = [*self.pool, *(text for group in anchors for text in group)]
-        lookup = Lookup(embedding, [*texts, *(word for each in kept for word in each.words)], phrases=True)
+        lookup = Lookup(embedding, [*texts, *(word for each in kept for word in each.words)], phrases="all")
         return [self._one(each, group, lookup) for each, group in zip(kept, anchors, strict=True)]
 
     def _one(self, kept: Kept, anchors: Sequence[str], lookup: Lookup) -> Score:

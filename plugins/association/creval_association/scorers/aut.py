@@ -1,0 +1,49 @@
+"""Alternative Uses Task, originality only (Guilford 1956; arXiv:2603.09970, Appendix H)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from creval.types.components import Context, Scorable, Score
+from creval_association.lookup import Lookup
+
+__all__ = ["Aut"]
+
+
+@dataclass(frozen=True)
+class Aut:
+    """Mean cosine distance of the first `uses` uses to the object (doc field `object`); range [0, 2].
+
+    A use of several words has, under word vectors, the mean vector of its words that have one; a use without any is
+    left out and listed. Scores: `aut_originality`, `fluency` (different uses that were given). No use with a vector:
+    unparsed; the object without one: an error.
+    """
+
+    uses: int = 10
+
+    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+        """Return one score for each item, in order."""
+        given = [_different(item.value) for item in items]
+        objects = [str(item.doc["object"]).lower() for item in items]
+        texts = [*objects, *(use for uses in given for use in uses)]
+        lookup = Lookup(context.resource("embedding"), texts, phrases="any")
+        return [self._one(uses, thing, lookup) for uses, thing in zip(given, objects, strict=True)]
+
+    def _one(self, uses: Sequence[str], thing: str, lookup: Lookup) -> Score:
+        known = [use for use in uses if use in lookup][: self.uses]
+        details = {"uses": known, "no_vector": [use for use in uses if use not in lookup]}
+        if thing not in lookup:
+            return Score({}, details, failure=f"the object {thing!r} has no vector", errored=True)
+        if not known:
+            return Score({}, details, failure="no use in the answer")
+        cosines = lookup.rows(known) @ lookup.rows([thing])[0]
+        return Score({"aut_originality": float(np.mean(1.0 - cosines)), "fluency": float(len(uses))}, details)
+
+
+def _different(value: object) -> list[str]:
+    items = value if isinstance(value, list | tuple) else []
+    cleaned = (" ".join(item.lower().split()) for item in items if isinstance(item, str))
+    return list(dict.fromkeys(item for item in cleaned if item))
