@@ -1,0 +1,36 @@
+"""The domains that ship with the plugin."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from creval.errors import UnknownNameError
+from creval_kumo.domain import Domain
+from creval_kumo.domain_file import load_domain_file
+
+__all__ = ["PAPER_DOMAINS", "domain_names", "load_domain"]
+
+PAPER_DOMAINS = ("medical", "chemical", "music", "education", "fantasy")
+"""The subjects of the paper's five domains; the configurations are our own."""
+
+_FOLDER = Path(__file__).parent
+
+
+def domain_names() -> list[str]:
+    """Return the names of the shipped domains, sorted."""
+    return sorted(file.stem for file in _FOLDER.glob("*.yaml"))
+
+
+@functools.lru_cache(maxsize=32)
+def load_domain(name: str) -> Domain:
+    """Return a shipped domain, or the one of a file (a name that ends in .yaml).
+
+    Raises UnknownNameError, or DomainError with every fault of the file.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return load_domain_file(Path(name))
+    if name not in domain_names():
+        hint = "A file of your own is named by a path that ends in .yaml."
+        raise UnknownNameError("KUMO domain", name, domain_names(), hint=hint)
+    return load_domain_file(_FOLDER / f"{name}.yaml")

@@ -1,0 +1,122 @@
+"""One game: truths, actions, what each outcome rules out, what will be observed, and which truth is valid."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from creval_kumo.domain import Interval, State
+from creval_kumo.faults import DomainError, Fault, FaultKind
+
+__all__ = ["GameAction", "Instance", "Observation", "state_matches"]
+
+Observation = str | float
+"""What an action shows: the label of an outcome, or a number inside its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameAction:
+    """An action of a game. `outcomes` are (state, truths of this game that it rules out), in the domain's order."""
+
+    name: str
+    about: str
+    unit: str
+    outcomes: tuple[tuple[State, frozenset[str]], ...]
+
+    def ruled_out(self, observation: Observation) -> frozenset[str]:
+        """Return the truths that an observation rules out: those of every outcome that it matches."""
+        matching = [truths for state, truths in self.outcomes if state_matches(state, observation)]
+        return frozenset().union(*matching)
+
+    @property
+    def related(self) -> frozenset[str]:
+        """The truths of this game that some outcome rules out."""
+        return frozenset().union(*(truths for _, truths in self.outcomes))
+
+
+def state_matches(state: State, observation: Observation) -> bool:
+    """Whether an observation shows a state; intervals hold both their ends."""
+    if isinstance(state, Interval):
+        return not isinstance(observation, str) and observation in state
+    return state == observation
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A game whose observations leave exactly the valid truths. `seed` numbers it within its task set."""
+
+    domain: str
+    seed: int
+    truths: tuple[str, ...]
+    actions: tuple[GameAction, ...]
+    observations: Mapping[str, Observation]
+    valid_truths: tuple[str, ...]
+
+    def left(self, taken: Sequence[str]) -> tuple[str, ...]:
+        """Return the truths that the observations of the actions taken leave, in the game's order."""
+        gone: set[str] = set()
+        for action in self.actions:
+            if action.name in taken:
+                gone |= action.ruled_out(self.observations[action.name])
+        return tuple(truth for truth in self.truths if truth not in gone)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return tuple(action.name for action in self.actions)
+
+    def check(self) -> None:
+        """Raise DomainError where all observations together do not leave exactly the valid truths."""
+        left = self.left(self.action_names)
+        if set(left) != set(self.valid_truths):
+            message = (
+                f"the observations leave {', '.join(left) or 'no truth'} instead of {', '.join(self.valid_truths)}"
+            )
+            raise DomainError([Fault(FaultKind.NOT_SINGLED_OUT, message)], where=f"{self.domain} instance {self.seed}")
+
+    def to_doc(self) -> dict[str, Any]:
+        """Return the game as plain data (JSON)."""
+        return {
+            "domain": self.domain,
+            "seed": self.seed,
+            "truths": list(self.truths),
+            "actions": list(self.action_names),
+            "valid_truths": list(self.valid_truths),
+            "observations": dict(self.observations),
+            "outcomes": [_action_data(action, self.truths) for action in self.actions],
+        }
+
+    @classmethod
+    def from_doc(cls, doc: Mapping[str, Any]) -> Instance:
+        """Return the game of `to_doc`'s data."""
+        return cls(
+            domain=doc["domain"],
+            seed=doc["seed"],
+            truths=tuple(doc["truths"]),
+            actions=tuple(_read_action(data) for data in doc["outcomes"]),
+            observations=dict(doc["observations"]),
+            valid_truths=tuple(doc["valid_truths"]),
+        )
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the game without its number: equal games have equal digests."""
+        data = {key: value for key, value in self.to_doc().items() if key != "seed"}
+        return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _action_data(action: GameAction, truths: Sequence[str]) -> dict[str, Any]:
+    states: list[dict[str, Any]] = []
+    for state, ruled_out in action.outcomes:
+        shown = {"range": [state.lo, state.hi]} if isinstance(state, Interval) else {"label": state}
+        states.append({**shown, "rules_out": [truth for truth in truths if truth in ruled_out]})
+    return {"action": action.name, "about": action.about, "unit": action.unit, "states": states}
+
+
+def _read_action(data: Mapping[str, Any]) -> GameAction:
+    outcomes = []
+    for state in data["states"]:
+        shown: State = Interval(*state["range"]) if "range" in state else state["label"]
+        outcomes.append((shown, frozenset(state["rules_out"])))
+    return GameAction(data["action"], data.get("about", ""), data.get("unit", ""), tuple(outcomes))

@@ -1,0 +1,60 @@
+"""A random stream of our own: the same numbers from the same words on every machine, Python and hash seed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+__all__ = ["Stream"]
+
+T = TypeVar("T")
+_BLOCK = 8  # bytes of one draw
+_SPAN = 1 << (8 * _BLOCK)
+
+
+class Stream:
+    """Numbers out of SHA-256 in counter mode, keyed by words (`Stream("medical", 4, 6, 17)`)."""
+
+    def __init__(self, *words: object) -> None:
+        self._key = hashlib.sha256("\x1f".join(str(word) for word in words).encode()).digest()
+        self._counter = 0
+        self._pool = b""
+
+    def _draw(self) -> int:
+        if len(self._pool) < _BLOCK:
+            self._pool = hashlib.sha512(self._key + self._counter.to_bytes(8, "big")).digest()
+            self._counter += 1
+        block, self._pool = self._pool[:_BLOCK], self._pool[_BLOCK:]
+        return int.from_bytes(block, "big")
+
+    def below(self, n: int) -> int:
+        """Return a whole number from 0 to n - 1, each as likely (by rejection). `n` from 1 to 2^64."""
+        limit = _SPAN - _SPAN % n
+        while (value := self._draw()) >= limit:
+            pass
+        return value % n
+
+    def uniform(self, lo: float, hi: float) -> float:
+        """Return a float in [lo, hi], uniform on a grid of 2^53 steps."""
+        return min(hi, lo + (hi - lo) * ((self._draw() >> 11) / (1 << 53)))
+
+    def shuffled(self, items: Iterable[T]) -> list[T]:
+        """Return the items in random order (Fisher and Yates). Give them in a fixed order."""
+        shuffled = list(items)
+        for index in range(len(shuffled) - 1, 0, -1):
+            other = self.below(index + 1)
+            shuffled[index], shuffled[other] = shuffled[other], shuffled[index]
+        return shuffled
+
+    def sample(self, items: Sequence[T], count: int) -> list[T]:
+        """Return `count` different items in random order."""
+        pool = list(items)
+        chosen = []
+        for _ in range(count):
+            chosen.append(pool.pop(self.below(len(pool))))
+        return chosen
+
+    def choice(self, items: Sequence[T]) -> T:
+        """Return one item."""
+        return items[self.below(len(items))]
