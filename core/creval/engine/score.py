@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from creval.engine.context import TaskContext
-from creval.errors import BudgetError, CrevalError, ModelError, ScoringError, UsageError
+from creval.engine.tally import FAILED
+from creval.errors import BudgetError, CrevalError, ScoringError, UsageError
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.types.components import Scorable, Score, Scorer
@@ -33,38 +34,42 @@ class TaskScoring:
 
     async def score(self, samples: Sequence[Sample]) -> list[SampleScore]:
         """Score a batch: one SampleScore for each sample, in order."""
-        read = [self._read(sample) for sample in samples]
-        items = [item for item in read if isinstance(item, _Readable)]
-        results: list[list[Score]] = [[] for _ in items]
+        items = [self._read(sample) for sample in samples]
+        collected: list[list[Score]] = [[] for _ in items]
         for name, scorer in self.scorers:
-            for collected, score in zip(results, await self._apply(name, scorer, items), strict=True):
-                collected.append(score)
+            every = getattr(scorer, "scores_failures", False)
+            chosen = [
+                i for i, item in enumerate(items) if item.status is Status.SCORED or (every and item.status in FAILED)
+            ]
+            scores = await self._apply(name, scorer, [items[i].scorable for i in chosen])
+            for index, score in zip(chosen, scores, strict=True):
+                collected[index].append(score)
         self.context.forget_calls()
-        scored = iter([_combine(item, scores) for item, scores in zip(items, results, strict=True)])
-        return [next(scored) if isinstance(item, _Readable) else item for item in read]
+        return [_combine(item, scores) for item, scores in zip(items, collected, strict=True)]
 
-    def _read(self, sample: Sample) -> _Readable | SampleScore:
-        """Parse the answers of a sample, or say why it cannot be scored."""
-        if sample.status is not Status.SCORED:
-            return SampleScore(sample.key, sample.status, reason=sample.reason)
-        values, routes = [], []
-        for answer in sample.answers:
-            parsed = self.chain.parse(answer)
-            if not parsed.ok:
-                return SampleScore(sample.key, Status.UNPARSED, reason=parsed.reason, route=parsed.route or None)
-            values.append(parsed.value)
-            routes.append(parsed.route)
+    def _read(self, sample: Sample) -> _Read:
+        """Parse the answers of a sample, or keep why it cannot be scored."""
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
+        values: list[Any] = []
+        routes: list[str] = []
+        status, reason = sample.status, sample.reason
+        if status is Status.SCORED:
+            for answer in sample.answers:
+                parsed = self.chain.parse(answer)
+                routes.append(parsed.route)
+                if not parsed.ok:
+                    status, reason, values = Status.UNPARSED, parsed.reason, []
+                    break
+                values.append(parsed.value)
         scorable = Scorable(sample.key, sample.doc, condition, values, sample.answers, sample.outcome)
-        return _Readable(scorable, "; ".join(dict.fromkeys(routes)) or None)
+        return _Read(scorable, status, reason, "; ".join(dict.fromkeys(filter(None, routes))) or None)
 
-    async def _apply(self, name: str, scorer: Scorer, items: Sequence[_Readable]) -> Sequence[Score]:
+    async def _apply(self, name: str, scorer: Scorer, items: Sequence[Scorable]) -> Sequence[Score]:
         """Score a batch with one scorer; where it fails as a whole, each sample is tried alone."""
         if not items:
             return []
-        scorables = [item.scorable for item in items]
         try:
-            return await self._call(name, scorer, scorables)
+            return await self._call(name, scorer, items)
         except (BudgetError, UsageError):
             raise
         except Exception as error:
@@ -81,36 +86,40 @@ class TaskScoring:
 
 
 @dataclass(frozen=True, slots=True)
-class _Readable:
+class _Read:
     scorable: Scorable
+    status: Status
+    reason: str | None
     route: str | None
 
 
 def _reason(name: str, error: Exception) -> str:
-    if isinstance(error, ScoringError | ModelError | CrevalError):
+    if isinstance(error, CrevalError):
         return str(error)
     return f"the scorer {name!r} failed: {type(error).__name__}: {error}"
 
 
-def _combine(item: _Readable, scores: Sequence[Score]) -> SampleScore:
+def _combine(item: _Read, scores: Sequence[Score]) -> SampleScore:
     """Join the scores of all scorers; one failure fails the sample, with its reason."""
-    key = item.scorable.key
+    status, reason = item.status, item.reason
     numbers: dict[str, float] = {}
     details: dict[str, Any] = {}
     for score in scores:
         details.update(score.details or {})
         if score.failure is not None:
-            status = Status.ERRORED if score.errored else Status.UNPARSED
-            return SampleScore(key, status, {}, _plain(item), item.route, score.failure, details)
-        for name, value in score.scores.items():
-            if not math.isfinite(value):
-                reason = f"the score {name!r} is not a finite number ({value})"
-                return SampleScore(key, Status.ERRORED, {}, _plain(item), item.route, reason, details)
-            numbers[name] = float(value)
-    return SampleScore(key, Status.SCORED, numbers, _plain(item), item.route, None, details)
+            status, reason = Status.ERRORED if score.errored else Status.UNPARSED, score.failure
+            break
+        wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
+        if wrong is not None:
+            status, reason = Status.ERRORED, f"the score {wrong!r} is not a finite number ({score.scores[wrong]})"
+            break
+        numbers.update({name: float(value) for name, value in score.scores.items()})
+    else:
+        return SampleScore(item.scorable.key, status, numbers, _plain(item), item.route, reason, details)
+    return SampleScore(item.scorable.key, status, {}, _plain(item), item.route, reason, details)
 
 
-def _plain(item: _Readable) -> Any:
+def _plain(item: _Read) -> Any:
     values = list(item.scorable.values)
     return values[0] if len(values) == 1 else values or None
 

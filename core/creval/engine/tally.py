@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from creval.scoring.clusters import Clusters
 
+from creval.scoring.clusters import Clusters
 from creval.types.messages import Usage
 from creval.types.metrics import StatusCounts
 from creval.types.sample import Sample, SampleScore, Status
@@ -47,7 +47,7 @@ class TaskTally:
         self.status_column.append(_STATUSES.index(score.status))
         for name in self.names:
             column = self.columns.setdefault(name, array("d"))
-            column.append(score.scores.get(name, float("nan")) if score.status is Status.SCORED else float("nan"))
+            column.append(score.scores.get(name, float("nan")))
         if score.route:
             self.routes[score.route] += 1
         if score.status is Status.ERRORED and len(self.errors) < 5:
@@ -80,8 +80,8 @@ class TaskTally:
     def clusters(self, name: str, zero: float | None, condition: int | None = None) -> tuple[Clusters, int]:
         """Return (the values clustered by doc, number of failed samples).
 
-        `zero` is what the model's failures (FAILED) count as; None leaves them out. Errored and skipped samples are
-        always left out.
+        `zero` is what the model's failures (FAILED) count as, where no scorer gave them a score of their own; None
+        leaves those out. Errored and skipped samples are always left out.
         """
         values = np.array(self.columns.get(name, array("d")), dtype=np.float64)
         docs, status = self._column(self.doc_column), self._column(self.status_column)
@@ -90,7 +90,7 @@ class TaskTally:
             keep = self._column(self.condition_column) == condition
         failed = np.isin(status, [_STATUSES.index(each) for each in FAILED]) & keep
         if zero is not None:
-            values = np.where(failed, zero, values)
+            values = np.where(failed & np.isnan(values), zero, values)
         keep &= ~np.isnan(values)
         return Clusters.group(values[keep], docs[keep]), int(failed.sum())
 

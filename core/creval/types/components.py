@@ -174,7 +174,9 @@ class Score:
 class Scorer(Protocol):
     """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
 
-    May be a coroutine function where it asks a judge. Returns one Score for each item, in order.
+    May be a coroutine function where it asks a judge. Returns one Score for each item, in order. With an
+    attribute `scores_failures` that is true it is also given the model's own failures (unparsed, truncated,
+    refused; `values` empty) and says what they are worth; their status stays.
     """
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
