@@ -1,0 +1,48 @@
+"""Baselines: a player that acts at random but reasons soundly (floor), and optimal play (ceiling)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from creval.types.components import Turn
+from creval.types.messages import Message
+from creval_kumo.golden import golden_run
+from creval_kumo.instance import Instance
+
+__all__ = ["OptimalPlay", "RandomConsistent"]
+
+_TAG = re.compile(r"<ANSWER> (.*) </ANSWER>")
+
+
+def taken_so_far(messages: Sequence[Message]) -> list[str]:
+    """Return the actions that the player's own earlier answers took."""
+    found = [_TAG.search(message.content) for message in messages if message.role == "assistant"]
+    return [match.group(1) for match in found if match]
+
+
+class OptimalPlay:
+    """Plays the golden run."""
+
+    def reply(self, turn: Turn) -> str:
+        """Return the next test of the golden run, or its prediction."""
+        golden = golden_run(turn.doc)
+        taken = len(taken_so_far(turn.messages))
+        name = golden.tests[taken] if taken < len(golden.tests) else golden.prediction
+        return f"<ANSWER> {name} </ANSWER>"
+
+
+class RandomConsistent:
+    """Takes a random action or guesses a random truth that the observations so far leave, each as likely.
+
+    Never repeats an action and never names a truth that is ruled out: chance with sound bookkeeping.
+    """
+
+    def reply(self, turn: Turn) -> str:
+        """Return a random move."""
+        instance = Instance.from_doc(turn.doc)
+        taken = taken_so_far(turn.messages)
+        left = instance.left(taken)
+        actions = [name for name in instance.action_names if name not in taken]
+        options = list(left) if len(left) == 1 else [*actions, *left]
+        return f"<ANSWER> {turn.random.choice(options)} </ANSWER>"

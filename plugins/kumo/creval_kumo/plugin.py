@@ -1,0 +1,70 @@
+"""What the plugin brings; names only, nothing heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from creval.plugins import hookimpl
+from creval.plugins.registry import Registry
+
+__all__ = ["creval_components", "creval_tasks"]
+
+
+def _object(required: Sequence[str] = (), **properties: Any) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "required": list(required),
+    }
+
+
+_COUNT = {"type": "integer", "minimum": 1}
+
+
+@hookimpl
+def creval_tasks() -> Sequence[Path]:
+    """The task files of this plugin."""
+    return [Path(__file__).parent / "tasks"]
+
+
+@hookimpl
+def creval_components(registry: Registry) -> None:
+    """Register the game, its parser and scorer, the task-set generator and the players."""
+    registry.add(
+        "protocol",
+        "kumo.game",
+        "creval_kumo.game:Game",
+        "a reasoning game: actions, observations, one prediction",
+        parameters=_object(max_turns=_COUNT),
+        prompts=("system", "begin", "round", "observation"),
+        provides=("action", "observation"),
+    )
+    registry.add("parser", "kumo_answer", "creval_kumo.answer:AnswerTag", "the name in the last <ANSWER> tag")
+    registry.add(
+        "scorer",
+        "kumo_play",
+        "creval_kumo.scoring:KumoPlay",
+        "success and counts of actions, beside optimal play",
+        produces=("success", "tests", "paper_compat", "relative_action_count", "unparsed_answer"),
+    )
+    registry.add(
+        "generator",
+        "kumo",
+        "creval_kumo.datasets:KumoDocs",
+        "fresh games by domain, sizes and seed",
+        parameters=_object(
+            ("domains",),
+            domains={"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+            truths={"type": "integer", "minimum": 2},
+            actions=_COUNT,
+            valid=_COUNT,
+            count=_COUNT,
+            seed={"type": "integer"},
+            counterfactual={"type": "boolean"},
+        ),
+    )
+    registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
+    registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
