@@ -155,7 +155,8 @@ def main() -> None:
         ms = sorted(row["ms"] for row in rows[name])
         rate = statistics.median(row["calls_per_second"] for row in rows[name])
         middle = statistics.median(ms)
-        print(f"| {name} | {middle:.3f} | x{middle / floor:.2f} | {rate:.0f} | {ms[0]:.3f}-{ms[-1]:.3f} | {VARIANTS[name]} |")
+        spread = f"{ms[0]:.3f}-{ms[-1]:.3f}"
+        print(f"| {name} | {middle:.3f} | x{middle / floor:.2f} | {rate:.0f} | {spread} | {VARIANTS[name]} |")
 
 
 if __name__ == "__main__":

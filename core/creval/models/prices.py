@@ -96,11 +96,14 @@ class PriceTable:
 
     def _entry(self, name: str, provider: str | None = None) -> tuple[str, Mapping[str, Any]] | None:
         """The table's object of this name, if it belongs to `provider` (None: any)."""
-        found = re.search(rf"(?m)^[ \t]*{re.escape(json.dumps(name))}\s*:\s*(?=\{{)", self._text)
-        if found is None:
+        text, key = self._text, f"{json.dumps(name)}: {{"
+        start = text.find(key)
+        while start > 0 and text[start - 1] not in " \n\t{,":  # it stands within a text
+            start = text.find(key, start + 1)
+        if start <= 0:
             return None
         try:
-            entry, _ = json.JSONDecoder().raw_decode(self._text, found.end())
+            entry, _ = json.JSONDecoder().raw_decode(text, start + len(key) - 1)
         except (ValueError, RecursionError):
             return None
         if provider is not None and entry.get("litellm_provider") not in (provider, f"{provider}_chat"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 
 from creval.errors import RetryableModelError
 
@@ -49,6 +48,8 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
     try:
         seconds = float(text)
     except ValueError:
+        from email.utils import parsedate_to_datetime
+
         try:
             seconds = parsedate_to_datetime(text).timestamp() - now
         except (ValueError, TypeError, OverflowError, IndexError):

@@ -1,0 +1,63 @@
+"""How each harness is told to run the same prompts, and how to read what it found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["HARNESSES", "Job", "accuracy", "command", "executable"]
+
+HERE = Path(__file__).resolve().parent
+HARNESSES = ("creval", "lm-eval", "inspect")
+_PROGRAMS = {"creval": "creval", "lm-eval": "lm-eval", "inspect": "inspect"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: where the server, the data and the output are; `limit` rows of `count` are asked."""
+
+    url: str
+    bench: Path
+    work: Path
+    out: Path
+    concurrency: int
+    limit: int
+    count: int
+
+
+def executable(name: str) -> str | None:
+    """The program of a harness: beside this Python, else on the path."""
+    beside = Path(sys.executable).with_name(_PROGRAMS[name])
+    return str(beside) if beside.exists() else shutil.which(_PROGRAMS[name])
+
+
+def command(name: str, program: str, job: Job) -> list[str]:
+    """The command line of a harness. All: temperature 0, 16 tokens, no cache of answers, logs of samples on."""
+    limit = [] if job.limit == job.count else ["--limit", str(job.limit)]
+    if name == "creval":
+        task, data = str(HERE / "one_line.yaml"), f"one_line={job.work / 'data.jsonl'}"
+        where = ["--base-url", job.url, "--concurrency", str(job.concurrency), "--output", str(job.out)]
+        return [program, "--tasks", task, "--data", data, "--model", "openai/mock", *where, *limit]
+    if name == "lm-eval":
+        address = f"model=mock,base_url={job.url}/chat/completions,num_concurrent={job.concurrency}"
+        model = ["--model", "local-chat-completions", "--model_args", f"{address},tokenized_requests=False"]
+        task = ["--tasks", "creval_bench", "--include_path", str(job.work / "tasks"), "--apply_chat_template"]
+        return [program, "run", *model, *task, "--log_samples", "--output_path", str(job.out), *limit]
+    return [
+        *(program, "eval", "peers_inspect_task.py", "--model", "openai/mock", "-M", "responses_api=false"),
+        *("--max-connections", str(job.concurrency), "--display", "none", "--log-dir", str(job.out), *limit),
+    ]
+
+
+def accuracy(name: str, out: Path) -> float | None:
+    """The accuracy that a finished run reports, None where its format is not read here (inspect's)."""
+    if name == "creval":
+        results = json.loads((out / "results.json").read_text("utf-8"))
+        return float(results["tasks"][0]["metrics"][0]["value"])
+    if name == "lm-eval":
+        newest = max(out.rglob("results_*.json"), key=lambda path: path.stat().st_mtime)
+        return float(json.loads(newest.read_text("utf-8"))["results"]["creval_bench"]["exact_match,none"])
+    return None
