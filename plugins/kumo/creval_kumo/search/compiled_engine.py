@@ -47,12 +47,12 @@ class CompiledEngine:
         self.game.sums[0, tables.UB] = bound
         while True:
             budget.check()
-            before = int(self.game.count[tables.N_NODES])
+            before = int(self.game.counts[tables.N_NODES])
             rest = SLICE if budget.limits.nodes is None else min(SLICE, budget.limits.nodes - budget.nodes)
             status = kernel.run_slice(self.game, rest)
-            budget.nodes += int(self.game.count[tables.N_NODES]) - before
+            budget.nodes += int(self.game.counts[tables.N_NODES]) - before
             if status == kernel.DONE:
-                exact = bool(self.game.count[tables.EXACT])
+                exact = bool(self.game.counts[tables.EXACT])
                 return Answer(float(self.game.sums[0, tables.BEST]), exact)
             if status == kernel.FULL:
                 self._grow()
@@ -79,7 +79,7 @@ class CompiledEngine:
             **_new_states(1024),
             frames=np.zeros((depths, 6 + 2 * n_actions + 1), dtype=np.int64),
             sums=np.zeros((depths, 5 + n_actions + n_moves)),
-            count=np.zeros(8, dtype=np.int64),
+            counts=np.zeros(8, dtype=np.int64),
         )
 
     def _new_rows(self, n_rows: int, n_moves: int) -> dict[str, Any]:
@@ -99,13 +99,13 @@ class CompiledEngine:
         from creval_kumo.search import tables
 
         game = self.game
-        if game.count[tables.NO_ROOM]:
-            game.count[tables.NO_ROOM] = 0
+        if game.counts[tables.NO_ROOM]:
+            game.counts[tables.NO_ROOM] = 0
             larger = self._new_rows(2 * len(game.rows), 2 * len(game.chance))
             for name, table in larger.items():
                 if name != "slots":
                     table[: len(getattr(game, name))] = getattr(game, name)
-            tables.place_rows(larger["slots"], larger["rows"], int(game.count[tables.N_ROWS]))
+            tables.place_rows(larger["slots"], larger["rows"], int(game.counts[tables.N_ROWS]))
         else:
             larger = _new_states(2 * len(game.values))
             tables.place_states(game.states, game.values, larger["states"], larger["values"])

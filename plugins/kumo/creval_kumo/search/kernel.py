@@ -96,7 +96,7 @@ def bound_move(depth: int, action: int, child: int, game: Game) -> float:
     bound = game.bounds[child, least]
     if bound < 0.0:
         bound = relaxed(child, least, game)
-        if game.count[NO_ROOM]:
+        if game.counts[NO_ROOM]:
             return 1.0
     slot = find_state(child, canonical(child, frames[depth, LEFT] & ~(1 << action), game), game.states)
     if game.states[slot, STATE_ROW] >= 0:
@@ -120,7 +120,7 @@ def open_node(depth: int, game: Game) -> bool:
         start, end = moves_of(row, action, game)
         for move in range(start, end):
             bound = bound_move(depth, action, game.next_row[move], game)
-            if game.count[NO_ROOM]:
+            if game.counts[NO_ROOM]:
                 return False
             sums[depth, bounds + move] = bound
             total += game.chance[move] * bound
@@ -143,12 +143,12 @@ def answer(depth: int, value: float, exact: int, game: Game) -> int:
     """Answer for the node at `depth`, and remember the answer."""
     frames, states = game.frames, game.states
     game.sums[depth, BEST] = value
-    game.count[EXACT] = exact
+    game.counts[EXACT] = exact
     if frames[depth, ONLY] < 0:
         row, left = frames[depth, ROW], frames[depth, LEFT]
         slot = find_state(row, left, states)
         if states[slot, STATE_ROW] < 0:
-            game.count[N_STATES] += 1
+            game.counts[N_STATES] += 1
             states[slot, STATE_ACTIONS] = left
             game.values[slot] = 0.0
         if exact or value > game.values[slot]:
@@ -166,12 +166,12 @@ def enter(depth: int, game: Game) -> int:
         known = game.states[slot, STATE_ROW]
         if known >= 0 and (known & 1 or game.values[slot] >= sums[depth, UB]):
             sums[depth, BEST] = game.values[slot]
-            game.count[EXACT] = known & 1
+            game.counts[EXACT] = known & 1
             return RETURN
     ends = open_node(depth, game)
-    if game.count[NO_ROOM]:
+    if game.counts[NO_ROOM]:
         return ENTER
-    game.count[N_NODES] += 1
+    game.counts[N_NODES] += 1
     if ends:
         return answer(depth, 1.0, 1, game)
     frames[depth, AT] = 0
@@ -216,7 +216,7 @@ def step(depth: int, game: Game) -> int:
     frames[depth + 1, LEFT] = canonical(child, frames[depth, LEFT] & ~(1 << action), game)
     frames[depth + 1, ONLY] = -1
     sums[depth + 1, UB] = sums[depth, bounds + move] + slack
-    game.count[DEPTH] = depth + 1
+    game.counts[DEPTH] = depth + 1
     return ENTER
 
 
@@ -227,7 +227,7 @@ def take_answer(depth: int, game: Game) -> None:
     move = frames[depth, MOVE]
     old = sums[depth, PROMISED + game.actions.shape[0] - game.rows[frames[depth, ROW], FIRST] + move]
     sums[depth, TOTAL] += game.chance[move] * (sums[depth + 1, BEST] - old)
-    if not game.count[EXACT]:
+    if not game.counts[EXACT]:
         # Only a bound came back, so the action cannot get below the cut, whatever rounding says.
         sums[depth, TOTAL] = max(sums[depth, TOTAL], sums[depth, CUT])
     frames[depth, MOVE] = move + 1
@@ -237,7 +237,7 @@ def take_answer(depth: int, game: Game) -> None:
 def prepare(truths: int, left: int, only: int, game: Game) -> bool:
     """Make the state (truths, actions left) the root; `only` is the one action to try, or -1. False: no room."""
     if not has_room(game):
-        game.count[NO_ROOM] = 1
+        game.counts[NO_ROOM] = 1
         return False
     row = add_row(truths, game)
     if game.rows[row, FIRST] < 0:
@@ -245,31 +245,31 @@ def prepare(truths: int, left: int, only: int, game: Game) -> bool:
     game.frames[0, ROW] = row
     game.frames[0, LEFT] = left & game.rows[row, ACTIONS] if only >= 0 else canonical(row, left, game)
     game.frames[0, ONLY] = only
-    game.count[DEPTH] = 0
-    game.count[PHASE] = ENTER
+    game.counts[DEPTH] = 0
+    game.counts[PHASE] = ENTER
     return True
 
 
 @compiled
 def run_slice(game: Game, nodes: int) -> int:
     """Run until done (the answer stands in `sums[0, BEST]`), for `nodes` more nodes (PAUSED), or until FULL."""
-    count = game.count
-    stop = count[N_NODES] + nodes
+    counts = game.counts
+    stop = counts[N_NODES] + nodes
     while True:
-        depth = count[DEPTH]
-        if count[PHASE] == ENTER:
-            if count[N_NODES] >= stop:
+        depth = counts[DEPTH]
+        if counts[PHASE] == ENTER:
+            if counts[N_NODES] >= stop:
                 return PAUSED
-            if (count[N_STATES] + 2) * 4 > game.values.size * 3:
+            if (counts[N_STATES] + 2) * 4 > game.values.size * 3:
                 return FULL
-            count[PHASE] = enter(depth, game)
-            if count[NO_ROOM]:
+            counts[PHASE] = enter(depth, game)
+            if counts[NO_ROOM]:
                 return FULL
-        elif count[PHASE] == NEXT:
-            count[PHASE] = step(depth, game)
+        elif counts[PHASE] == NEXT:
+            counts[PHASE] = step(depth, game)
         elif depth == 0:
             return DONE
         else:
-            count[DEPTH] = depth - 1
+            counts[DEPTH] = depth - 1
             take_answer(depth - 1, game)
-            count[PHASE] = NEXT
+            counts[PHASE] = NEXT

@@ -6,7 +6,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
-__all__ = ["Answer", "Budget", "Engine", "Limits", "OutOfBudget"]
+from creval.errors import CrevalError
+
+__all__ = ["Answer", "Budget", "Engine", "Limits", "NotProvenError", "OutOfBudget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,19 @@ class Limits:
 
 class OutOfBudget(Exception):
     """Raised inside an engine when a limit is reached; callers of the library never see it."""
+
+
+class NotProvenError(CrevalError):
+    """A limit was reached before the value was proven; `lower` and `upper` bound it (in test actions)."""
+
+    def __init__(self, lower: float, upper: float, nodes: int) -> None:
+        super().__init__(
+            f"optimal play is not proven after {nodes} states: E[S] is between {lower:.6f} and {upper:.6f}",
+            cure="Allow more nodes or seconds, or install numba: pip install 'creval-kumo[fast]'.",
+        )
+        self.lower = lower
+        self.upper = upper
+        self.nodes = nodes
 
 
 @dataclass

@@ -56,6 +56,12 @@ class PythonEngine:
             return self._open(row, actions & row.related, bound, budget, only)
         return self._search(row, row.canonical(actions), bound, budget)
 
+    def promising(self, truths: int, actions: int) -> tuple[int, tuple[tuple[int, float], ...]]:
+        """The action with the smallest lower bound (the first of several), and its live next sets with chances."""
+        row = self._row(truths)
+        action = self._ordered(row, actions & row.related, -1)[0][1]
+        return action, row.moves[action]
+
     def _search(self, row: _Row, actions: int, bound: float, budget: Budget) -> Answer:
         key = (row.truths, actions)
         known = self.memo.get(key)

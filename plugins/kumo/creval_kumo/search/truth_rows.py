@@ -39,8 +39,8 @@ def add_row(truths: int, game: Game) -> int:
         if rows[slots[slot], TRUTHS] == truths:
             return slots[slot]  # type: ignore[no-any-return]
         slot = (slot + 1) & last
-    row = game.count[N_ROWS]
-    game.count[N_ROWS] += 1
+    row = game.counts[N_ROWS]
+    game.counts[N_ROWS] += 1
     slots[slot] = row
     rows[row, TRUTHS] = truths
     rows[row, SIZE] = popcount(truths)
@@ -54,7 +54,7 @@ def add_row(truths: int, game: Game) -> int:
 def has_room(game: Game) -> bool:
     """Whether one more row can be worked out, however many next sets it has."""
     widest = game.actions.size + 2
-    rows, moves = game.count[N_ROWS] + widest, game.count[N_MOVES] + widest
+    rows, moves = game.counts[N_ROWS] + widest, game.counts[N_MOVES] + widest
     return rows <= game.rows.shape[0] and moves <= game.chance.size and rows * 2 <= game.slots.size  # type: ignore[no-any-return]
 
 
@@ -62,7 +62,7 @@ def has_room(game: Game) -> bool:
 def add_moves(row: int, action: int, game: Game) -> None:
     """Append the live next sets of `action`, equal ones merged, the smallest first."""
     rows, next_row, chance = game.rows, game.next_row, game.chance
-    start = game.count[N_MOVES]
+    start = game.counts[N_MOVES]
     end = start
     weight = 0
     for outcome in range(game.actions[action, N_OUTCOMES]):
@@ -90,7 +90,7 @@ def add_moves(row: int, action: int, game: Game) -> None:
         chance[place] = size
     for place in range(start, end):
         chance[place] /= weight + EPSILON
-    game.count[N_MOVES] = end
+    game.counts[N_MOVES] = end
 
 
 @inlined
@@ -122,13 +122,13 @@ def alike(row: int, one: int, two: int, game: Game) -> bool:
 def expand_row(row: int, game: Game) -> None:
     """Work out the moves of every action on this truth set, and the classes of interchangeable actions."""
     rows, n_actions = game.rows, game.actions.shape[0]
-    rows[row, FIRST] = game.count[N_MOVES]
+    rows[row, FIRST] = game.counts[N_MOVES]
     todo = 0
     for action in range(n_actions):
         if game.actions[action, RELATED] & rows[row, TRUTHS]:
             todo |= 1 << action
             add_moves(row, action, game)
-        rows[row, ENDS + action] = game.count[N_MOVES] - rows[row, FIRST]
+        rows[row, ENDS + action] = game.counts[N_MOVES] - rows[row, FIRST]
     rows[row, ACTIONS] = todo
     classes = 0
     while todo:
@@ -168,8 +168,8 @@ def relaxed(row: int, steps: int, game: Game) -> float:
     if game.bounds[row, steps] >= 0.0:
         return game.bounds[row, steps]  # type: ignore[no-any-return]
     if game.rows[row, FIRST] < 0:
-        if game.count[NO_ROOM] or not has_room(game):
-            game.count[NO_ROOM] = 1
+        if game.counts[NO_ROOM] or not has_room(game):
+            game.counts[NO_ROOM] = 1
             return 1.0
         expand_row(row, game)
     best = np.inf
@@ -178,13 +178,13 @@ def relaxed(row: int, steps: int, game: Game) -> float:
             start, end = moves_of(row, action, game)
             total = 0.0
             for move in range(start, end):
-                if game.count[NO_ROOM]:
+                if game.counts[NO_ROOM]:
                     return 1.0
                 total += game.chance[move] * relaxed(game.next_row[move], steps - 1, game)
                 if total >= best:
                     break
             best = min(best, total)
-    if game.count[NO_ROOM]:
+    if game.counts[NO_ROOM]:
         return 1.0
     game.bounds[row, steps] = 1.0 + best
     return 1.0 + best

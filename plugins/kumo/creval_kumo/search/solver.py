@@ -1,0 +1,215 @@
+"""Proven optimal play of one instance: value, policy and golden runs.
+
+Everything here is deterministic: values agree between the engines to rounding, and among actions of equal value
+the first in the instance's order is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from creval_kumo.search.compiled_engine import MAX_BITS, CompiledEngine, available
+from creval_kumo.search.limits import Answer, Budget, Engine, Limits, NotProvenError, OutOfBudget
+from creval_kumo.search.puzzle import Puzzle, bits
+from creval_kumo.search.python_engine import PythonEngine
+
+__all__ = ["TIE", "EngineName", "GoldenRun", "OptimalSearch", "Proof"]
+
+TIE = 1e-7
+"""Actions whose values differ by less are equally good. Algorithm 3's epsilon alone moves values by about 1e-9;
+real differences are fractions of small whole numbers."""
+
+WINDOW = 0.05
+"""A value is asked for in windows of this width, from the lower bound upwards."""
+
+SMALL = 300
+"""Nodes that plain Python opens before the compiled kernel is loaded; most easy instances need fewer."""
+
+EngineName = Literal["auto", "python", "compiled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is known about E[S], in test actions: `lower` <= E[S] <= `upper`, equal where `proven`."""
+
+    proven: bool
+    lower: float
+    upper: float
+    nodes: int
+    seconds: float
+    engine: str
+
+    @property
+    def value(self) -> float:
+        """E[S]. Raises NotProvenError where only bounds are known."""
+        if not self.proven:
+            raise NotProvenError(self.lower, self.upper, self.nodes)
+        return self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenRun:
+    """One optimal game: the tests in order and the truth that is then predicted (None: no truth is left)."""
+
+    tests: tuple[int, ...]
+    prediction: int | None
+
+
+class OptimalSearch:
+    """The search for one instance; its memo serves every later question.
+
+    Args:
+        puzzle: the instance as bit masks.
+        limits: what one question may cost.
+        engine: `auto` starts in plain Python and changes to the compiled kernel where numba is present and the
+            instance is not small; `python` and `compiled` insist.
+    """
+
+    def __init__(self, puzzle: Puzzle, limits: Limits | None = None, engine: EngineName = "auto") -> None:
+        self.puzzle = puzzle
+        self.limits = limits if limits is not None else Limits()
+        horizon = _horizon(puzzle)
+        fits = max(puzzle.n_truths, puzzle.n_actions) <= MAX_BITS
+        self._engine: Engine = (
+            CompiledEngine(puzzle, horizon) if engine == "compiled" else PythonEngine(puzzle, horizon)
+        )
+        self._may_change = engine == "auto" and fits and available()
+
+    def prove(self, truths: int | None = None, actions: int | None = None) -> Proof:
+        """Return E[S] of a state (default: the start) or, at a limit, the bounds reached."""
+        truths, actions = self._state(truths, actions)
+        budget = Budget(self.limits)
+        if self.puzzle.ends(truths, actions):
+            return Proof(True, 0.0, 0.0, 0, budget.seconds, self._engine.name)
+        lower = 1.0
+        try:
+            while True:
+                answer = self._below(truths, actions, lower + WINDOW, budget)
+                lower = max(lower, answer.value)
+                if answer.exact:
+                    return Proof(True, answer.value, answer.value, budget.nodes, budget.seconds, self._engine.name)
+        except OutOfBudget:
+            upper = greedy_bound(self.puzzle, truths, actions)
+            # The greedy player may be optimal, but then nothing has proven it.
+            return Proof(False, min(lower, upper), upper, budget.nodes, budget.seconds, self._engine.name)
+
+    def action_value(self, truths: int, actions: int, action: int) -> float:
+        """Expected steps when `action` is taken first and play is optimal after it. Raises NotProvenError."""
+        if not self.puzzle.related[action] & truths:
+            # Nothing changes but the action is gone; its outcomes share all the weight.
+            n_outcomes = len(self.puzzle.outcomes[action])
+            weight = truths.bit_count() * n_outcomes
+            return 1.0 + weight / (weight + 1e-9) * self.prove(truths, actions & ~(1 << action)).value
+        budget = Budget(self.limits)
+        lower = 1.0
+        try:
+            while True:
+                answer = self._below(truths, actions, lower + 1.0, budget, action)
+                if answer.exact:
+                    return answer.value
+                lower = answer.value
+        except OutOfBudget:
+            raise NotProvenError(lower, float(self.puzzle.n_actions), budget.nodes) from None
+
+    def best_action(self, truths: int | None = None, actions: int | None = None) -> int | None:
+        """The first action of optimal value, or None where play ends. Raises NotProvenError at a limit."""
+        truths, actions = self._state(truths, actions)
+        if self.puzzle.ends(truths, actions):
+            return None
+        value = self.prove(truths, actions).value
+        for action in bits(actions):
+            if self.puzzle.related[action] & truths and self._attains(truths, actions, action, value):
+                return action
+        raise AssertionError("an action attains the optimum")
+
+    def is_optimal(self, truths: int, actions: int, action: int) -> bool:
+        """Whether taking `action` in this state is optimal. Raises NotProvenError at a limit."""
+        if self.puzzle.ends(truths, actions) or not actions >> action & 1:
+            return False
+        if not self.puzzle.related[action] & truths:
+            return False
+        return self._attains(truths, actions, action, self.prove(truths, actions).value)
+
+    def golden_run(self, observed: Sequence[int]) -> GoldenRun:
+        """Play optimally; `observed[a]` is the mask of the truths that action `a`'s observation rules out.
+
+        Where some truth left is related to no action left, that truth is predicted (the first such), as in
+        Algorithm 3's third base case: every false truth of a sound instance can be ruled out.
+        """
+        truths, actions = self.puzzle.all_truths, self.puzzle.all_actions
+        tests: list[int] = []
+        while (action := self.best_action(truths, actions)) is not None:
+            tests.append(action)
+            truths &= ~observed[action]
+            actions &= ~(1 << action)
+        return GoldenRun(tuple(tests), self.prediction(truths, actions))
+
+    def prediction(self, truths: int, actions: int) -> int | None:
+        """The truth to predict where play ends, None where no truth is left."""
+        left = bits(truths)
+        settled = [truth for truth in left if not self.puzzle.actions_of[truth] & actions]
+        return next(iter(settled or left), None)
+
+    def _state(self, truths: int | None, actions: int | None) -> tuple[int, int]:
+        return (
+            self.puzzle.all_truths if truths is None else truths,
+            self.puzzle.all_actions if actions is None else actions,
+        )
+
+    def _attains(self, truths: int, actions: int, action: int, value: float) -> bool:
+        budget = Budget(self.limits)
+        try:
+            answer = self._below(truths, actions, value + TIE, budget, action)
+        except OutOfBudget:
+            raise NotProvenError(value, float(self.puzzle.n_actions), budget.nodes) from None
+        return answer.exact
+
+    def _below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
+        if self._may_change:
+            trial = Budget(_least(self.limits, SMALL), budget.nodes, budget.started)
+            try:
+                answer = self._engine.below(truths, actions, bound, trial, only)
+            except OutOfBudget:
+                budget.nodes = trial.nodes
+                budget.check()
+                self._engine = CompiledEngine(self.puzzle, _horizon(self.puzzle))
+                self._may_change = False
+            else:
+                budget.nodes = trial.nodes
+                return answer
+        return self._engine.below(truths, actions, bound, budget, only)
+
+
+def greedy_bound(puzzle: Puzzle, truths: int, actions: int, nodes: int = 3000) -> float:
+    """An upper bound of E[S]: the value of taking the most promising action each time, for at most `nodes` states.
+
+    A state beyond that counts as if every action related to it were needed.
+    """
+    engine = PythonEngine(puzzle, 2)
+    memo: dict[tuple[int, int], float] = {}
+
+    def value(truths: int, actions: int) -> float:
+        if puzzle.ends(truths, actions):
+            return 0.0
+        live = [action for action in bits(actions) if puzzle.related[action] & truths]
+        key = (truths, sum(1 << action for action in live))
+        if key not in memo:
+            if len(memo) >= nodes:
+                return float(len(live))
+            memo[key] = float(len(live))
+            action, moves = engine.promising(*key)
+            memo[key] = 1.0 + sum(chance * value(left, key[1] & ~(1 << action)) for left, chance in moves)
+        return memo[key]
+
+    return value(truths, actions)
+
+
+def _least(limits: Limits, nodes: int) -> Limits:
+    return Limits(nodes if limits.nodes is None else min(nodes, limits.nodes), limits.seconds)
+
+
+def _horizon(puzzle: Puzzle) -> int:
+    """Depth of the relaxed game: full where there are few truth sets, else shallow, as it visits most of them."""
+    return puzzle.n_actions if puzzle.n_truths <= 16 else 4
