@@ -11,7 +11,7 @@ from creval.plugins import hookimpl
 if TYPE_CHECKING:
     from creval.plugins.registry import Registry
 
-__all__ = ["creval_components", "creval_tasks"]
+__all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
 _POSITIVE = {"type": "integer", "minimum": 1}
 _VARIANT = {"enum": ["paper", "released"]}
@@ -33,9 +33,21 @@ def creval_tasks() -> Sequence[Path]:
 
 
 @hookimpl
+def creval_commands() -> Mapping[str, str]:
+    """Commands under `creval association`."""
+    return {"vectors": "creval_association.cli.vectors:vectors"}
+
+
+@hookimpl
 def creval_components(registry: Registry) -> None:
     """Register parsers, scorers, baselines, generators and word lists."""
     _data(registry)
+    registry.add(
+        "analysis",
+        "cdat-gate",
+        "creval_association.cdat_gate_command:CdatGate",
+        "which models' answers to CDAT are more appropriate than random nouns, and their CDAT score",
+    )
     _scorers(registry)
     _players(registry)
 

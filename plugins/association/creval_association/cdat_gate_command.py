@@ -1,0 +1,166 @@
+"""`creval analyse cdat-gate RUN...`: reads runs of CDAT and applies the gate."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from creval.engine.folder import RunFolder
+from creval.engine.jsonl import read_lines
+from creval.errors import DataError, RunError, UsageError
+from creval.types.components import AnalysisOutput, FieldSpec
+from creval_association.cdat_gate import GateResult, gated_scores, judge, random_appropriateness
+from creval_association.lookup import Lookup
+
+__all__ = ["CdatGate"]
+
+_COLUMNS = (
+    "model",
+    "condition",
+    "cues",
+    "appropriateness",
+    "random nouns",
+    "t",
+    "p",
+    "p adjusted",
+    "passed",
+    "CDAT-N",
+)
+_FREQUENT = 3_000
+Values = dict[str, dict[str, list[tuple[str, float, float]]]]  # condition -> model -> (cue, appropriateness, novelty)
+
+
+class CdatGate:
+    """Kind `analysis`: which models' answers to CDAT are more appropriate than random nouns, and their CDAT score."""
+
+    def options(self) -> Sequence[FieldSpec]:
+        """Return the options of `creval analyse cdat-gate`."""
+        return (
+            FieldSpec("task", "string", "cdat", "The task as the runs call it."),
+            FieldSpec("alpha", "number", 0.001, "Level of the false-discovery rate."),
+            FieldSpec("draws", "integer", 100, "Lists of random nouns for each cue."),
+            FieldSpec("words", "integer", 7, "Nouns in a list."),
+            FieldSpec("pool", "integer", 300, "Nouns to draw from."),
+            FieldSpec("seed", "integer", 42, "Seed of the pool and the draws."),
+            FieldSpec("embedding", "string", None, "Embedding of the random nouns; default: that of the runs."),
+            FieldSpec("offline", "boolean", False, "Forbid the network."),
+        )
+
+    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
+        """Read the runs, draw the baseline, judge every condition."""
+        chosen: dict[str, Any] = {spec.name: spec.default for spec in self.options()}
+        chosen.update({name: value for name, value in options.items() if value is not None})
+        if not runs:
+            raise UsageError("no run is named", cure="creval analyse cdat-gate RUN... (one run for each model)")
+        values, spec = read_runs(runs, str(chosen["task"]))
+        cues = sorted({cue for models in values.values() for rows in models.values() for cue, _, _ in rows})
+        baseline, instrument, pool_name = _baseline(cues, str(chosen["embedding"] or spec), chosen)
+        results = [
+            result
+            for condition, models in sorted(values.items())
+            for result in judge(
+                {model: _by_cue(rows) for model, rows in models.items()}, baseline, condition, float(chosen["alpha"])
+            )
+        ]
+        return _output(results, float(np.mean(baseline)), instrument, pool_name, chosen)
+
+
+def read_runs(runs: Sequence[str], task: str) -> tuple[Values, str]:
+    """Return the scored samples of `task` in all runs, and the embedding that they share.
+
+    Raises RunError where a run lacks the task or its scores, DataError where the runs used different embeddings.
+    """
+    values: Values = {}
+    specs: dict[str, str] = {}
+    for run in runs:
+        folder = RunFolder.open(Path(run))
+        results = _results(folder)
+        entry = next((entry for entry in results["tasks"] if entry["task"] == task), None)
+        path = folder.scores(task)
+        if entry is None or not path.is_file():
+            have = ", ".join(entry["task"] for entry in results["tasks"])
+            raise RunError(
+                f"has no scores of {task!r}, but of {have}", where=run, cure="Name a run of CDAT, or --task."
+            )
+        specs[run] = str(entry["instruments"]["embedding"])
+        model = str(results["model"])
+        if any(model in models for models in values.values()):
+            raise DataError(f"two runs are of the model {model!r}", where=run, cure="Name one run for each model.")
+        for record in read_lines(path):
+            if record["status"] == "scored":
+                row = (record["doc_id"], record["details"]["gate_appropriateness"], record["scores"]["cdat_n"])
+                values.setdefault(record["condition"], {}).setdefault(model, []).append(row)
+    if len(set(specs.values())) > 1:
+        made = "; ".join(f"{run} with {spec}" for run, spec in specs.items())
+        raise DataError(
+            f"the runs were scored with different embeddings: {made}", cure="Score them alike: creval score."
+        )
+    if not values:
+        raise RunError("the runs hold no scored sample", where=", ".join(runs))
+    return values, next(iter(specs.values()))
+
+
+def _results(folder: RunFolder) -> Mapping[str, Any]:
+    import json
+
+    try:
+        results: Mapping[str, Any] = json.loads(folder.results.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"results.json cannot be read: {error}", where=str(folder.path), cure=f"creval score {folder.path}"
+        ) from error
+    return results
+
+
+def _by_cue(rows: Sequence[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
+    """Appropriateness and novelty for each cue, repeats averaged."""
+    cues: dict[str, list[tuple[float, float]]] = {}
+    for cue, appropriateness, novelty in rows:
+        cues.setdefault(cue, []).append((appropriateness, novelty))
+    means = [np.mean(values, axis=0) for values in cues.values()]
+    return [float(mean[0]) for mean in means], [float(mean[1]) for mean in means]
+
+
+def _baseline(cues: Sequence[str], spec: str, chosen: Mapping[str, Any]) -> tuple[np.ndarray, str, str]:
+    """Return appropriateness of random nouns, the embedding's and the pool's full names."""
+    from creval.plugins.loader import load_plugins
+    from creval.resources.opening import open_resource
+    from creval.resources.options import ResourceOptions
+    from creval_association.nouns import open_nouns
+
+    options = ResourceOptions(offline=bool(chosen["offline"]))
+    embedding = open_resource("embedding", spec, load_plugins().registry, options)
+    nouns = open_nouns("oewn", options)
+    frequent = [word for word in nouns.words[:_FREQUENT] if embedding.has(word)]
+    pool = random.Random(int(chosen["seed"])).sample(frequent, min(int(chosen["pool"]), len(frequent)))
+    lookup = Lookup(embedding, [*pool, *cues], phrases="all")
+    cosines = lookup.rows(list(cues)) @ lookup.rows(pool).T
+    drawn = random_appropriateness(cosines, int(chosen["draws"]), int(chosen["words"]), int(chosen["seed"]))
+    return drawn, str(embedding.name), nouns.name
+
+
+def _output(
+    results: Sequence[GateResult], centre: float, instrument: str, pool: str, chosen: Mapping[str, Any]
+) -> AnalysisOutput:
+    rows: list[Sequence[Any]] = [
+        (r.model, r.condition, r.cues, r.appropriateness, centre, r.t, r.p, r.p_adjusted, r.passed, r.novelty)
+        for r in results
+    ]
+    scores = gated_scores(results)
+    for model, score in scores.items():
+        passed = [r for r in results if r.model == model and r.passed]
+        rows.append((model, "CDAT", sum(r.cues for r in passed), None, None, None, None, None, bool(passed), score))
+    notes = [
+        f"Welch's test against {chosen['draws']} lists of {chosen['words']} random nouns for each cue, p adjusted by "
+        f"Benjamini and Hochberg over the models within a condition, level {chosen['alpha']}.",
+        "The row CDAT is the mean of CDAT-N over the conditions that a model passes; empty where it passes none.",
+        f"Embedding {instrument}; {chosen['pool']} nouns out of the {_FREQUENT} most frequent of {pool}, "
+        f"seed {chosen['seed']}.",
+    ]
+    if len(scores) == 1:
+        notes.append("With one model nothing is corrected for: name the runs of all models that you compare.")
+    return AnalysisOutput("CDAT appropriateness gate", _COLUMNS, rows, notes, data={"cdat": dict(scores)})

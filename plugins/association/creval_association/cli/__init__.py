@@ -1,0 +1,3 @@
+"""Commands under `creval association`."""
+
+from __future__ import annotations

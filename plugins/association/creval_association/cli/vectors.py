@@ -1,0 +1,66 @@
+"""`creval association vectors`: adds, lists and removes word vectors."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from creval.errors import UsageError
+from creval.resources.options import default_cache
+from creval.resources.vector_build import build_store
+from creval.resources.vector_store import list_stores, store_folder
+
+__all__ = ["vectors"]
+
+_CACHE = click.option(
+    "--cache", type=click.Path(file_okay=False, path_type=Path), default=None, help="Cache folder (default: creval's)."
+)
+
+
+@click.group()
+def vectors() -> None:
+    """Word vectors from text files (GloVe, fastText), converted once and opened at once."""
+
+
+@vectors.command()
+@click.argument("name")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dtype", type=click.Choice(["float32", "float16"]), default="float32", help="Precision of the store.")
+@_CACHE
+def add(name: str, file: Path, dtype: str, cache: Path | None) -> None:
+    """Convert FILE into the vectors called NAME, e.g. glove-840b or fasttext-crawl-300d-2m.
+
+    They are then the embedding glove/840b or fasttext/crawl-300d-2m, and vectors/NAME in any case.
+    """
+    plain = name.replace("/", "-")
+    if not plain or plain != Path(plain).name or plain.startswith("."):
+        raise UsageError(f"{name!r} will not do as a name", cure="Use letters, digits and hyphens.")
+    store = build_store(file, plain, cache or default_cache(), dtype)  # type: ignore[arg-type]
+    info = store.info
+    click.echo(f"{info.name}: {info.words} words of {info.dimension} numbers ({info.dtype}), sha256 {info.sha256[:12]}")
+
+
+@vectors.command("list")
+@_CACHE
+def show(cache: Path | None) -> None:
+    """List the vectors that were added."""
+    found = list_stores(cache or default_cache())
+    for info in found:
+        click.echo(
+            f"{info.name}\t{info.words}\t{info.dimension}\t{info.dtype}\tsha256 {info.sha256[:12]}\t{info.source}"
+        )
+    if not found:
+        click.echo("none yet: creval association vectors add NAME FILE")
+
+
+@vectors.command()
+@click.argument("name")
+@_CACHE
+def remove(name: str, cache: Path | None) -> None:
+    """Remove the vectors called NAME from the cache."""
+    known = [info.name for info in list_stores(cache or default_cache())]
+    if name.replace("/", "-") not in known:
+        raise UsageError(f"there are no vectors called {name!r}", cure=f"There are: {', '.join(known) or 'none'}.")
+    shutil.rmtree(store_folder(cache or default_cache(), name))
