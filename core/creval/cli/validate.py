@@ -9,18 +9,44 @@ import click
 __all__ = ["validate"]
 
 
-@click.command(epilog="Example: creval validate task_yaml/association/drat.yaml")
+@click.command(epilog="Example: creval validate kumo_easy --tests")
 @click.argument("targets", nargs=-1, required=True, metavar="PATH_OR_TASK...")
+@click.option("--tests", is_flag=True, help="Also run the gold and mutant answers that the tasks state; asks no model.")
+@click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another instrument.")
 @click.pass_context
-def validate(ctx: click.Context, targets: Sequence[str]) -> None:
+def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: Sequence[str]) -> None:
     """Check task and suite files (or folders, or task names). Exit code 2 where a problem was found."""
     from creval.plugins.loader import load_plugins
     from creval.tasks.check import check
 
-    problems = check(targets, load_plugins())
+    plugins = load_plugins()
+    problems = [str(problem) for problem in check(targets, plugins)]
+    if tests and not problems:
+        problems = _run_tests(targets, resource)
     for problem in problems:
-        click.echo(str(problem))
+        click.echo(problem)
     if problems:
         click.echo(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} found", err=True)
         ctx.exit(2)
     click.echo("no problems found")
+
+
+def _run_tests(targets: Sequence[str], resource: Sequence[str]) -> list[str]:
+    """Run the examples of the tasks and return what went wrong."""
+    import asyncio
+
+    from creval.cli.values import texts
+    from creval.engine.examples import run_examples
+    from creval.engine.options import RunOptions
+    from creval.plugins.loader import load_plugins
+    from creval.tasks.index import TaskIndex
+
+    plugins = load_plugins()
+    chosen = texts(resource, "--resource")
+    problems = []
+    for task in TaskIndex(plugins).expand(list(targets)):
+        own = {name: spec for name, spec in chosen.items() if name in task.resources}
+        outcomes = asyncio.run(run_examples(task, RunOptions(resources=own, offline=True), plugins))
+        click.echo(f"{task.qualified}: {len(outcomes)} tests run")
+        problems += [f"{task.name} {each.example}: {fault}" for each in outcomes for fault in each.faults]
+    return problems
