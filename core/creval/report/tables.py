@@ -13,6 +13,8 @@ from rich.table import Table
 
 __all__ = ["cell", "print_table"]
 
+WIDE = 240
+
 
 def cell(value: Any) -> str:
     """Render one value: `–` for none, four significant decimals for floats, no markup."""
@@ -31,7 +33,7 @@ def print_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], console: Console | None = None
 ) -> None:
     """Print a table. Columns whose values are all numbers (or none) are aligned to the right."""
-    console = console or Console(highlight=False)
+    console = console or _console()
     table = Table(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for index, column in enumerate(columns):
         values = [row[index] for row in rows if row[index] is not None]
@@ -40,3 +42,9 @@ def print_table(
     for row in rows:
         table.add_row(*(escape(cell(value)) for value in row))
     console.print(table)
+
+
+def _console() -> Console:
+    """Return a console that is as wide as the terminal, or wide enough for any table in a pipe or file."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDE)

@@ -1,0 +1,195 @@
+"""The commands as a user types them, in processes of their own where start-up or exit codes matter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.chat_server import ChatServer, HttpError
+
+TASK = """\
+schema: 1
+task: spelling
+version: 1.0.0
+title: Spelling
+dataset: {source: file, file: words.jsonl, id: id}
+protocol: chat
+prompt:
+  - {role: user, content: "Write the word {{ word }}."}
+generation: {max_tokens: 16}
+parse: [text]
+score: exact_match
+metrics:
+  - {name: accuracy, from: exact_match, aggregate: mean, failed: zero, primary: true}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a small task of twelve docs; the server answers `ok`, which is right for half of them."""
+    (tmp_path / "spelling.yaml").write_text(TASK)
+    rows = [{"id": f"w{i}", "word": f"word{i}", "target": "ok" if i % 2 else f"word{i}"} for i in range(12)]
+    (tmp_path / "words.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def creval(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run one command line in `folder`, without any key in the environment but those given."""
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return subprocess.run(
+        [sys.executable, "-m", "creval", *arguments],
+        cwd=folder,
+        env={**kept, "CREVAL_CACHE": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_version_and_help_name_the_program(folder: Path) -> None:
+    assert creval(folder, "--version").stdout.startswith("creval 0.")
+    shown = creval(folder, "--help")
+    assert shown.returncode == 0
+    assert "--tasks" in shown.stdout
+    assert "Example: creval --tasks" in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["ls", "show", "validate", "plugins", "resume", "score", "report", "analyse"])
+def test_every_command_has_help_with_an_example(folder: Path, command: str) -> None:
+    shown = creval(folder, command, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert f"Example: creval {command}" in shown.stdout
+
+
+def test_ls_lists_the_tasks_with_plugin_version_and_source(folder: Path) -> None:
+    listed = json.loads(creval(folder, "ls", "--json").stdout)
+    by_name = {item["name"]: item for item in listed}
+    assert {"drat", "kumo_easy"} <= set(by_name)
+    assert by_name["drat"]["plugin"] == "association"
+    assert by_name["drat"]["source"]
+    assert all(item["version"] for item in listed if item["kind"] == "task")
+
+
+def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
+    shown = creval(folder, "show", "kumo_easy", "--resolved")
+    assert shown.returncode == 0, shown.stderr
+    assert "kumo.game" in shown.stdout
+    assert "_game.yaml:" in shown.stdout
+
+
+def test_a_run_prints_its_table_and_leaves_its_folder(folder: Path) -> None:
+    with ChatServer(answer="ok") as server:
+        done = creval(
+            folder, "--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url, "-o", "runs/a"
+        )
+    assert done.returncode == 0, done.stderr
+    assert "accuracy" in done.stdout
+    assert "12 scored" in done.stdout
+    for name in ("run.json", "results.json", "samples/spelling.jsonl", "scores/spelling.jsonl"):
+        assert (folder / "runs/a" / name).is_file()
+    again = creval(
+        folder, "--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url, "-o", "runs/a"
+    )
+    assert again.returncode == 2
+    assert "creval resume runs/a" in again.stderr
+
+
+def test_the_budget_stops_a_run_with_exit_code_3_and_resume_finishes_it(folder: Path) -> None:
+    with ChatServer(answer="ok") as server:
+        stopped = creval(
+            folder, "--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url,
+            "--max-calls", "5", "-o", "runs/b",
+        )  # fmt: skip
+        assert stopped.returncode == 3, stopped.stderr
+        assert "5 scored, 7 skipped" in stopped.stdout
+        finished = creval(folder, "resume", "runs/b", "--max-calls", "50")
+        assert finished.returncode == 0, finished.stderr
+        assert "12 scored" in finished.stdout
+        assert len(server.requests) == 12
+
+
+def test_score_and_report_ask_no_model(folder: Path) -> None:
+    with ChatServer(answer="ok") as server:
+        creval(folder, "--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url, "-o", "runs/c")
+        asked = len(server.requests)
+        scored = creval(folder, "score", "runs/c")
+        reported = creval(folder, "report", "runs/c", "--json")
+        assert len(server.requests) == asked
+    assert scored.returncode == 0, scored.stderr
+    rows = json.loads(reported.stdout)
+    assert [row["metric"] for row in rows] == ["accuracy"]
+    assert rows[0]["n"] == 12
+
+
+def test_a_report_shows_the_floor_and_ceiling_that_stand_beside_the_run(folder: Path) -> None:
+    common = ("--tasks", "kumo_easy", "--limit", "4", "--repeats", "1")
+    for model in ("baseline/floor", "baseline/ceiling"):
+        done = creval(folder, *common, "--model", model, "-o", f"runs/{model[9:]}")
+        assert done.returncode == 0, done.stderr
+    shown = creval(folder, "report", "runs/floor")
+    assert "floor" in shown.stdout and "ceiling" in shown.stdout
+    success = next(line for line in shown.stdout.splitlines() if " success_rate " in line)
+    assert " 1.00 " in success
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--tasks", "dratt", "--model", "baseline/floor"), "Did you mean 'drat'"),
+        (("--tasks", "kumo_easy", "--model", "opnai/x"), "'openai'"),
+        (("--tasks", "kumo_easy"), "--model"),
+        (("--model", "baseline/floor"), "--tasks"),
+        (("--tasks", "kumo_easy", "--model", "openai/gpt-5-mini"), "export OPENAI_API_KEY"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "some"), "first:N"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--data", "kumo_esy=words.jsonl"), "kumo_easy"),
+        (("--tasks", "drat", "--model", "baseline/floor", "--resource", "embeding=embedded/minilm"), "'embedding'"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--role", "judge"), "NAME=VALUE"),
+        (("lss",), "'ls'"),
+        (("report", "nowhere"), "no results"),
+        (("resume", "nowhere"), "no run"),
+        (("analyse", "validty"), "'validity'"),
+    ],
+)
+def test_a_mistake_is_one_clear_message_with_exit_code_2(folder: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = creval(folder, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(folder.glob("runs/*"))
+
+
+def test_too_many_errored_samples_give_exit_code_1_and_the_first_reasons(folder: Path) -> None:
+    with ChatServer(script=lambda _: HttpError(400, "no")) as server:
+        done = creval(
+            folder, "--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url,
+            "--max-retries", "0", "-o", "runs/d",
+        )  # fmt: skip
+        assert done.returncode == 1, done.stdout + done.stderr
+    assert "12 errored" in done.stdout
+    assert "creval resume" in done.stderr
+
+
+def test_a_dry_run_asks_nothing_and_names_calls_and_price(folder: Path) -> None:
+    done = creval(
+        folder, "--tasks", "./spelling.yaml", "--model", "openai/gpt-4o-mini", "--dry-run", OPENAI_API_KEY="unused"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "spelling" in done.stdout and "12" in done.stdout
+    assert not (folder / "runs").exists()
+
+
+def test_a_key_in_the_environment_reaches_no_file_and_no_message(folder: Path) -> None:
+    key = "sk-never-to-be-seen-0123456789"
+    with ChatServer(answer="ok") as server:
+        done = creval(
+            folder, "--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url, "-o", "runs/e",
+            OPENAI_API_KEY=key, OPENROUTER_API_KEY=key,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert key not in done.stdout + done.stderr
+    for file in folder.rglob("*"):
+        assert not file.is_file() or key.encode() not in file.read_bytes(), file
