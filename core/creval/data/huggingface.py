@@ -6,6 +6,7 @@ downloaded last when the hub cannot be reached, which is not the pinned one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,7 +100,12 @@ def _offline(datasets: Any) -> Iterator[None]:
 
     before = datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE
     datasets.config.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE = True
+    # It would warn that it falls back to the version cached last; in a folder of one commit that is the right one.
+    logger = logging.getLogger("datasets")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
         datasets.config.HF_HUB_OFFLINE, constants.HF_HUB_OFFLINE = before
+        logger.setLevel(level)

@@ -52,6 +52,7 @@ def _names(ref: DatasetRef, task: str) -> Iterator[str]:
         name = PurePosixPath(unquote(urlsplit(url).path)).name
         if name and name not in (".", ".."):
             yield name
+            yield PurePosixPath(name).stem
     dataset = ref.parameters.get("dataset")
     if isinstance(dataset, str) and ".." not in dataset.split("/"):
         yield dataset.lstrip("/")

@@ -86,7 +86,7 @@ class JsonLinesRows(_OffsetRows):
 
     def _parse(self, line: bytes, index: int) -> Row | Malformed:
         try:
-            found = json.loads(line.removeprefix(_MARK), parse_constant=no_constant)
+            found = json.loads(line.removeprefix(_MARK).rstrip(b"\r\n"), parse_constant=no_constant)
         except (ValueError, RecursionError) as error:
             return Malformed(f"not valid JSON: {_brief(error)}", self.where(index))
         if not isinstance(found, dict):

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.errors import Problem
+from creval.errors import Problem, UsageError
+from creval.tasks.files import is_path
 from creval.tasks.scalars import resolve
 
 __all__ = ["Head", "TaskHeader", "read_head", "read_header"]
@@ -20,9 +21,10 @@ __all__ = ["Head", "TaskHeader", "read_head", "read_header"]
 _KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?=\s|$)")
 _WANTED = ("task", "suite", "version", "title", "measures", "source", "include")
 _LIST = re.compile(r"\[\s*((?:[A-Za-z][\w-]*)(?:\s*,\s*[A-Za-z][\w-]*)*)\s*\]")
-_PLAIN = re.compile(r"[A-Za-z0-9][^#:\n\"'\[\]{}&*!|>%@`]*|[A-Za-z0-9][\w./+-]*", re.ASCII)
+_PLAIN = re.compile(r"[\w./](?:[^\n:]|:(?=\S))*")
 _QUOTED = re.compile(r"\"([^\"\\\n]*)\"|'([^'\n]*)'")
 _MAX_BYTES = 1_000_000
+_MAX_DEPTH = 20
 
 Finder = Callable[[str], Path]
 
@@ -73,19 +75,9 @@ class Head:
 
 def read_head(file: Path) -> Head | Problem:
     """Read what a file says of itself; a problem where it is neither a task nor a suite."""
-    try:
-        text = file.read_bytes()[:_MAX_BYTES].decode("utf-8", "replace")
-    except OSError as error:
-        return Problem(f"the file cannot be read: {error.strerror}", file)
-    values = _scan(text)
-    if values is None:
-        from creval.tasks.nodes import plain
-        from creval.tasks.yaml_reader import read_yaml
-
-        document = read_yaml(file)
-        if document.root is None or not document.root.is_mapping:
-            return document.problems[0] if document.problems else Problem("the file holds no mapping", file, 1, 1)
-        values = {key: plain(node) for key, node in document.root.value.items() if key in _WANTED}
+    values = _values(file)
+    if isinstance(values, Problem):
+        return values
     kind: Literal["task", "suite"] = "suite" if "suite" in values else "task"
     name = values.get(kind)
     if not isinstance(name, str) or not name:
@@ -94,16 +86,27 @@ def read_head(file: Path) -> Head | Problem:
     return Head(kind, name, file, values, "include" not in values)
 
 
+def _values(file: Path) -> dict[str, Any] | Problem:
+    """Read the wanted keys of a file."""
+    try:
+        text = file.read_bytes()[:_MAX_BYTES].decode("utf-8", "replace")
+    except OSError as error:
+        return Problem(f"the file cannot be read: {error.strerror}", file)
+    values = _scan(text)
+    if values is not None:
+        return values
+    from creval.tasks.nodes import plain
+    from creval.tasks.yaml_reader import read_yaml
+
+    document = read_yaml(file)
+    if document.root is None or not document.root.is_mapping:
+        return document.problems[0] if document.problems else Problem("the file holds no mapping", file, 1, 1)
+    return {key: plain(node) for key, node in document.root.value.items() if key in _WANTED}
+
+
 def read_header(head: Head, plugin: str, find: Finder) -> TaskHeader:
     """Complete the head of a file with what its includes say; `find` looks up included tasks by name."""
-    values = head.values
-    if not head.whole:
-        from creval.tasks.includes import read_merged
-        from creval.tasks.nodes import plain
-
-        root = read_merged(head.file, find).root
-        if root is not None and root.is_mapping:
-            values = {key: plain(node) for key, node in root.value.items() if key in _WANTED}
+    values = head.values if head.whole else _with_included(head.values, head.file, find, 0)
     measures = values.get("measures")
     return TaskHeader(
         name=head.name,
@@ -114,6 +117,23 @@ def read_header(head: Head, plugin: str, find: Finder) -> TaskHeader:
         file=head.file,
         kind=head.kind,
     )
+
+
+def _with_included(values: Mapping[str, Any], file: Path, find: Finder, depth: int) -> Mapping[str, Any]:
+    """Add what the included files say. Scalars and lists replace each other whole, as in the merge rule."""
+    include = values.get("include")
+    names = [include] if isinstance(include, str) else include if isinstance(include, list) else []
+    merged: dict[str, Any] = {}
+    for name in names if depth < _MAX_DEPTH else ():
+        try:
+            target = file.parent / Path(name).expanduser() if is_path(name) else find(name)
+        except (UsageError, TypeError):
+            continue  # a list shows what it can; loading reports the fault
+        included = _values(target)
+        if not isinstance(included, Problem):
+            merged.update(_with_included(included, target, find, depth + 1))
+    merged.update(values)
+    return merged
 
 
 def _scan(text: str) -> dict[str, Any] | None:
@@ -132,7 +152,9 @@ def _scan(text: str) -> dict[str, Any] | None:
         if value is None or key in values:
             return None
         values[key] = value
-    return values if "task" in values or "suite" in values else None
+    if not values and not any(_KEY.match(line) for line in lines):
+        return None
+    return values
 
 
 def _plain_value(text: str) -> Any:

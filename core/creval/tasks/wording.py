@@ -107,7 +107,8 @@ def _type(fault: Fault) -> tuple[str, str | None]:
     if isinstance(value, str) and value.lower() in _YAML_1_1_BOOLEANS and "boolean" in names:
         cure = "Write true or false."
     elif isinstance(value, int | float) and names == ["string"]:
-        cure = f"It is {fault.schema['description']}." if "description" in fault.schema else "Put it in quotes."
+        about = f"It is {fault.schema['description']}. " if "description" in fault.schema else ""
+        cure = f"{about}Put it in quotes."
     elif isinstance(value, str) and {"integer", "number"} & set(names) and value.replace(".", "", 1).isdigit():
         cure = "Remove the quotes."
     return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", cure
