@@ -121,7 +121,9 @@ class NumpyEncoder:
         return self._norm(hidden + self._linear(inner, prefix + "output.dense"), prefix + "output.LayerNorm")
 
     def _linear(self, x: np.ndarray, name: str) -> np.ndarray:
-        return np.asarray(x @ self._tensors[name + ".weight"].T + self._tensors[name + ".bias"])
+        # One product of two matrices: over three axes numpy would do one small product for each text.
+        flat = x.reshape(-1, x.shape[-1]) @ self._tensors[name + ".weight"].T
+        return np.asarray(flat + self._tensors[name + ".bias"]).reshape(*x.shape[:-1], -1)
 
     def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
         centred = x - x.mean(axis=-1, keepdims=True)
