@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from creval.scoring.estimate import estimate
-
 from creval.engine.instruments import metric_name
 from creval.engine.plan import TaskPlan
 from creval.engine.seeds import derive
-from creval.engine.tally import TaskTally
+from creval.engine.tally import TaskTally, UsageTally
 from creval.plugins.registry import Registry
+from creval.scoring.estimate import estimate
 from creval.tasks.model import MetricSpec
 from creval.types.metrics import MetricResult, StatusCounts
 
@@ -62,10 +61,11 @@ def _metric(
 
 
 def task_results(
-    plan: TaskPlan, tally: TaskTally, metrics: list[MetricResult], chosen: Mapping[str, str]
+    plan: TaskPlan, tallies: tuple[TaskTally, UsageTally], metrics: list[MetricResult], chosen: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return one task's part of results.json."""
     task = plan.task
+    tally, usage = tallies
     return {
         "task": task.name,
         "qualified": task.qualified,
@@ -79,14 +79,14 @@ def task_results(
         "routes": dict(sorted(tally.routes.items())),
         "instruments": dict(chosen),
         "usage": {
-            "calls": tally.calls,
-            "input_tokens": tally.usage.input_tokens,
-            "output_tokens": tally.usage.output_tokens,
-            "reasoning_tokens": tally.usage.reasoning_tokens,
-            "cost": tally.cost,
-            "unpriced_calls": tally.unpriced,
+            "calls": usage.calls,
+            "input_tokens": usage.usage.input_tokens,
+            "output_tokens": usage.usage.output_tokens,
+            "reasoning_tokens": usage.usage.reasoning_tokens,
+            "cost": usage.cost,
+            "unpriced_calls": usage.unpriced,
         },
-        "first_errors": list(tally.errors),
+        "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }
 

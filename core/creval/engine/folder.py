@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from creval.engine.codec import read_key, read_sample
-from creval.engine.jsonl import Appender, drop_torn_line, dump_line, read_lines, write_json
+from creval.engine.codec import read_key, read_sample, read_score
+from creval.engine.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
 from creval.errors import RunError
-from creval.types.sample import Sample, SampleKey, Status
+from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
-__all__ = ["DoneKeys", "RunFolder", "default_folder"]
+__all__ = ["DoneKeys", "RunFolder", "file_name"]
 
 _REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 
@@ -63,8 +63,24 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RunError(f"cannot make the run folder: {error.strerror}", where=str(path)) from error
+            raise disk_error(error, path / "run.json") from error
         return folder
+
+    @classmethod
+    def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:
+        """Make a folder of its own under `root`, named after time, model and tasks."""
+        words = f"{now}-{model}-{'+'.join(tasks)}"
+        name = re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
+        for number in itertools.count(1):
+            path = root / (name if number == 1 else f"{name}-{number}")
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise disk_error(error, path / "run.json") from error
+            return cls(path)
+        raise AssertionError("unreachable")
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -96,60 +112,58 @@ class RunFolder:
         """Write run.json whole."""
         write_json(self.manifest, data)
 
-    def appender(self, task: str) -> Appender:
-        """Open a task's samples for appending."""
-        return Appender(self.samples(task))
-
     def read_samples(self, task: str) -> Iterator[Sample]:
         """Yield a task's samples one at a time."""
         for record in read_lines(self.samples(task)):
             yield read_sample(record)
 
-    def prepare(self, task: str) -> DoneKeys:
+    def read_scores(self, task: str) -> Iterator[SampleScore]:
+        """Yield a task's scores one at a time."""
+        for record in read_lines(self.scores(task)):
+            yield read_score(record)
+
+    def prepare_samples(self, task: str) -> DoneKeys:
         """Make a task's samples ready to go on, and return the keys that need not be made again.
 
         A torn last line goes, errored samples go (they are tried again), and of doubles the first stays.
         """
-        path = self.samples(task)
-        drop_torn_line(path)
-        done = DoneKeys()
-        redo = False
-        for record in read_lines(path):
-            key = read_key(record)
-            if record["status"] in _REDO or key in done:
-                redo = True
-            else:
-                done.add(key)
-        if redo:
-            self._compact(path)
-        return done
+        return _prepare(self.samples(task), lambda key: True)
 
-    def _compact(self, path: Path) -> None:
+    def prepare_scores(self, task: str) -> DoneKeys:
+        """Make a task's scores ready to go on, and return the keys that need not be scored again.
+
+        What `prepare_samples` says, and: a score whose sample is gone goes too.
+        """
+        samples = DoneKeys()
+        for record in read_lines(self.samples(task)):
+            if record["status"] not in _REDO:
+                samples.add(read_key(record))
+        return _prepare(self.scores(task), samples.__contains__)
+
+
+def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
+    drop_torn_line(path)
+    first, redo = DoneKeys(), False
+    for record in read_lines(path):
+        key = read_key(record)
+        if record["status"] in _REDO or key in first or not wanted(key):
+            redo = True
+        else:
+            first.add(key)
+    if redo:
         kept = DoneKeys()
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        with beside.open("wb") as file:
-            for record in read_lines(path):
-                key = read_key(record)
-                if record["status"] not in _REDO and key not in kept:
-                    kept.add(key)
-                    file.write(dump_line(record))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+
+        def keep(record: Mapping[str, Any]) -> bool:
+            key = read_key(record)
+            if record["status"] in _REDO or key in kept or not wanted(key):
+                return False
+            kept.add(key)
+            return True
+
+        keep_lines(path, keep)
+    return first
 
 
 def file_name(task: str) -> str:
     """Return a task's name as a file name, without separators."""
     return quote(task, safe="-_.@+=,")
-
-
-def default_folder(root: Path, model: str, tasks: list[str], now: str) -> Path:
-    """Return a folder that does not exist yet, named after time, model and tasks."""
-    words = f"{now}-{model}-{'+'.join(tasks)}"
-    name = re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
-    path = root / name
-    number = 2
-    while path.exists():
-        path = root / f"{name}-{number}"
-        number += 1
-    return path

@@ -32,8 +32,10 @@ class _Generation:
     def __init__(self, jobs: Sequence[Job], folder: RunFolder, observer: Observer) -> None:
         self._jobs = jobs
         self._observer = observer
-        self._done = {job.plan.task.name: folder.prepare(job.plan.task.name) for job in jobs}
-        self._files: Mapping[str, Appender] = {job.plan.task.name: folder.appender(job.plan.task.name) for job in jobs}
+        self._done = {job.plan.task.name: folder.prepare_samples(job.plan.task.name) for job in jobs}
+        self._files: Mapping[str, Appender] = {
+            job.plan.task.name: Appender(folder.samples(job.plan.task.name)) for job in jobs
+        }
         self._works = self._walk()
         self.budget: BudgetError | None = None
 

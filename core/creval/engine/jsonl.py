@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from creval.engine.secrets import Secrets
 from creval.errors import RunError
 
-__all__ = ["Appender", "drop_torn_line", "dump_line", "read_lines", "write_json"]
+__all__ = [
+    "Appender",
+    "UnstorableError",
+    "disk_error",
+    "drop_torn_line",
+    "dump_line",
+    "keep_lines",
+    "read_lines",
+    "write_json",
+]
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
+class UnstorableError(RunError):
+    """A record holds NaN or something that is no plain data."""
+
+
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """Encode one record as a line. Raises RunError where it holds NaN or something that is no plain data.
+    """Encode one record as a line. Raises UnstorableError where it holds NaN or something that is no plain data.
 
     Lone surrogates, which a model may answer with, are kept by their JSON escape.
     """
     try:
         text = _ENCODE(record)
-    except (TypeError, ValueError) as error:
-        raise RunError(
-            f"a record cannot be stored: {error}", cure="Report plain finite numbers, texts and lists."
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnstorableError(
+            f"it cannot be stored: {error}", cure="Report plain finite numbers, texts, lists and mappings."
         ) from error
     try:
         return text.encode() + b"\n"
@@ -42,32 +57,48 @@ class Appender:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._secrets = Secrets()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise disk_error(error, path) from error
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Append one record as a line."""
-        line = dump_line(record)
+        """Append one record as a line. Raises UnstorableError, with nothing written, where it is no plain data."""
+        line = self._secrets.hide(dump_line(record))
         start = os.lseek(self._file, 0, os.SEEK_END)
         try:
             written = os.write(self._file, line)
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            os.ftruncate(self._file, start)
-            reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else str(error.strerror)
-            raise RunError(
-                f"cannot write a sample: {reason}",
-                where=str(self._path),
-                cure="Free some space and go on with: creval resume " + str(self._path.parent.parent),
-            ) from error
+            with contextlib.suppress(OSError):  # a torn line is dropped when the run is resumed
+                os.ftruncate(self._file, start)
+            raise disk_error(error, self._path) from error
 
     def close(self) -> None:
         """Bring the lines to disk and close the file."""
-        if self._file >= 0:
-            os.fsync(self._file)
-            os.close(self._file)
-            self._file = -1
+        if self._file < 0:
+            return
+        descriptor, self._file = self._file, -1
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            raise disk_error(error, self._path) from error
+        finally:
+            os.close(descriptor)
+
+
+def disk_error(error: OSError, path: Path) -> RunError:
+    """Return the error of a file of a run folder that cannot be written, with the way on."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
+    return RunError(
+        "the disk is full" if full else f"cannot be written: {error.strerror}",
+        where=str(path),
+        cure=f"{'Free some space' if full else 'Mend this'}, then go on with: creval resume {folder}",
+    )
 
 
 def drop_torn_line(path: Path) -> bool:
@@ -111,15 +142,37 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
+def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
+    """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with path.open("rb") as source, beside.open("wb") as target:
+            for line in source:
+                if line.endswith(b"\n") and keep(json.loads(line)):
+                    target.write(line)
+            target.flush()
+            os.fsync(target.fileno())
+        beside.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise disk_error(error, path) from error
+
+
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all (written beside, then renamed). Raises RunError for NaN."""
+    """Write a JSON file whole or not at all (written beside, then renamed). Raises RunError for NaN and a full disk."""
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
-        raise RunError(f"not a number in the data: {error}", where=str(path)) from error
+        raise UnstorableError(f"not a number in the data: {error}", where=str(path)) from error
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:
+            file.write(Secrets().hide((text + "\n").encode("utf-8", "backslashreplace")))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise disk_error(error, path) from error

@@ -10,7 +10,7 @@ from typing import Any
 
 from creval.engine.aggregate import aggregate_task, metric_names, task_results
 from creval.engine.context import instruments
-from creval.engine.folder import RunFolder, default_folder
+from creval.engine.folder import RunFolder
 from creval.engine.generate import Job, generate
 from creval.engine.jsonl import write_json
 from creval.engine.lock import RunLock
@@ -20,13 +20,13 @@ from creval.engine.observer import Observer, Quiet
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan
 from creval.engine.schemas import check_manifest, check_results
-from creval.engine.score import batches
-from creval.engine.score_writer import ScoreWriter
+from creval.engine.scoring_step import score_again, score_missing
 from creval.engine.setup import Setup, open_plans, open_setup
-from creval.engine.tally import TaskTally
+from creval.engine.tally import TaskTally, UsageTally
 from creval.errors import BudgetError, RunError, UsageError
 from creval.models.budget import Budget
 from creval.plugins.loader import load_plugins
+from creval.types.sample import SampleScore
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
 
@@ -55,9 +55,11 @@ def run_new(tasks: Sequence[str], model: str, options: RunOptions, observer: Obs
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins)
     setup.models.get(TARGET)
-    path = options.output or default_folder(RUNS, model, [p.task.name for p in plans], now().replace(":", ""))
-    folder = RunFolder.create(path)
-    with RunLock(path):
+    if options.output:
+        folder = RunFolder.create(options.output)
+    else:
+        folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
+    with RunLock(folder.path):
         manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
         return _Run(folder, manifest, setup, plans, watcher).whole()
 
@@ -159,7 +161,8 @@ class _Run:
         try:
             jobs = [Job(plan, self._setup.runtime(plan.task)) for plan in self._plans]
             budget = await generate(jobs, self._folder, self._setup.options.concurrency, self._observer)
-            results = await self._results("budget" if budget else "done")
+            results, unpaid = await self._results("budget" if budget else "done")
+            budget = budget or unpaid
         finally:
             await self._setup.close()
         self._manifest["sessions"][-1]["ended"] = now()
@@ -169,13 +172,18 @@ class _Run:
 
     async def _score_only(self) -> Finished:
         try:
-            results = await self._results(self._manifest["status"])
+            results, budget = await self._results(self._manifest["status"], again=True)
         finally:
             await self._setup.close()
-        return self._finish(results, None)
+        return self._finish(results, budget)
 
-    async def _results(self, status: str) -> dict[str, Any]:
-        tasks = [await self._score_task(plan) for plan in self._plans]
+    async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
+        """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
+        budget = None
+        tasks = []
+        for plan in self._plans:
+            budget = await self._score_task(plan, again) or budget
+            tasks.append(self._aggregate_task(plan))
         results = {
             "schema": 1,
             "creval": self._manifest["creval"],
@@ -183,30 +191,37 @@ class _Run:
             "model": self._manifest["roles"][TARGET],
             "roles": self._manifest["roles"],
             "seed": self._setup.options.seed,
-            "status": status,
+            "status": "budget" if budget else status,
             "tasks": tasks,
         }
         check_results(results)
         write_json(self._folder.results, results)
-        return results
+        return results, budget
 
-    async def _score_task(self, plan: TaskPlan) -> dict[str, Any]:
+    async def _score_task(self, plan: TaskPlan, again: bool) -> BudgetError | None:
+        self._observer.on_phase("score", plan.task.name, plan.total, 0)
+        step = score_again if again else score_missing
+        return await step(self._folder, self._setup.scoring(plan.task), self)
+
+    def one(self, score: SampleScore) -> None:
+        """A sample has been scored."""
+        self._setup.plugins.hooks.creval_sample_finished(score)
+
+    def some(self, count: int) -> None:
+        """`count` samples have been scored."""
+        self._observer.on_scored(count)
+
+    def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
+        """The third step of a task, from its files alone."""
         task = plan.task
-        setup = self._setup
-        chosen = instruments(task.resources, setup.options.resources)
-        scoring = setup.scoring(task)
-        tally = TaskTally(metric_names(plan), [condition.name for condition in task.conditions])
-        self._observer.on_phase("score", task.name, plan.total, 0)
-        with ScoreWriter(self._folder.scores(task.name)) as writer:
-            for batch in batches(self._folder.read_samples(task.name)):
-                for sample, score in zip(batch, await scoring.score(batch), strict=True):
-                    tally.add(score)
-                    tally.add_usage(sample)
-                    writer.write(score)
-                    setup.plugins.hooks.creval_sample_finished(score)
-                self._observer.on_scored(len(batch))
-        metrics = aggregate_task(plan, tally, chosen, setup.plugins.registry, setup.options.seed)
-        return task_results(plan, tally, metrics, chosen)
+        chosen = instruments(task.resources, self._setup.options.resources)
+        tally, usage = TaskTally(metric_names(plan), [condition.name for condition in task.conditions]), UsageTally()
+        for sample in self._folder.read_samples(task.name):
+            usage.add(sample)
+        for score in self._folder.read_scores(task.name):
+            tally.add(score)
+        metrics = aggregate_task(plan, tally, chosen, self._setup.plugins.registry, self._setup.options.seed)
+        return task_results(plan, (tally, usage), metrics, chosen)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)

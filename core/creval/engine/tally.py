@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,90 +11,130 @@ from typing import Any
 
 import numpy as np
 
+from creval.errors import ScoringError
 from creval.scoring.clusters import Clusters
 from creval.types.messages import Usage
 from creval.types.metrics import StatusCounts
-from creval.types.sample import Sample, SampleScore, Status
+from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
-__all__ = ["FAILED", "TaskTally"]
+__all__ = ["FAILED", "TaskTally", "UsageTally"]
 
 _STATUSES = tuple(Status)
+_CODES = {status: code for code, status in enumerate(_STATUSES)}
+_SHOWN = 5
 FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 """The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
 
+Column = np.ndarray[Any, np.dtype[np.int64]]
 
-@dataclass(slots=True)
+
 class TaskTally:
-    """Columns over the samples of one task: doc, condition, status and every score (NaN where there is none)."""
+    """Columns over the samples of one task: doc, repeat, condition, status and every score (NaN: there is none).
 
-    names: Sequence[str]
-    conditions: Sequence[str]
-    docs: dict[str, int] = field(default_factory=dict)
-    doc_column: array[int] = field(default_factory=lambda: array("l"))
-    condition_column: array[int] = field(default_factory=lambda: array("l"))
-    status_column: array[int] = field(default_factory=lambda: array("b"))
-    columns: dict[str, array[float]] = field(default_factory=dict)
-    routes: Counter[str] = field(default_factory=Counter)
-    usage: Usage = field(default_factory=Usage)
-    cost: float = 0.0
-    unpriced: int = 0
-    calls: int = 0
-    errors: list[str] = field(default_factory=list)
+    What is made from them does not depend on the order in which the samples ended.
+    """
+
+    def __init__(self, names: Sequence[str], conditions: Sequence[str]) -> None:
+        self._names = tuple(names)
+        self._conditions = {name: index for index, name in enumerate(conditions)}
+        self._docs: dict[str, int] = {}
+        self._doc, self._repeat, self._condition, self._status = (array("l") for _ in range(4))
+        self._scores = {name: array("d") for name in self._names}
+        self._order: Column | None = None
+        self._errors: list[tuple[SampleKey, str]] = []
+        self.routes: Counter[str] = Counter()
 
     def add(self, score: SampleScore) -> None:
-        """Add one sample's score."""
-        self.doc_column.append(self.docs.setdefault(score.key.doc, len(self.docs)))
-        self.condition_column.append(self.conditions.index(score.key.condition))
-        self.status_column.append(_STATUSES.index(score.status))
-        for name in self.names:
-            column = self.columns.setdefault(name, array("d"))
-            column.append(score.scores.get(name, float("nan")))
+        """Add one sample's score. Raises ScoringError, naming the sample, where a number is not finite."""
+        self._order = None
+        self._doc.append(self._docs.setdefault(score.key.doc, len(self._docs)))
+        self._repeat.append(score.key.repeat)
+        self._condition.append(self._conditions[score.key.condition])
+        self._status.append(_CODES[score.status])
+        for name, column in self._scores.items():
+            value = score.scores.get(name)
+            if value is not None and not math.isfinite(value):
+                raise ScoringError(f"the score {name!r} of {tuple(score.key)} is {value}, which is no finite number")
+            column.append(math.nan if value is None else value)
         if score.route:
             self.routes[score.route] += 1
-        if score.status is Status.ERRORED and len(self.errors) < 5:
-            self.errors.append(f"{score.key.doc}: {score.reason}")
+        if score.status is Status.ERRORED:
+            self._errors = sorted([*self._errors, (score.key, score.reason or "")])[:_SHOWN]
 
-    def add_usage(self, sample: Sample) -> None:
-        """Add what a sample's calls took."""
+    @property
+    def errors(self) -> list[str]:
+        """The first errored samples by name, each with its reason."""
+        return [f"{key.doc}: {reason}" for key, reason in self._errors]
+
+    def counts(self, planned: int, condition: int | None = None) -> StatusCounts:
+        """Return the counts by status; what was planned and has no score counts as skipped."""
+        status = self._sorted(self._status)
+        if condition is not None:
+            status = status[self._sorted(self._condition) == condition]
+        counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}
+        counted["skipped"] += max(0, planned - int(status.size))
+        return StatusCounts(**counted)
+
+    def clusters(self, name: str, zero: float | None, condition: int | None = None) -> tuple[Clusters, int]:
+        """Return (the values clustered by doc, number of the model's failures among them).
+
+        `zero` is what those failures (FAILED) count as, where no scorer gave them a score of their own; None leaves
+        these out. Errored and skipped samples are always left out.
+        """
+        values = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
+        status = self._sorted(self._status)
+        keep = np.ones(values.size, dtype=bool)
+        if condition is not None:
+            keep = self._sorted(self._condition) == condition
+        failed = np.isin(status, [_CODES[each] for each in FAILED]) & keep
+        if zero is not None:
+            values = np.where(failed & np.isnan(values), zero, values)
+        keep &= ~np.isnan(values)
+        return Clusters.group(values[keep], self._ranks()[self._sorted(self._doc)][keep]), int(failed.sum())
+
+    def _ranks(self) -> Column:
+        """The place of each doc when their ids are sorted."""
+        ranks = np.empty(len(self._docs), dtype=np.int64)
+        for rank, doc in enumerate(sorted(self._docs)):
+            ranks[self._docs[doc]] = rank
+        return ranks
+
+    def _sorting(self) -> Column:
+        """The order of the samples by doc, condition and repeat."""
+        if self._order is None:
+            docs = self._ranks()[np.array(self._doc, dtype=np.int64)]
+            self._order = np.lexsort((np.array(self._repeat), np.array(self._condition), docs))
+        return self._order
+
+    def _sorted(self, column: array[int]) -> Column:
+        return np.array(column, dtype=np.int64)[self._sorting()]
+
+
+@dataclass(slots=True)
+class UsageTally:
+    """What the recorded calls of one task took, all roles together."""
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    unpriced: int = 0
+    _costs: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample's calls."""
         for call in sample.calls:
             if call.reply is not None:
                 self._add_reply(call.reply)
 
     def _add_reply(self, reply: Mapping[str, Any]) -> None:
-        usage = reply["usage"]
         self.calls += 1
-        self.usage += Usage(usage["input_tokens"], usage["output_tokens"], usage["reasoning_tokens"])
-        if "cost" in reply:
-            self.cost += reply["cost"]
-        else:
+        self.usage += Usage(**reply.get("usage", {}))
+        cost = reply.get("cost")
+        if cost is None:
             self.unpriced += 1
+        elif cost:
+            self._costs.append(cost)
 
-    def counts(self, planned: int, condition: int | None = None) -> StatusCounts:
-        """Return the counts by status; what was planned and never made counts as skipped."""
-        status = self._column(self.status_column)
-        if condition is not None:
-            status = status[self._column(self.condition_column) == condition]
-        counted = {name.value: int((status == index).sum()) for index, name in enumerate(_STATUSES)}
-        counted["skipped"] += max(0, planned - int(status.size))
-        return StatusCounts(**counted)
-
-    def clusters(self, name: str, zero: float | None, condition: int | None = None) -> tuple[Clusters, int]:
-        """Return (the values clustered by doc, number of failed samples).
-
-        `zero` is what the model's failures (FAILED) count as, where no scorer gave them a score of their own; None
-        leaves those out. Errored and skipped samples are always left out.
-        """
-        values = np.array(self.columns.get(name, array("d")), dtype=np.float64)
-        docs, status = self._column(self.doc_column), self._column(self.status_column)
-        keep = np.ones(values.size, dtype=bool)
-        if condition is not None:
-            keep = self._column(self.condition_column) == condition
-        failed = np.isin(status, [_STATUSES.index(each) for each in FAILED]) & keep
-        if zero is not None:
-            values = np.where(failed & np.isnan(values), zero, values)
-        keep &= ~np.isnan(values)
-        return Clusters.group(values[keep], docs[keep]), int(failed.sum())
-
-    @staticmethod
-    def _column(values: array[int]) -> np.ndarray:
-        return np.array(values, dtype=np.int64)
+    @property
+    def cost(self) -> float:
+        """US dollars; summed exactly, so that the order of the samples changes no digit."""
+        return math.fsum(self._costs)

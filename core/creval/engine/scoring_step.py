@@ -1,0 +1,82 @@
+"""The second step of a task, on files: samples/<task>.jsonl -> scores/<task>.jsonl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from creval.engine.codec import score_data
+from creval.engine.folder import DoneKeys, RunFolder
+from creval.engine.jsonl import Appender, UnstorableError
+from creval.engine.score import TaskScoring, batches
+from creval.errors import BudgetError
+from creval.types.sample import Sample, SampleScore, Status
+
+__all__ = ["ScoringWatch", "score_again", "score_missing"]
+
+
+class ScoringWatch(Protocol):
+    """Who is told of scores."""
+
+    def one(self, score: SampleScore) -> None:
+        """A sample has been scored and its score is written."""
+
+    def some(self, count: int) -> None:
+        """A batch of `count` samples is done."""
+
+
+async def score_missing(folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch) -> BudgetError | None:
+    """Score the samples that have no score yet, or an errored one; each batch is on disk when it is done.
+
+    A judge that was paid is thus never asked again for the same sample. Returns the BudgetError that ended it, if
+    one did; what was not scored then counts as skipped.
+    """
+    done = folder.prepare_scores(scoring.task.name)
+    samples = folder.read_samples(scoring.task.name)
+    watch.some(len(done))
+    return await _score(_not_in(done, samples), scoring, Appender(folder.scores(scoring.task.name)), watch)
+
+
+async def score_again(folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch) -> BudgetError | None:
+    """Score every sample anew into a file beside the old one, which takes its place when it is whole."""
+    path = folder.scores(scoring.task.name)
+    beside = path.with_name(f"{path.stem}.new.jsonl")
+    beside.unlink(missing_ok=True)
+    try:
+        samples = folder.read_samples(scoring.task.name)
+        budget = await _score(samples, scoring, Appender(beside), watch)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return budget
+
+
+def _not_in(done: DoneKeys, samples: Iterable[Sample]) -> Iterable[Sample]:
+    return (sample for sample in samples if sample.key not in done)
+
+
+async def _score(
+    samples: Iterable[Sample], scoring: TaskScoring, file: Appender, watch: ScoringWatch
+) -> BudgetError | None:
+    try:
+        for batch in batches(samples):
+            for score in await scoring.score(batch):
+                watch.one(_append(file.append, score))
+            watch.some(len(batch))
+    except BudgetError as error:
+        return error
+    finally:
+        file.close()
+    return None
+
+
+def _append(write: Callable[[dict[str, object]], None], score: SampleScore) -> SampleScore:
+    """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
+    try:
+        write(score_data(score))
+        return score
+    except UnstorableError as error:
+        reason = f"the parsed value or the details of the score: {error.what}"
+        failed = SampleScore(score.key, Status.ERRORED, route=score.route, reason=reason)
+        write(score_data(failed))
+        return failed
