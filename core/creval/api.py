@@ -60,6 +60,12 @@ class RunResult:
         errored = sum(result["counts"]["errored"] for result in self.results["tasks"])
         return errored / planned if planned else 0.0
 
+    def exit_status(self, allowed_error_share: float = 0.0) -> int:
+        """Return what the command would exit with: 0 done, 1 too many samples errored, 3 stopped by the budget."""
+        if self.status == "budget":
+            return 3
+        return 1 if self.error_share() > allowed_error_share else 0
+
 
 def run(
     tasks: Sequence[str], model: str, options: RunOptions | None = None, observer: Observer | None = None

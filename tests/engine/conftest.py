@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.chat_server import ChatServer, Received
+from support.chat_server import ChatServer
+from support.parrot import parrot
 
 from creval.engine.options import RunOptions
 
@@ -67,11 +68,6 @@ def make_task(tmp_path: Path) -> MakeTask:
         return str(tmp_path / f"{name}.yaml")
 
     return make
-
-
-def parrot(request: Received) -> str:
-    """Answer with the last word of the prompt."""
-    return request.prompt.rsplit(" ", 1)[-1]
 
 
 @pytest.fixture

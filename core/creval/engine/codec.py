@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.messages import Reply
 from creval.types.sample import CallRecord, Sample, SampleKey, SampleScore, Status
 
-__all__ = ["read_key", "read_sample", "read_score", "reply_data", "sample_data", "score_data"]
+__all__ = ["read_key", "read_sample", "read_score", "sample_data", "score_data"]
 
 
 def read_key(record: Mapping[str, Any]) -> SampleKey:
@@ -35,6 +34,8 @@ def sample_data(sample: Sample) -> dict[str, Any]:
 
 def _call_data(call: CallRecord) -> dict[str, Any]:
     data: dict[str, Any] = {"role": call.role, "kept": call.kept, "messages": [dict(m) for m in call.messages]}
+    if call.settings:
+        data["settings"] = dict(call.settings)
     if call.reply is not None:
         data["reply"] = dict(call.reply)
     if call.error is not None:
@@ -50,14 +51,22 @@ def read_sample(record: Mapping[str, Any]) -> Sample:
         status=Status(record["status"]),
         answers=record["answers"],
         outcome=record.get("outcome", {}),
-        calls=[
-            CallRecord(call["role"], call["kept"], call["messages"], call.get("reply"), call.get("error"))
-            for call in record["calls"]
-        ],
+        calls=[_read_call(call) for call in record["calls"]],
         reason=record.get("reason"),
         seed=record["seed"],
         started=record["started"],
         seconds=record["seconds"],
+    )
+
+
+def _read_call(call: Mapping[str, Any]) -> CallRecord:
+    return CallRecord(
+        role=call["role"],
+        kept=call["kept"],
+        messages=call["messages"],
+        reply=call.get("reply"),
+        error=call.get("error"),
+        settings=call.get("settings", {}),
     )
 
 
@@ -79,30 +88,3 @@ def read_score(record: Mapping[str, Any]) -> SampleScore:
         reason=record.get("reason"),
         details=record.get("details", {}),
     )
-
-
-def reply_data(reply: Reply) -> dict[str, Any]:
-    """Return a reply as plain data, without what is empty."""
-    completions = []
-    for completion in reply.completions:
-        item: dict[str, Any] = {"text": completion.text, "finish_reason": completion.finish_reason}
-        if completion.reasoning is not None:
-            item["reasoning"] = completion.reasoning
-        if completion.refusal is not None:
-            item["refusal"] = completion.refusal
-        if completion.logprobs is not None:
-            item["logprobs"] = [[token.token, token.logprob] for token in completion.logprobs]
-        completions.append(item)
-    usage = reply.usage
-    data: dict[str, Any] = {
-        "completions": completions,
-        "usage": {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reasoning_tokens": usage.reasoning_tokens,
-        },
-        "latency": round(reply.latency, 6),
-        "attempts": reply.attempts,
-    }
-    optional = {"cost": reply.cost, "model": reply.model, "served_by": reply.served_by, "cached": reply.cached or None}
-    return data | {name: value for name, value in optional.items() if value is not None}

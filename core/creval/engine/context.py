@@ -11,6 +11,7 @@ from creval.errors import UnknownNameError
 from creval.plugins.registry import Registry
 from creval.resources.opening import open_resource
 from creval.resources.options import ResourceOptions
+from creval.tasks.model import Task
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 
@@ -50,10 +51,11 @@ class TaskContext:
     """The `Context` of one task."""
 
     def __init__(
-        self, task: str, seed: int, specs: Mapping[str, str], shared: OpenResources, models: RoleModels
+        self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, models: RoleModels
     ) -> None:
-        self.task = task
+        self.task = task.name
         self.seed = seed
+        self._role_models = task.role_models
         self.specs = dict(specs)
         self._shared = shared
         self._models = models
@@ -71,7 +73,9 @@ class TaskContext:
         self._calls[key, role] = call + 1
         n = int(settings.pop("n", 1))
         origin = Origin(key, role, call)
-        return await self._models.get(role).generate(GenerateRequest(tuple(messages), settings, origin, n))
+        return await self._models.get(role, self._role_models.get(role)).generate(
+            GenerateRequest(tuple(messages), settings, origin, n)
+        )
 
     def forget_calls(self) -> None:
         """Drop the counters of calls, when the samples they belong to are finished."""

@@ -69,8 +69,8 @@ class _ScriptedModels(RoleModels):
         parts = Parts(_Script(example), _Script.traits, limiter, Budget(), RetryPolicy(0, 1.0, 1.0, 1.0), SystemClock())
         self._target = Model(ModelSpec.parse("test/answers"), parts)
 
-    def get(self, role: str) -> Model:
-        return self._target if role == TARGET else self._others.get(role)
+    def get(self, role: str, default: str | None = None) -> Model:
+        return self._target if role == TARGET else self._others.get(role, default)
 
 
 async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> list[ExampleOutcome]:
@@ -98,7 +98,8 @@ async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -
         runtime = replace(runtime, models=_ScriptedModels(setup.models, example))
     doc = _doc(example, dataset)
     condition = task.conditions[0]
-    sample = await make_sample(runtime, Work(SampleKey(task.name, doc.id, condition.name, 0), doc, condition, 0))
+    work = Work(SampleKey(task.name, doc.id, condition.name, 0), doc, condition, 0)
+    sample = (await make_sample(runtime, work)).sample
     return (await setup.scoring(task).score([sample]))[0]
 
 

@@ -26,19 +26,25 @@ class RoleModels:
         self._options = options
         self._open: dict[str, Model] = {}
 
-    def get(self, role: str) -> Model:
-        """Return the model that plays a role. Raises UsageError where none does."""
-        if role not in self._open:
-            if role not in self._specs:
+    def get(self, role: str, default: str | None = None) -> Model:
+        """Return the model that plays a role: the user's choice, else `default` (the task's own).
+
+        Raises UsageError where there is neither.
+        """
+        chosen = self._specs.get(role)
+        name = role if chosen is not None or default is None else f"{role}={default}"
+        if name not in self._open:
+            spec = chosen or default
+            if spec is None:
                 raise UsageError(
                     f"no model plays the role {role!r}", where="--role", cure=f"Add: --role {role}=<provider>/<model>"
                 )
             options = self._options if role == TARGET else replace(self._options, base_url=None)
-            self._open[role] = open_model(self._specs[role], self._registry, options)
-        return self._open[role]
+            self._open[name] = open_model(spec, self._registry, options)
+        return self._open[name]
 
     def describe(self) -> dict[str, dict[str, Any]]:
-        """Return plain data on the models opened, by role."""
+        """Return plain data on the models opened, by role (`judge=openai/x`: a task's own choice for the role)."""
         return {role: model.describe() for role, model in self._open.items()}
 
     def opened(self) -> Mapping[str, Model]:

@@ -110,8 +110,8 @@ def _spent(folder: RunFolder, plans: Sequence[TaskPlan]) -> tuple[float, int]:
     cost, calls = 0.0, 0
     for plan in plans:
         for sample in folder.read_samples(plan.task.name):
-            replies = [call.reply for call in sample.calls if call.reply is not None]
-            cost += sum(reply.get("cost", 0.0) for reply in replies)
+            replies = [call.reply for call in sample.calls if call.reply is not None and not call.reply.get("cached")]
+            cost += sum(reply.get("cost") or 0.0 for reply in replies)
             calls += len(replies)
     return cost, calls
 

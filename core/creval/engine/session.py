@@ -5,19 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from creval.engine.codec import reply_data
 from creval.engine.context import TaskContext
 from creval.engine.models import TARGET, RoleModels
 from creval.engine.plan import Work
 from creval.engine.seeds import derive, sample_seed
-from creval.errors import ModelError, UnknownNameError
+from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, UnknownNameError, UsageError
+from creval.models.reply_json import reply_to_json
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.tasks.templates import render
 from creval.types.components import Parsed, TaskProtocol
-from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply
+from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import CallRecord, Condition, Doc, Status
 
 __all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]
@@ -64,6 +64,8 @@ class LiveSession:
         self.calls: list[CallRecord] = []
         self.answers: list[str] = []
         self.outcome: dict[str, Any] = {}
+        self.end: SampleEnd | None = None
+        self.stop: CrevalError | None = None
 
     @property
     def doc(self) -> Doc:
@@ -96,21 +98,48 @@ class LiveSession:
         return render(task.prompts[name], fields, task.file)
 
     async def ask(self, messages: Sequence[Message], role: str = TARGET, **settings: Any) -> Reply:
-        """Ask a model and record the call."""
+        """Ask a model and record the call. Once the sample has ended, every further call ends it again."""
+        if self.end is not None:
+            raise self.end
         request = self._request(messages, role, settings)
-        model = self._runtime.models.get(role)
+        model = self._runtime.models.get(role, self._runtime.task.role_models.get(role))
         if role == TARGET:
             request = self._seeded(request, model.traits.remote)
         try:
             reply = await model.generate(request)
         except ModelError as error:
-            self._record(role, request.messages, None, str(error))
+            self._record(request, None, str(error))
             raise
-        self._record(role, request.messages, reply, None)
+        except (BudgetError, UsageError) as error:
+            self.stop = error
+            raise
+        self._record(request, reply, None)
         if role == TARGET:
-            for completion in reply.completions:
-                _check_end(completion)
+            self._check_reply(request, reply)
         return reply
+
+    def _check_reply(self, request: GenerateRequest, reply: Reply) -> None:
+        """End the sample where the target was cut or declined. Raises where it lacks what the task requires."""
+        for completion in reply.completions:
+            if completion.refusal or completion.finish_reason == "content_filter":
+                self._end(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
+            if completion.finish_reason == "length":
+                self._end(Status.TRUNCATED, "the answer was cut at the token limit")
+            if completion.logprobs is None and request.settings.get("logprobs"):
+                self._lack_logprobs()
+
+    def _lack_logprobs(self) -> None:
+        if "logprobs" in self._runtime.task.requires:
+            raise FatalModelError(
+                "the model gives no log-probabilities, which the task needs",
+                where=self._runtime.task.name,
+                cure="Take a model or provider that gives them, or leave the task out.",
+                every_call=True,
+            )
+
+    def _end(self, status: Status, reason: str) -> NoReturn:
+        self.end = SampleEnd(status, reason)
+        raise self.end
 
     def parse(self, text: str) -> Parsed:
         """Read a text with the task's parser chain."""
@@ -126,7 +155,7 @@ class LiveSession:
 
     def unparsed(self, reason: str) -> None:
         """End as unparsed."""
-        raise SampleEnd(Status.UNPARSED, reason)
+        self._end(Status.UNPARSED, reason)
 
     def _request(self, messages: Sequence[Message], role: str, given: Mapping[str, Any]) -> GenerateRequest:
         runtime = self._runtime
@@ -150,20 +179,14 @@ class LiveSession:
         settings = {**request.settings, "seed": seed}
         return GenerateRequest(request.messages, settings, request.origin, request.n)
 
-    def _record(self, role: str, messages: Sequence[Message], reply: Reply | None, error: str | None) -> None:
-        sent = [message.to_json() for message in messages]
+    def _record(self, request: GenerateRequest, reply: Reply | None, error: str | None) -> None:
+        role = request.origin.role
+        sent = [message.to_json() for message in request.messages]
         before = self._last.get(role, [])
         kept = 0
         while kept < min(len(before), len(sent)) and before[kept] == sent[kept]:
             kept += 1
         self._last[role] = sent
-        data = reply_data(reply) if reply is not None else None
-        self.calls.append(CallRecord(role, kept, sent[kept:], data, error))
-
-
-def _check_end(completion: Completion) -> None:
-    """End the sample where the target was cut or declined."""
-    if completion.refusal or completion.finish_reason == "content_filter":
-        raise SampleEnd(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
-    if completion.finish_reason == "length":
-        raise SampleEnd(Status.TRUNCATED, "the answer was cut at the token limit")
+        settings = {**request.settings, "n": request.n} if request.n > 1 else request.settings
+        data = reply_to_json(reply) if reply is not None else None
+        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings))

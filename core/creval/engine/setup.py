@@ -121,7 +121,7 @@ def open_setup(
     contexts = {}
     for task in tasks:
         specs = instruments(task.resources, options.resources)
-        contexts[task.name] = TaskContext(task.name, options.seed, specs, resources, models)
+        contexts[task.name] = TaskContext(task, options.seed, specs, resources, models)
         players[task.name] = (task, contexts[task.name])
     return Setup(plugins, options, models, resources, contexts)
 

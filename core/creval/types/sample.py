@@ -53,8 +53,8 @@ class Condition:
 class CallRecord:
     """One call as stored: role, messages sent, reply as plain data, or the error that ended it.
 
-    `messages` holds only what was not in the call before it (`kept` counts the messages carried over),
-    so that a game of 50 turns is not stored quadratically.
+    `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
+    over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
     """
 
     role: str
@@ -62,6 +62,7 @@ class CallRecord:
     messages: Sequence[Mapping[str, str]]
     reply: Mapping[str, Any] | None = None
     error: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
