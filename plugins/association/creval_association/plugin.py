@@ -87,12 +87,19 @@ def _data(registry: Registry) -> None:
         "creval_association.chains:PaceProtocol",
         "first associations of a seed, then a chain from each",
         parameters=_object(chains=_POSITIVE),
+        provides=("word", "reason"),
     )
     registry.add(
         "wordlist",
         "nouns",
         "creval_association.nouns:open_nouns",
         "common English nouns: nouns/oewn, nouns/wordnet, nouns/auto",
+    )
+    registry.add(
+        "wordlist",
+        "english",
+        "creval_association.nouns:open_english",
+        "English words with their inflected forms: english/scowl-60",
     )
 
 

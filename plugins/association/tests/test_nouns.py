@@ -8,7 +8,7 @@ import pytest
 
 from creval.errors import MissingPartError, UnknownNameError
 from creval.resources.options import ResourceOptions
-from creval_association.nouns import open_nouns
+from creval_association.nouns import open_english, open_nouns
 
 
 def test_open_english_wordnet() -> None:
@@ -20,6 +20,14 @@ def test_open_english_wordnet() -> None:
     for word in ("are", "paris", "einstein", "london", "runningly", "ice cream"):
         assert word not in nouns
     assert nouns.words.index("company") < nouns.words.index("thimble"), "frequent nouns come first"
+
+
+def test_english_words_with_their_inflected_forms() -> None:
+    english = open_english("scowl-60", ResourceOptions())
+    assert len(english) > 70_000 and english.name.startswith("english/scowl-60@sha256:")
+    assert "tickets" in english and "oyster" in english and "qwxzv" not in english
+    with pytest.raises(UnknownNameError, match="english/scowl-60"):
+        open_english("scowl-95", ResourceOptions())
 
 
 def test_princeton_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
