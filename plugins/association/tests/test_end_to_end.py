@@ -50,7 +50,7 @@ def test_stated_gold_and_mutants(task: str, tmp_path: Path, embedded: Any) -> No
     embedded("glove-6b-50d")
     plugins = load_plugins()
     chosen = options(tmp_path, resources={} if task == "rat" else {"embedding": "embedded/glove-6b-50d"})
-    outcomes = asyncio.run(run_examples([TaskIndex(plugins).load(task)], plugins, chosen))
+    outcomes = asyncio.run(run_examples(TaskIndex(plugins).load(task), chosen, plugins))
     assert len(outcomes) >= 4
     assert [(outcome.example, outcome.faults) for outcome in outcomes if outcome.faults] == []
 
