@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from creval.data.dataset import Dataset
+from creval.data.mirror import REMOTE_KEY
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.errors import CrevalError, DataError, Problem
+from creval.errors import CrevalError, DataError, Problem, UsageError
+from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
+from creval.tasks.check import check, files_of
+from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.tasks.templates import undefined_fields
 
-__all__ = ["check_data", "check_fields"]
+__all__ = ["check_all", "check_data", "check_fields"]
 
 _ORIGIN = re.compile(r"(.*):(\d+)")
+
+
+def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOptions) -> list[Problem]:
+    """Check files, folders and tasks by name: the YAML first, then the data of what is sound.
+
+    Remote data that are not here are no problem of the task: with `options.offline` they are passed over.
+    """
+    problems = list(check(targets, plugins))
+    faulty = {problem.file for problem in problems}
+    index = TaskIndex(plugins)
+    files = [file for target in targets for file in _files(target, index) if file not in faulty]
+    for task in {task.hash: task for task in _tasks(files, index)}.values():
+        remote = plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY)
+        if not (options.offline and remote):
+            problems.extend(check_data(task, plugins.registry, options))
+    return list(dict.fromkeys(problems))
+
+
+def _files(target: str | Path, index: TaskIndex) -> Sequence[Path]:
+    try:
+        return files_of(target, index)
+    except UsageError:
+        return ()  # `check` has reported it
+
+
+def _tasks(files: Sequence[Path], index: TaskIndex) -> Iterator[Task]:
+    for file in files:
+        try:
+            yield from index.expand([file])
+        except CrevalError:
+            continue  # `check` has reported it
 
 
 def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence[Problem]:

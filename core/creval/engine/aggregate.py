@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from creval.engine.instruments import metric_name
+from creval.engine.instruments import Instruments
 from creval.engine.plan import TaskPlan
 from creval.engine.seeds import derive
 from creval.engine.tally import TaskTally, UsageTally
@@ -24,14 +23,14 @@ def metric_names(plan: TaskPlan) -> list[str]:
 
 
 def aggregate_task(
-    plan: TaskPlan, tally: TaskTally, chosen: Mapping[str, str], registry: Registry, seed: int
+    plan: TaskPlan, tally: TaskTally, instruments: Instruments, registry: Registry, seed: int
 ) -> list[MetricResult]:
     """Return every metric over all conditions, then by condition where the task has several."""
     cells: list[int | None] = [None]
     if len(plan.task.conditions) > 1:
         cells += range(len(plan.task.conditions))
     return [
-        _metric(plan, tally, metric, cell, (metric_name(plan.task, metric, chosen, registry), registry, seed))
+        _metric(plan, tally, metric, cell, (instruments.metric_name(plan.task, metric, registry), registry, seed))
         for metric in plan.task.metrics
         for cell in cells
     ]
@@ -61,7 +60,7 @@ def _metric(
 
 
 def task_results(
-    plan: TaskPlan, tallies: tuple[TaskTally, UsageTally], metrics: list[MetricResult], chosen: Mapping[str, str]
+    plan: TaskPlan, tallies: tuple[TaskTally, UsageTally], metrics: list[MetricResult], instruments: Instruments
 ) -> dict[str, Any]:
     """Return one task's part of results.json."""
     task = plan.task
@@ -77,7 +76,7 @@ def task_results(
         "planned": plan.total,
         "counts": _counts(tally.counts(plan.total)),
         "routes": dict(sorted(tally.routes.items())),
-        "instruments": dict(chosen),
+        "instruments": dict(instruments.names),
         "usage": {
             "calls": usage.calls,
             "input_tokens": usage.usage.input_tokens,

@@ -39,6 +39,12 @@ class OpenResources:
                 self._open[name, spec] = open_resource(name, spec, self._registry, self._options)
             return self._open[name, spec]
 
+    def names(self, specs: Mapping[str, str]) -> dict[str, str]:
+        """Return the full names of those that are open and tell one."""
+        opened = {name: self._open.get((name, spec)) for name, spec in specs.items()}
+        found = {name: getattr(resource, "name", None) for name, resource in opened.items()}
+        return {name: full for name, full in found.items() if isinstance(full, str)}
+
     def close(self) -> None:
         """Let resources write what they still hold."""
         for resource in self._open.values():
@@ -66,6 +72,10 @@ class TaskContext:
         if name not in self.specs:
             raise UnknownNameError("resource", name, list(self.specs), where=f"task {self.task}")
         return self._shared.get(name, self.specs[name])
+
+    def names(self) -> dict[str, str]:
+        """Return the full names (with revision or checksum) of the task's resources that are open and tell one."""
+        return self._shared.names(self.specs)
 
     async def ask(self, role: str, messages: Sequence[Message], key: SampleKey, **settings: Any) -> Reply:
         """Ask the model of another role; calls of a sample and role are counted, so that each has its own cache key."""

@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from creval.engine.options import RunOptions
 from creval.plugins.registry import Registry
 from creval.tasks.model import MetricSpec, Task
 
-__all__ = ["foreign_instruments", "metric_name"]
+__all__ = ["Instruments"]
 
 
-def foreign_instruments(task: Task, metric: MetricSpec, chosen: Mapping[str, str], registry: Registry) -> list[str]:
-    """Return the instruments behind a metric that are not the task's own.
+@dataclass(frozen=True, slots=True)
+class Instruments:
+    """What the numbers of one task are made with in this run.
 
-    `chosen` are the resources in use by name. A resource concerns a metric where the scorer that produces the metric's
-    score uses it.
+    `chosen` are the specifications in use, of resources and of the models of roles; `own` those that the task names
+    (a role for which it names none has no entry); `names` the full names, with revision or checksum where the
+    instrument tells it.
     """
-    used: set[str] = set()
-    for ref in task.score:
-        component = registry.get("scorer", ref.name)
-        if metric.source in component.produces or "*" in component.produces:
-            used.update(component.uses)
-    return [chosen[name] for name in sorted(used) if name in chosen and chosen[name] != task.resources.get(name)]
 
+    chosen: Mapping[str, str]
+    own: Mapping[str, str]
+    names: Mapping[str, str]
 
-def metric_name(task: Task, metric: MetricSpec, chosen: Mapping[str, str], registry: Registry) -> str:
-    """Return `drat`, or `drat[embedded/minilm]` where another instrument was used."""
-    foreign = foreign_instruments(task, metric, chosen, registry)
-    return f"{metric.name}[{', '.join(foreign)}]" if foreign else metric.name
+    @classmethod
+    def of(cls, task: Task, options: RunOptions, opened: Mapping[str, str]) -> Instruments:
+        """Return the instruments of a task; `opened` are the full names of the resources that are open."""
+        resources = {name: options.resources.get(name, spec) for name, spec in task.resources.items()}
+        roles = {role: options.roles.get(role) or task.role_models.get(role) for role in task.roles}
+        chosen = resources | {role: spec for role, spec in roles.items() if spec is not None}
+        return cls(chosen, {**task.resources, **task.role_models}, {**chosen, **opened})
+
+    def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:
+        """Return `drat`, or `drat[embedded/minilm]` where another instrument was used."""
+        foreign = self._foreign(task, metric, registry)
+        return f"{metric.name}[{', '.join(foreign)}]" if foreign else metric.name
+
+    def _foreign(self, task: Task, metric: MetricSpec, registry: Registry) -> list[str]:
+        """The instruments behind a metric that are not the task's own.
+
+        An instrument concerns a metric where the task's protocol uses it, or a scorer that produces its score.
+        """
+        components = [registry.get("protocol", task.protocol.name)]
+        for ref in task.score:
+            scorer = registry.get("scorer", ref.name)
+            if metric.source in scorer.produces or "*" in scorer.produces:
+                components.append(scorer)
+        used = {name for component in components for name in (*component.uses, *component.roles)}
+        return [
+            self.chosen[name]
+            for name in sorted(used)
+            if name in self.own and name in self.chosen and self.chosen[name] != self.own[name]
+        ]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.aggregate import aggregate_task, metric_names, task_results
-from creval.engine.context import instruments
 from creval.engine.folder import RunFolder
 from creval.engine.generate import Job, generate
 from creval.engine.jsonl import write_json
@@ -54,7 +53,7 @@ def run_new(tasks: Sequence[str], model: str, options: RunOptions, observer: Obs
     plans = open_plans([str(task) for task in tasks], options, plugins)
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins)
-    setup.models.get(TARGET)
+    setup.open_parts()
     if options.output:
         folder = RunFolder.create(options.output)
     else:
@@ -84,6 +83,7 @@ def resume(
         _check_unchanged(manifest, plans, path)
         spent = Budget(options.max_cost, options.max_calls, *_spent(folder, plans))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent)
+        setup.open_parts()
         return _Run(folder, manifest, setup, plans, watcher).whole()
 
 
@@ -102,6 +102,7 @@ def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Ob
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins)
+        setup.open_parts()
         return _Run(folder, manifest, setup, plans, watcher).scored_again()
 
 
@@ -214,14 +215,14 @@ class _Run:
     def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
         """The third step of a task, from its files alone."""
         task = plan.task
-        chosen = instruments(task.resources, self._setup.options.resources)
+        instruments = self._setup.instruments(task)
         tally, usage = TaskTally(metric_names(plan), [condition.name for condition in task.conditions]), UsageTally()
         for sample in self._folder.read_samples(task.name):
             usage.add(sample)
         for score in self._folder.read_scores(task.name):
             tally.add(score)
-        metrics = aggregate_task(plan, tally, chosen, self._setup.plugins.registry, self._setup.options.seed)
-        return task_results(plan, (tally, usage), metrics, chosen)
+        metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
+        return task_results(plan, (tally, usage), metrics, instruments)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)

@@ -10,9 +10,11 @@ from typing import Any
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.context import OpenResources, TaskContext, instruments
+from creval.engine.instruments import Instruments
 from creval.engine.models import TARGET, RoleModels
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan, plan_task
+from creval.engine.plan_check import check_plan
 from creval.engine.score import TaskScoring
 from creval.engine.session import TaskRuntime
 from creval.errors import UnknownNameError, UsageError
@@ -23,6 +25,7 @@ from creval.plugins.loader import Plugins
 from creval.resources.options import ResourceOptions
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
+from creval.tasks.sections.parts import resource_kind
 from creval.tasks.sections.settings import generation_settings
 from creval.types.components import Baseline, Context
 
@@ -38,6 +41,7 @@ class Setup:
     models: RoleModels
     resources: OpenResources
     contexts: Mapping[str, TaskContext]
+    tasks: Sequence[Task]
 
     def runtime(self, task: Task) -> TaskRuntime:
         """Return what the samples of a task share."""
@@ -61,6 +65,37 @@ class Setup:
         conditions = {condition.name: condition for condition in task.conditions}
         return TaskScoring(task, build_chain(task.parse, registry), scorers, self.contexts[task.name], conditions)
 
+    def open_parts(self) -> None:
+        """Open the target and every resource that the tasks' components use: what is missing must show before a call.
+
+        Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code).
+        """
+        target = self.models.get(TARGET)
+        for task in self.tasks:
+            context = self.contexts[task.name]
+            for name in self._uses(task, target.spec):
+                if resource_kind(name) == "sandbox" and not self.options.allow_code_execution:
+                    raise UsageError(
+                        f"the task {task.name!r} runs code that the model wrote",
+                        where="--allow-code-execution",
+                        cure="Add --allow-code-execution where that may be; it runs in a sandbox.",
+                    )
+                getattr(context.resource(name), "name", None)  # loads the weights behind the name
+
+    def _uses(self, task: Task, target: str) -> Sequence[str]:
+        registry = self.plugins.registry
+        components = [registry.get("protocol", task.protocol.name)]
+        components += [registry.get("parser", ref.name) for ref in task.parse]
+        components += [registry.get("scorer", ref.name) for ref in task.score]
+        provider, _, which = target.partition("/")
+        if provider == "baseline" and which in task.baselines:
+            components.append(registry.get("baseline", task.baselines[which].name))
+        return list(dict.fromkeys(name for component in components for name in component.uses))
+
+    def instruments(self, task: Task) -> Instruments:
+        """Return what a task's numbers are made with: resources and the models of its roles."""
+        return Instruments.of(task, self.options, self.contexts[task.name].names())
+
     async def close(self) -> None:
         """Close models and resources."""
         await self.models.close()
@@ -82,7 +117,9 @@ def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) 
             replacement=options.data.get(task.name) or options.data.get(task.qualified),
             seed=options.seed,
         )
-        plans.append(plan_task(task, open_dataset(task.dataset, plugins.registry, data_options), options))
+        plan = plan_task(task, open_dataset(task.dataset, plugins.registry, data_options), options)
+        check_plan(plan, options, plugins.registry)
+        plans.append(plan)
     return plans
 
 
@@ -123,7 +160,7 @@ def open_setup(
         specs = instruments(task.resources, options.resources)
         contexts[task.name] = TaskContext(task, options.seed, specs, resources, models)
         players[task.name] = (task, contexts[task.name])
-    return Setup(plugins, options, models, resources, contexts)
+    return Setup(plugins, options, models, resources, contexts, tuple(tasks))
 
 
 def _cache_file(options: RunOptions) -> Path:

@@ -1,0 +1,139 @@
+"""What can be known to go wrong is refused before a call is made and before a run folder stands."""
+
+from __future__ import annotations
+
+import pytest
+from support.toy_plugins import write_distribution
+
+import creval
+from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
+
+MODEL = "hosted_vllm/parrot"
+
+
+def refuse(server, options, tasks, error, match, model=MODEL, **changes):
+    given = options(base_url=server.url, **changes)
+    with pytest.raises(error, match=match) as caught:
+        creval.run(tasks, model, given)
+    assert server.requests == []
+    assert not given.output.exists()
+    return caught.value
+
+
+def test_a_template_field_that_the_data_lack(make_task, server, options, tmp_path):
+    task = make_task()
+    text = (tmp_path / "parrot.yaml").read_text("utf-8").replace("{{ word }}", "{{ wrod }}")
+    (tmp_path / "parrot.yaml").write_text(text, "utf-8")
+    found = refuse(server, options, [task], TaskError, "no doc has the field 'wrod'")
+    assert "word" in str(found)
+
+
+def test_too_few_repeats_for_pass_at_k(make_task, server, options):
+    task = make_task(extra="  - {name: p5, from: exact_match, aggregate: {pass@k: 5}, failed: zero}\n")
+    refuse(server, options, [task], UsageError, "needs 5 repeats")
+    creval.run([task], MODEL, options(base_url=server.url, repeats=5))
+
+
+def test_a_setting_that_the_task_varies(make_task, server, options):
+    task = make_task(conditions="conditions: {temperature: [0.5, 1.5]}")
+    refuse(server, options, [task], UsageError, "varies temperature", generation={"temperature": 0})
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"limit": "some"}, "is no limit"),
+        ({"limit": 0}, "is no limit"),
+        ({"repeats": 0}, "repeats must be at least 1"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"allowed_error_share": 2}, "between 0 and 1"),
+    ],
+)
+def test_wrong_options(options, changes, match):
+    with pytest.raises(UsageError, match=match):
+        options(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "match"),
+    [
+        ({"resources": {"embeding": "embedded/minilm"}}, UnknownNameError, "unknown resource 'embeding'"),
+        ({"data": {"parot": "x.jsonl"}}, UnknownNameError, "unknown task 'parot'"),
+        ({"max_cost": -1}, UsageError, "no amount"),
+    ],
+)
+def test_wrong_names(make_task, server, options, changes, error, match):
+    refuse(server, options, [make_task()], error, match, **changes)
+
+
+def test_unknown_task_and_model(make_task, server, options):
+    refuse(server, options, ["parot"], UnknownNameError, "unknown task")
+    refuse(server, options, [], UsageError, "no task")
+    refuse(server, options, [make_task()], UsageError, "no model", model="")
+
+
+def test_a_run_is_never_overwritten(make_task, server, options):
+    task = make_task()
+    creval.run([task], MODEL, options(base_url=server.url))
+    with pytest.raises(RunError, match="a run stands there already"):
+        creval.run([task], MODEL, options(base_url=server.url))
+
+
+PLUGIN = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        registry.add("embedding", "absent", "creval_needy_parts:Absent")
+        registry.add("sandbox", "box", "creval_needy_parts:Box")
+        registry.add("scorer", "near", "creval_needy_parts:Near", produces=("near",), uses=("embedding",))
+        registry.add("scorer", "runs", "creval_needy_parts:Near", produces=("near",), uses=("sandbox",))
+        registry.add("scorer", "judged", "creval_needy_parts:Near", produces=("near",), roles=("judge",))
+"""
+PARTS = """
+    from creval.errors import MissingPartError
+
+    def Absent(model, options):
+        raise MissingPartError("the weights are absent", cure="pip install weights")
+
+    def Box(model, options):
+        return object()
+
+    class Near:
+        def score(self, items, context):
+            raise AssertionError("never reached")
+"""
+
+
+@pytest.fixture
+def needy(tmp_path, monkeypatch):
+    modules = {"creval_needy_plugin.py": PLUGIN, "creval_needy_parts.py": PARTS}
+    write_distribution(tmp_path / "site", "creval-needy", modules, {"needy": "creval_needy_plugin"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setenv("CREVAL_PLUGINS", "needy")
+
+
+def with_scorer(make_task, tmp_path, scorer, extra=""):
+    task = make_task(extra=extra)
+    text = (tmp_path / "parrot.yaml").read_text("utf-8")
+    text = text.replace("score: exact_match", f"score: {scorer}").replace("from: exact_match", "from: near")
+    (tmp_path / "parrot.yaml").write_text(text, "utf-8")
+    return task
+
+
+@pytest.mark.usefixtures("needy")
+def test_a_resource_that_is_not_installed(make_task, server, options, tmp_path):
+    task = with_scorer(make_task, tmp_path, "near", "resources: {embedding: absent/x}\n")
+    refuse(server, options, [task], MissingPartError, "the weights are absent")
+
+
+@pytest.mark.usefixtures("needy")
+def test_code_runs_only_with_leave(make_task, server, options, tmp_path):
+    task = with_scorer(make_task, tmp_path, "runs", "resources: {sandbox: box}\n")
+    refuse(server, options, [task], UsageError, "runs code that the model wrote")
+
+
+@pytest.mark.usefixtures("needy")
+def test_a_role_that_nobody_plays(make_task, server, options, tmp_path):
+    task = with_scorer(make_task, tmp_path, "judged")
+    refuse(server, options, [task], UsageError, "needs a model in the role 'judge'")
