@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.toy_plugins import toy_plugins, toy_registry, write_task
 
-from creval.data.check import check_data
+from creval.data.check import check_all, check_data
 from creval.data.dataset import Dataset
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions, cache_folder
@@ -210,3 +210,25 @@ def test_names_that_the_protocol_provides_are_no_fault(tmp_path: Path) -> None:
     chat = load(tmp_path, "{source: file, file: docs.jsonl}", prompt=prompt)
     (problem,) = check_data(chat, toy_registry(), DataOptions())
     assert problem.message == "no doc has the field 'story'"
+
+
+def test_files_folders_and_names_are_checked_with_their_data(tmp_path: Path) -> None:
+    sound = write_task(tmp_path / "red", "sound.yaml", task="task: sound")
+    faulty = write_task(tmp_path / "red", "faulty.yaml", task="task: faulty", repeats="repeats: x")
+    lacking = write_task(
+        tmp_path / "red", "lacking.yaml", task="task: lacking", dataset="dataset: {source: file, file: d.jsonl}"
+    )
+    (tmp_path / "red" / "d.jsonl").write_text('{"wodr": "x"}\n')
+    remote = write_task(tmp_path / "red", "remote.yaml", task="task: remote", dataset=f"dataset: {URL % ('a' * 64)}")
+    suite = tmp_path / "red" / "suites" / "all.yaml"
+    suite.parent.mkdir()
+    suite.write_text("schema: 1\nversion: 1.0.0\ntitle: x\nsuite: all\ntasks: [sound, lacking]\n")
+    plugins = toy_plugins([("red", tmp_path / "red")])
+    options = DataOptions(offline=True, cache=tmp_path / "cache")
+    found = check_all([tmp_path / "red"], plugins, options)
+    assert [(problem.file, problem.path) for problem in found] == [(faulty, "repeats"), (lacking, "prompt")]
+    assert check_all(["sound", str(remote), sound], plugins, options) == []
+    assert [problem.path for problem in check_all(["all"], plugins, options)] == ["prompt"]
+    assert [problem.message for problem in check_all(["none"], plugins, options)] == ["unknown task 'none'"]
+    (offline,) = check_all([remote], plugins, DataOptions(cache=tmp_path / "cache", mirror=tmp_path / "nowhere"))
+    assert "folder of local data does not exist" in offline.message

@@ -15,12 +15,17 @@ __all__ = ["validate"]
 @click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another instrument.")
 @click.pass_context
 def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: Sequence[str]) -> None:
-    """Check task and suite files (or folders, or task names). Exit code 2 where a problem was found."""
+    """Check task and suite files (or folders, or task names) and their data. Exit code 2 where a problem was found.
+
+    Remote data are not fetched for it.
+    """
+    from creval.data.check import check_all
+    from creval.data.options import DataOptions
     from creval.plugins.loader import load_plugins
-    from creval.tasks.check import check
 
     plugins = load_plugins()
-    problems = [str(problem) for problem in check(targets, plugins)]
+    options = DataOptions.from_environment(offline=True)
+    problems = [str(problem) for problem in check_all(targets, plugins, options)]
     if tests and not problems:
         problems = _run_tests(targets, resource)
     for problem in problems:
