@@ -1,0 +1,55 @@
+"""Lines from a terminal or pipe, awaited without holding up the program's end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from concurrent.futures import Future
+
+__all__ = ["LineReader"]
+
+_CHUNK = 65536
+_LONGEST = 1_000_000
+
+
+class LineReader:
+    """Reads lines from a file descriptor.
+
+    The descriptor is read in a daemon thread of its own: a thread of the executor would be waited for at the end, and
+    one inside `sys.stdin` would hold its lock; both would hang an interrupted program until a key is pressed.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._buffer = b""
+        self._pending: Future[str | None] | None = None
+
+    async def line(self) -> str | None:
+        """Return the next line without its end, None at the end of input.
+
+        Safe to cancel: a line that arrives later is what the next call returns.
+        """
+        if self._pending is None:
+            self._pending = Future()
+            self._pending.set_running_or_notify_cancel()  # from here on a cancelled waiter does not cancel the read
+            threading.Thread(target=self._read, args=(self._pending,), name="creval-person", daemon=True).start()
+        line = await asyncio.wrap_future(self._pending)
+        self._pending = None
+        return line
+
+    def _read(self, answer: Future[str | None]) -> None:
+        try:
+            answer.set_result(self._next())
+        except OSError:  # a terminal that was closed is an end of input
+            answer.set_result(None)
+
+    def _next(self) -> str | None:
+        while b"\n" not in self._buffer and len(self._buffer) < _LONGEST:
+            chunk = os.read(self._descriptor, _CHUNK)
+            if not chunk:
+                rest, self._buffer = self._buffer, b""
+                return rest.decode("utf-8", "replace") if rest else None
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line.removesuffix(b"\r").decode("utf-8", "replace")
