@@ -259,6 +259,11 @@ def test_conditions_may_vary_only_what_is_declared(tmp_path: Path) -> None:
     assert "the grid has 10,201 cells" in text
 
 
+def test_a_known_setting_does_not_hide_under_extra(tmp_path: Path) -> None:
+    ((path, text),) = faults(write_task(tmp_path, generation="generation: {extra: {top_p: 7}}"))
+    assert (path, text.split(";")[0]) == ("generation.extra.top_p", "'top_p' is a known setting")
+
+
 def test_two_scorers_must_not_give_one_score(tmp_path: Path) -> None:
     ((path, text),) = faults(write_task(tmp_path, score="score: [length, {length: {unit: words}}]"))
     assert path == "score[1].length"

@@ -94,7 +94,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     )
     assert task.repeats == 3
     assert task.protocol == ComponentRef("chain", {"rounds": 2})
-    assert task.generation == {"max_tokens": 512, "stop": ["."], "extra": {"top_a": 0.2}}
+    assert task.generation == {"max_tokens": 512, "stop": ["."], "top_a": 0.2}
     assert task.parse == (
         ComponentRef("json_array"),
         ComponentRef("words", {"limit": 10, "unique": True}),

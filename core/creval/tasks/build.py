@@ -23,7 +23,7 @@ from creval.tasks.sections.parts import check_uses, read_baselines, read_resourc
 from creval.tasks.sections.prompts import read_prompts
 from creval.tasks.sections.reading import Reading
 from creval.tasks.sections.scoring import produced_scores, read_list, read_metrics
-from creval.tasks.sections.settings import read_conditions
+from creval.tasks.sections.settings import read_conditions, read_generation
 
 __all__ = ["build_task"]
 
@@ -71,6 +71,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     protocol = _read_protocol(reading)
     component = protocol.component if protocol else None
     prompts = read_prompts(reading, component)
+    generation = read_generation(reading)
     conditions = read_conditions(reading, component)
     dataset = read_dataset(reading, name, find_files)
     resources = read_resources(reading)
@@ -104,7 +105,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         dataset=dataset[0],
         protocol=protocol.ref,
         prompts=prompts,
-        generation=resolved.get("generation", {}),
+        generation=generation,
         conditions=tuple(conditions),
         repeats=int(resolved.get("repeats", 1)),
         parse=tuple(found.ref for found in parts.parse),

@@ -16,7 +16,7 @@ from creval.tasks.schema import load_schema, problems_of, validator_for
 from creval.tasks.sections.reading import Reading
 from creval.types.sample import Condition
 
-__all__ = ["CONDITION_KEY", "EXTRA", "condition_name", "generation_settings", "read_conditions"]
+__all__ = ["CONDITION_KEY", "EXTRA", "condition_name", "generation_settings", "read_conditions", "read_generation"]
 
 CONDITION_KEY = "x-condition"
 """In a parameter schema of a protocol: the task's conditions may vary the parameter."""
@@ -32,6 +32,22 @@ def generation_settings() -> Mapping[str, Any]:
     """Return the known generation settings, each with the JSON Schema of its value."""
     properties: Mapping[str, Any] = load_schema("task")["$defs"]["generation"]["properties"]
     return {name: schema for name, schema in properties.items() if name != EXTRA}
+
+
+def read_generation(reading: Reading) -> Mapping[str, Any]:
+    """Return all settings in one mapping, those under `extra` among them."""
+    settings: dict[str, Any] = {}
+    for path, name, node in reading.members("generation"):
+        if name != EXTRA:
+            settings[name] = plain(node)
+            continue
+        for key, member in node.value.items():
+            if key in generation_settings():
+                message = f"{key!r} is a known setting; {EXTRA} holds only others"
+                cure = "Write it one level higher, where its value is checked."
+                reading.add(member.key or member.place, message, (*path, key), cure)
+            settings[key] = plain(member)
+    return settings
 
 
 def condition_name(settings: Mapping[str, Any]) -> str:
