@@ -18,10 +18,12 @@ from creval.types.messages import Completion, GenerateRequest, Reply, Usage
 from creval_embedded import parts
 from creval_embedded.stream import Gathered
 
-__all__ = ["CONTEXT", "SLOTS", "EmbeddedProvider", "find_gguf"]
+__all__ = ["CONTEXT", "DEFAULT_MAX_TOKENS", "SLOTS", "EmbeddedProvider", "find_gguf"]
 
 SLOTS = 4  # answers in the making at once; they share the weights and each step's matrix products
 CONTEXT = 4096  # tokens of prompt and answer together, for each slot
+DEFAULT_MAX_TOKENS = 512
+"""The longest answer where no `max_tokens` is stated: a small model that rambles would fill its context."""
 
 # Without other settings a token is drawn from the model's whole distribution, as in the chat-completions protocol;
 # llama.cpp's own defaults cut it (top-k 40, top-p 0.95, min-p 0.05).
@@ -49,7 +51,8 @@ class EmbeddedProvider:
     """`embedded/smollm2` or `embedded/<path>.gguf`: chat with seed, `n`, log-probabilities, stop and JSON schemas.
 
     The model is loaded at the first call. At most `SLOTS` answers are made at once, each on a thread that waits in
-    llama.cpp (which lets Python go on). A cancelled call stops within a token. With a seed the same
+    llama.cpp (which lets Python go on). Without `max_tokens` an answer ends after DEFAULT_MAX_TOKENS, with finish
+    reason `length`. A cancelled call stops within a token. With a seed the same
     question gets the same answer on the same machine; completion i of `n` takes seed + i. Log-probabilities are
     those before sampling settings (temperature, top_p) are applied.
     """
@@ -106,7 +109,7 @@ class EmbeddedProvider:
         settings.pop("seed", None)
         if "max_completion_tokens" in settings:
             settings.setdefault("max_tokens", settings.pop("max_completion_tokens"))
-        settings = {**_PLAIN_SAMPLING, **settings}
+        settings = {**_PLAIN_SAMPLING, "max_tokens": DEFAULT_MAX_TOKENS, **settings}
         messages = [message.to_json() for message in request.messages]
         bodies = []
         for first in range(0, request.n, SLOTS):
