@@ -35,6 +35,7 @@ __all__ = ["MAX_BYTES", "domain_faults", "load_domain_file"]
 
 MAX_BYTES = 4_000_000
 KeyPath = tuple[str | int, ...]
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's composer where it is built in: 10 times faster
 
 
 def load_domain_file(path: Path, rules: Rules = SHIPPED_RULES) -> Domain:
@@ -57,7 +58,7 @@ def domain_faults(path: Path, rules: Rules = SHIPPED_RULES) -> tuple[Domain | No
             return None, [Fault(FaultKind.BAD_YAML, f"the file is larger than {MAX_BYTES} bytes")]
         text = path.read_text(encoding="utf-8")
         reader.refuse_aliases(text)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=_Loader)
     except (OSError, UnicodeDecodeError) as error:
         return None, [Fault(FaultKind.BAD_YAML, f"the file cannot be read: {error}")]
     except (yaml.YAMLError, RecursionError) as error:
@@ -84,7 +85,9 @@ class _Reader:
         self.lines: dict[KeyPath, int] = {}
 
     def refuse_aliases(self, text: str) -> None:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if "*" not in text:
+            return  # an alias begins with a star, so the events need no look
+        for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
                 message = f"alias *{event.anchor} is not allowed; write the value out"
                 line = event.start_mark.line + 1 if event.start_mark else None
