@@ -60,7 +60,7 @@ def ask() -> Ask:
 @pytest.fixture
 def fast() -> ModelOptions:
     """Options that retry without waiting by the clock."""
-    return ModelOptions(backoff_base=0.0, backoff_cap=0.0, retry_after_cap=0.0, timeout=20.0)
+    return ModelOptions(backoff_base=0.0, backoff_cap=0.0, retry_after_cap=0.0, timeout=300.0)
 
 
 __all__ = ["Ask", "open_model"]

@@ -242,10 +242,11 @@ def test_answers_reach_the_callers_who_asked(ask) -> None:
 
 
 def test_a_cancelled_call_closes_cleanly(ask) -> None:
-    async def go(url: str) -> str:
-        provider = openai("m", ProviderOptions(base_url=url))
+    async def go(server: ChatServer) -> str:
+        provider = openai("m", ProviderOptions(base_url=server.url))
         task = asyncio.ensure_future(provider.generate(ask()))
-        await asyncio.sleep(0.1)
+        while not server.in_flight:
+            await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -254,7 +255,7 @@ def test_a_cancelled_call_closes_cleanly(ask) -> None:
         return text
 
     with ChatServer([Hang()], answer="still here") as server:
-        assert asyncio.run(go(server.url)) == "still here"
+        assert asyncio.run(go(server)) == "still here"
 
 
 def test_ollama_is_asked_at_its_chat_completions_address(ask) -> None:
