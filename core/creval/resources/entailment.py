@@ -55,9 +55,9 @@ class TransformersEntailment:
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return probabilities (entailment, neutral, contradiction) of each (premise, hypothesis); shape (n, 3)."""
+        self._load()
         import torch
 
-        self._load()
         rows = []
         size = max(1, self._options.batch_size)
         for start in range(0, len(pairs), size):
