@@ -15,6 +15,7 @@ from creval.types.sample import Doc
 __all__ = ["Dataset"]
 
 _SHOWN = 10
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 class Dataset:
@@ -29,6 +30,7 @@ class Dataset:
     def __init__(self, rows: Rows, id_field: str | None = None, replaced: bool = False) -> None:
         self._rows = rows
         self._id_field = id_field
+        self._is_json = bool(getattr(rows, "is_json", False))
         self.origin = rows.origin
         self.replaced = replaced
         scan = _Scan(self)
@@ -87,7 +89,8 @@ class Dataset:
         """Make a doc of a row. Raises ValueError with what is wrong."""
         if isinstance(row, Doc):
             return Doc(row.id, {name: _plain(value, name) for name, value in row.fields.items()})
-        fields = {str(name): _plain(value, str(name)) for name, value in row.items()}
+        # Rows that were JSON in their file are plain already; the first reading refuses infinite numbers in them.
+        fields = row if self._is_json else {str(name): _plain(value, str(name)) for name, value in row.items()}
         if self._id_field is None:
             return Doc(str(index), fields)
         given = fields.get(self._id_field)
@@ -118,7 +121,8 @@ class _Scan:
                 doc = self._dataset.to_doc(row, index)
                 self._digest(doc)
             except ValueError as error:
-                self._faults.append(f"{rows.where(index)}: {error}")
+                reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
+                self._faults.append(f"{rows.where(index)}: {reason}")
                 continue
             if doc.id in first_at:
                 self._faults.append(
@@ -132,9 +136,7 @@ class _Scan:
             raise DataError("the dataset holds no docs", where=rows.origin)
 
     def _digest(self, doc: Doc) -> None:
-        line = json.dumps(
-            [doc.id, doc.fields], sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-        )
+        line = _CANONICAL.encode([doc.id, doc.fields])
         self.digest.update(line.encode("utf-8", "surrogatepass"))
         self.digest.update(b"\n")
 

@@ -60,6 +60,8 @@ class _OffsetRows:
 class JsonLinesRows(_OffsetRows):
     """One JSON object a line; blank lines are passed over."""
 
+    is_json = True
+
     def __init__(self, file: Path) -> None:
         super().__init__(file)
         position = 0
@@ -96,6 +98,8 @@ class JsonLinesRows(_OffsetRows):
 
 class CsvRows(_OffsetRows):
     """A table with a header line. All values are texts."""
+
+    is_json = True
 
     def __init__(self, file: Path, delimiter: str = ",") -> None:
         super().__init__(file)

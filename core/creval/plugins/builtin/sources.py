@@ -21,6 +21,11 @@ def _object(required: list[str], remote: bool = False, **properties: Any) -> dic
 
 def register(registry: Registry) -> None:
     """Add them to the registry."""
+    _register_local(registry)
+    _register_remote(registry)
+
+
+def _register_local(registry: Registry) -> None:
     registry.add(
         "source",
         "package",
@@ -53,6 +58,19 @@ def register(registry: Registry) -> None:
             format=_FORMAT,
         ),
     )
+    registry.add(
+        "source",
+        "generator",
+        "creval.data.sources:open_generator",
+        "docs made by a generator",
+        parameters=_object(
+            ["generator"],
+            generator={"description": "a component of kind generator", "x-component": "generator"},
+        ),
+    )
+
+
+def _register_remote(registry: Registry) -> None:
     registry.add(
         "source",
         "url",
@@ -95,15 +113,5 @@ def register(registry: Registry) -> None:
             },
             split={"description": "the split, e.g. test", "type": "string", "minLength": 1},
             config={"description": "the configuration (subset)", "type": "string", "minLength": 1},
-        ),
-    )
-    registry.add(
-        "source",
-        "generator",
-        "creval.data.sources:open_generator",
-        "docs made by a generator",
-        parameters=_object(
-            ["generator"],
-            generator={"description": "a component of kind generator", "x-component": "generator"},
         ),
     )
