@@ -19,5 +19,5 @@ def register(registry: Registry) -> None:
     add("provider", "chat", f"{_LANE}:chat", "any chat-completions server at --base-url")
     add("provider", "litellm", "creval.models.litellm_lane:litellm", "every provider that litellm knows")
     add("provider", "replay", "creval.models.replay:replay", "answers from a JSONL file")
-    add("provider", "human", "creval.models.human:human", "a person at the keyboard: human/terminal")
+    add("provider", "human", "creval.models.human:human", "a person answers: human/NAME")
     add("provider", "baseline", "creval.models.baselines:baseline", "a task's own floor or ceiling player")
