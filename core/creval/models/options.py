@@ -10,6 +10,7 @@ from creval.models.budget import Budget
 from creval.models.clock import Clock, SystemClock
 from creval.models.limiter import LimiterPool
 from creval.types.components import Baseline, Context
+from creval.types.screens import Desk, Screens
 
 __all__ = ["ModelOptions", "Players", "ProviderOptions"]
 
@@ -33,6 +34,8 @@ class ProviderOptions:
     concurrency: int = 32
     max_response_bytes: int = 32 * 1024 * 1024
     players: Players | None = None
+    desk: Desk | None = None
+    screens: Screens | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class ModelOptions:
     `max_retries` counts the tries after the first. Back-off before try k is uniform between 0 and
     min(`backoff_cap`, `backoff_base` * 2^(k-1)) seconds; a server's Retry-After is followed up to `retry_after_cap`
     seconds. `cache` is the sqlite file of answers, None for no cache. `players` finds who plays
-    `baseline/floor` or `baseline/ceiling` for a task.
+    `baseline/floor` or `baseline/ceiling` for a task. `desk` is where a person (`human/NAME`) answers, None for the
+    terminal; `screens` finds how a person sees a task.
     """
 
     base_url: str | None = None
@@ -58,6 +62,8 @@ class ModelOptions:
     cache: Path | None = None
     budget: Budget = field(default_factory=Budget)
     players: Players | None = None
+    desk: Desk | None = None
+    screens: Screens | None = None
     limiters: LimiterPool = field(default_factory=LimiterPool)
     clock: Clock = field(default_factory=SystemClock)
 
@@ -71,4 +77,6 @@ class ModelOptions:
             concurrency=self.concurrency,
             max_response_bytes=self.max_response_bytes,
             players=self.players,
+            desk=self.desk,
+            screens=self.screens,
         )

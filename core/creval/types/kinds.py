@@ -21,4 +21,5 @@ Kind = Literal[
     "wordlist",
     "baseline",
     "executor",
+    "screen",
 ]

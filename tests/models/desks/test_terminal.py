@@ -1,0 +1,161 @@
+"""The terminal desk: what is painted, and how wrong input is met."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+
+import pytest
+from rich.console import Console
+
+from creval.models.desks.lines import LineReader
+from creval.models.desks.standing import Standing
+from creval.models.desks.terminal import TerminalDesk
+from creval.types.screens import Choice, ChoiceGroup, Past, View
+
+BOOK = "# Guide\n\n" + "\n".join(f"- point {number}" for number in range(60))
+GAME = View(
+    sample="game-1",
+    title="Medical diagnosis",
+    goal="Find the disease.",
+    reading=BOOK,
+    reading_title="Guidebook",
+    markdown=True,
+    guide="Take tests, then name the disease.",
+    past=(Past("Blood Test", "low"),),
+    groups=(
+        ChoiceGroup("Take a test", (Choice("Blood Test", "taken"), Choice("X-Ray"))),
+        ChoiceGroup("Name the disease", (Choice("Asthma"), Choice("Flu")), final=True),
+    ),
+)
+TEXT = View(sample="text-1", title="t", goal="Answer.", reading="Name three colours.")
+
+
+def play(
+    typed: str, *views: View, size: tuple[int, int] = (80, 30), terminal: bool = True
+) -> tuple[list[str | None], str]:
+    """Ask each view in turn; return the answers and all that was painted."""
+    source, sink = os.pipe()
+    os.write(sink, typed.encode())
+    os.close(sink)
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal, color_system=None, width=size[0], height=size[1], highlight=False
+    )
+    standing = Standing()
+    standing.on_phase("generate", None, 10, 2)
+    desk = TerminalDesk(LineReader(source), console, "ada", standing)
+
+    async def go() -> list[str | None]:
+        return [await desk.ask(view) for view in views]
+
+    answers = asyncio.run(go())
+    return answers, console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def screens(painted: str) -> list[str]:
+    """The screens in order (each begins by clearing the terminal)."""
+    return painted.split("\x1b[2J")[1:]
+
+
+def test_wrong_input_is_said_and_asked_again() -> None:
+    answers, painted = play("9\nAstma\nasthma\n", GAME)
+    assert answers == ["Asthma"]
+    _, second, third = screens(painted)
+    assert "There is no number 9" in second
+    assert "Did you mean Asthma?" in third
+
+
+def test_the_screen_shows_title_goal_text_past_choices_and_standing() -> None:
+    _, painted = play("2\n", GAME)
+    for shown in ("Medical diagnosis", "3 of 10", "ada", "Find the disease.", "Guidebook", "Blood Test: low"):
+        assert shown in painted
+    assert "1 Blood Test  taken" in painted
+    assert "4 Flu" in painted
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 40), (140, 40), (200, 60)])
+def test_a_screen_never_runs_off_the_terminal_and_pages_reach_the_whole_book(size: tuple[int, int]) -> None:
+    _, painted = play("+\n" * 20 + "2\n", GAME, size=size)
+    seen = set()
+    for screen in screens(painted):
+        lines = screen.split("\n")
+        assert len(lines) <= size[1]
+        assert all(len(line) <= size[0] for line in lines if "\x1b" not in line)
+        seen |= {number for number in range(60) if f"point {number} " in screen.replace("│", " ")}
+    assert seen == set(range(60))
+
+
+HARD = View(
+    **{name: getattr(GAME, name) for name in GAME.__slots__ if name not in ("groups", "past")},
+    past=tuple(Past(f"Test {number}", "low") for number in range(4)),
+    groups=(
+        ChoiceGroup("Take a test", tuple(Choice(f"Test {number}") for number in range(16))),
+        ChoiceGroup("Name the disease", tuple(Choice(f"Disease {number}") for number in range(12)), final=True),
+    ),
+)
+
+
+def test_a_terminal_too_small_for_both_shows_the_choices_and_on_demand_the_text() -> None:
+    answers, painted = play("+\n+\n\n+\n17\n", HARD, size=(80, 26))
+    first, book, second_page, back, again = screens(painted)
+    assert "28 Disease 11" in first and "point" not in first and "+ shows it" in first
+    assert "page 1 of" in book and "point 0" in book and "Disease" not in book
+    assert "page 2 of" in second_page
+    assert "28 Disease 11" in back
+    assert "page 2 of" in again
+    assert all(len(screen.split("\n")) <= 26 for screen in screens(painted))
+    assert answers == ["Disease 0"]
+
+
+def test_pages_stop_at_both_ends() -> None:
+    _, painted = play("-\n" + "+\n" * 50 + "-\n2\n", GAME)
+    pages = [screen.split("page ")[1].split(" (")[0].strip() for screen in screens(painted)]
+    last = pages[-2].split(" of ")[1]
+    assert pages[0] == pages[1] == f"1 of {last}"
+    assert pages[-2] == f"{last} of {last}"
+    assert pages[-1] == f"{int(last) - 1} of {last}"
+
+
+def test_help_says_how_to_play_and_quit_stops() -> None:
+    answers, painted = play("?\nquit\n", GAME)
+    assert answers == [None]
+    assert "Take tests, then name the disease." in screens(painted)[1]
+
+
+def test_the_end_of_input_stops() -> None:
+    assert play("", GAME)[0] == [None]
+    assert play("", TEXT)[0] == [None]
+
+
+def test_a_new_sample_begins_at_the_first_page_and_tells_that_the_last_answer_is_noted() -> None:
+    other = View(**{**{name: getattr(GAME, name) for name in GAME.__slots__}, "sample": "game-2"})
+    answers, painted = play("+\nFlu\n1\n", GAME, other)
+    assert answers == ["Flu", "Blood Test"]
+    last = screens(painted)[-1]
+    assert "page 1 of" in last
+    assert "Your answer is noted: Flu" in last
+
+
+def test_free_text_has_many_lines_and_may_not_be_empty() -> None:
+    answers, painted = play(".\nred\n\ngreen blue\n.\n", TEXT)
+    assert answers == ["red\n\ngreen blue"]
+    assert "may not be empty" in painted
+
+
+def test_free_text_that_the_end_of_input_cuts_is_taken() -> None:
+    assert play("red", TEXT)[0] == ["red"]
+
+
+def test_in_a_pipe_the_whole_text_stands_once_a_sample() -> None:
+    _, painted = play("1\n2\n", GAME, GAME, terminal=False)
+    assert painted.count("point 59") == 1
+    assert "\x1b" not in painted
+
+
+def test_markup_in_names_is_shown_as_it_is() -> None:
+    odd = View(sample="s", title="[bold]x", goal="g", reading="[red]y", groups=(ChoiceGroup("[i]", (Choice("[b]z"),)),))
+    answers, painted = play("1\n", odd)
+    assert answers == ["[b]z"]
+    for shown in ("[bold]x", "[red]y", "[i]", "[b]z"):
+        assert shown in painted

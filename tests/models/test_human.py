@@ -1,0 +1,105 @@
+"""`human/NAME`: the provider between a task's screen and a person's desk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from creval.errors import UsageError
+from creval.models.human import HumanProvider, messages_view
+from creval.models.opening import open_model
+from creval.models.options import ModelOptions
+from creval.types.messages import GenerateRequest, Message
+from creval.types.screens import Choice, ChoiceGroup, View
+
+
+class Answers:
+    """A desk whose person gives prepared answers."""
+
+    def __init__(self, answers: Sequence[str | None]) -> None:
+        self.answers = list(answers)
+        self.views: list[View] = []
+
+    async def ask(self, view: View) -> str | None:
+        self.views.append(view)
+        return self.answers.pop(0)
+
+
+class Colours:
+    """A screen with two choices."""
+
+    def view(self, request: GenerateRequest) -> View:
+        group = ChoiceGroup("Colours", (Choice("red"), Choice("blue")))
+        return View(sample=request.origin.key.doc, title="Colours", goal="Choose.", reading="", groups=(group,))
+
+    def answer(self, value: str) -> str:
+        return f"The colour is <{value}>."
+
+    def closing(self, scores: object) -> Sequence[str]:
+        return ()
+
+
+def test_the_choice_at_the_screen_becomes_the_answer_text(ask, registry) -> None:
+    desk = Answers(["blue"])
+    asked: list[str] = []
+
+    def screens(task: str) -> Colours:
+        asked.append(task)
+        return Colours()
+
+    model = open_model("human/ada", registry, ModelOptions(concurrency=1, desk=desk, screens=screens))
+    reply = asyncio.run(model.generate(ask("Which?", task="colours")))
+    assert reply.text == "The colour is <blue>."
+    assert reply.model == "human/ada"
+    assert reply.cost == 0.0
+    assert reply.latency > 0
+    assert asked == ["colours"]
+
+
+def test_without_a_screen_the_messages_stand_as_they_are(ask) -> None:
+    desk = Answers(["first\nsecond"])
+    provider = HumanProvider("ada", desk, lambda task: None)
+    assert asyncio.run(provider.generate(ask("What?"))).text == "first\nsecond"
+    assert desk.views[0].reading == "What?"
+    assert desk.views[0].groups == ()
+
+
+def test_a_person_in_another_role_sees_the_messages_not_the_task_screen(ask) -> None:
+    desk = Answers(["7"])
+    provider = HumanProvider("ada", desk, lambda task: Colours())
+    assert asyncio.run(provider.generate(ask("Rate it.", role="judge"))).text == "7"
+    assert "judge" in desk.views[0].goal
+
+
+def test_a_conversation_shows_who_said_what_in_order(ask) -> None:
+    request = ask()
+    said = (Message("system", "Be brief."), Message("user", "Hi"), Message("assistant", "Yes?"), Message("user", "Go"))
+    view = messages_view(GenerateRequest(said, {}, request.origin))
+    assert [line for line in view.reading.split("\n") if line] == [
+        "INSTRUCTIONS", "Be brief.", "QUESTION", "Hi", "YOUR ANSWER", "Yes?", "QUESTION", "Go",
+    ]  # fmt: skip
+
+
+def test_samples_of_one_doc_have_views_of_their_own(ask) -> None:
+    views = {messages_view(ask(doc=d, repeat=r)).sample for d in "01" for r in (0, 1)}
+    assert len(views) == 4
+
+
+def test_stopping_interrupts(ask) -> None:
+    provider = HumanProvider("ada", Answers([None]))
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(provider.generate(ask()))
+
+
+@pytest.mark.parametrize("name", ["a b", "ada/b", "-x", "x" * 65, "né"])
+def test_a_bad_name_is_refused(registry, name: str) -> None:
+    with pytest.raises(UsageError, match="no name for a player"):
+        open_model(f"human/{name}", registry, ModelOptions(concurrency=1))
+
+
+def test_a_person_answers_one_question_at_a_time(registry) -> None:
+    with pytest.raises(UsageError, match="one question at a time") as refused:
+        open_model("human/ada", registry, ModelOptions(concurrency=64))
+    assert "--concurrency 1" in str(refused.value)
