@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -73,6 +75,10 @@ def task_results(
         "plugin_version": task.plugin_version,
         "hash": task.hash,
         "dataset": plan.dataset.fingerprint,
+        "identity": _identity(plan),
+        "docs": plan.docs,
+        "repeats": plan.repeats,
+        "generation_overrides": dict(plan.overrides),
         "planned": plan.total,
         "counts": _counts(tally.counts(plan.total)),
         "routes": dict(sorted(tally.routes.items())),
@@ -88,6 +94,12 @@ def task_results(
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }
+
+
+def _identity(plan: TaskPlan) -> str:
+    parts = [plan.task.hash, plan.dataset.fingerprint, plan.overrides]
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _counts(counts: StatusCounts) -> dict[str, int]:

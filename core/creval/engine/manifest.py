@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -14,10 +16,22 @@ from urllib.parse import urlsplit, urlunsplit
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan
 from creval.plugins.loader import Plugins
+from creval.tasks.files import is_path
+from creval.tasks.model import Task
 
-__all__ = ["now", "options_data", "read_options", "start_manifest", "task_data"]
+__all__ = [
+    "asked_hash",
+    "core_version",
+    "now",
+    "options_data",
+    "plugin_data",
+    "read_options",
+    "start_manifest",
+    "task_data",
+]
 
 _PATHS = ("output", "cache_folder")
+_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions")
 
 
 def now() -> str:
@@ -61,6 +75,13 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
     return RunOptions(**values)
 
 
+def asked_hash(task: Task) -> str:
+    """Return the sha256 of all that shapes what the model is asked; saved answers belong to it."""
+    asked = {name: task.resolved[name] for name in _ASKED if name in task.resolved}
+    text = json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def task_data(plan: TaskPlan) -> dict[str, Any]:
     """Return what a manifest says of one task."""
     task = plan.task
@@ -71,6 +92,7 @@ def task_data(plan: TaskPlan) -> dict[str, Any]:
         "plugin": task.plugin,
         "plugin_version": task.plugin_version,
         "hash": task.hash,
+        "asked": asked_hash(task),
         "dataset": {
             "fingerprint": plan.dataset.fingerprint,
             "docs": len(plan.dataset),
@@ -83,23 +105,40 @@ def task_data(plan: TaskPlan) -> dict[str, Any]:
     }
 
 
+def _memory() -> int | None:
+    """The machine's memory in bytes, where it can be asked."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def core_version(plugins: Plugins) -> str:
+    """Return the version of creval itself."""
+    return next(info.version for info in plugins.infos if info.name == "core")
+
+
+def plugin_data(plugins: Plugins) -> list[dict[str, str]]:
+    """Return the plugins loaded, with their versions."""
+    return [{"name": i.name, "distribution": i.distribution, "version": i.version} for i in plugins.infos]
+
+
 def start_manifest(
     requested: Sequence[str], roles: Mapping[str, str], options: RunOptions, plugins: Plugins, plans: Sequence[TaskPlan]
 ) -> dict[str, Any]:
     """Return the manifest of a run that begins. `requested` are the tasks as the user named them."""
-    core = next(info for info in plugins.infos if info.name == "core")
     defaults = options_data(RunOptions())
     settings = options_data(options)
     return {
         "schema": 1,
-        "creval": core.version,
+        "creval": core_version(plugins),
         "command": options.command,
-        "requested": list(requested),
+        "requested": [str(Path(name).expanduser().absolute()) if is_path(name) else name for name in requested],
         "roles": dict(roles),
         "seed": options.seed,
         "options": settings,
         "origins": {name: "default" if settings[name] == defaults[name] else "user" for name in settings},
-        "plugins": [{"name": i.name, "distribution": i.distribution, "version": i.version} for i in plugins.infos],
+        "plugins": plugin_data(plugins),
         "tasks": [task_data(plan) for plan in plans],
         "models": {},
         "instruments": {},
@@ -108,9 +147,11 @@ def start_manifest(
             "system": platform.platform(),
             "processor": platform.machine(),
             "cores": os.cpu_count(),
+            "memory": _memory(),
         },
         "started": now(),
         "finished": None,
         "status": "running",
-        "sessions": [],
+        "attempts": [],
+        "rescored": [],
     }

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample
 
-__all__ = ["Observer", "Quiet"]
+__all__ = ["Guarded", "Observer", "Quiet"]
+
+_LOG = logging.getLogger("creval")
 
 
 class Observer(Protocol):
-    """Called on the way. Must be quick, and must not raise."""
+    """Called on the way. Must be quick; what it raises stops nothing (see `Guarded`)."""
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         """A phase begins: `open`, `generate` (all tasks), `score` (one task); `total` samples, `done` already there."""
@@ -25,6 +28,35 @@ class Observer(Protocol):
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """results.json is written."""
+
+
+class Guarded:
+    """Calls an observer; one that raises is reported once, is not called again, and does not stop the run."""
+
+    def __init__(self, inner: Observer) -> None:
+        self._inner: Observer | None = inner
+
+    def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
+        self._call("on_phase", phase, task, total, done)
+
+    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
+        self._call("on_sample", sample, stats)
+
+    def on_scored(self, count: int) -> None:
+        self._call("on_scored", count)
+
+    def on_finish(self, results: Mapping[str, Any]) -> None:
+        self._call("on_finish", results)
+
+    def _call(self, method: str, *given: Any) -> None:
+        if self._inner is None:
+            return
+        try:
+            getattr(self._inner, method)(*given)
+        except Exception as error:
+            what = f"{type(self._inner).__name__}.{method}: {type(error).__name__}: {error}"
+            _LOG.warning("an observer failed and is left out from here on: %s", what)
+            self._inner = None
 
 
 class Quiet:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from creval.data.dataset import Dataset
 from creval.engine.options import RunOptions, parse_limit
@@ -26,12 +27,16 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """The samples of one task. `indices` are the docs chosen, None for all."""
+    """The samples of one task. `indices` are the docs chosen, None for all.
+
+    `overrides` are generation settings that the user set in place of the task's.
+    """
 
     task: Task
     dataset: Dataset
     indices: Sequence[int] | None
     repeats: int
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def docs(self) -> int:
@@ -61,4 +66,4 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
     indices: Sequence[int] | None = None
     if limit is not None and limit < count:
         indices = range(limit) if first else choose(count, limit, options.seed, task.qualified)
-    return TaskPlan(task, dataset, indices, options.repeats or task.repeats)
+    return TaskPlan(task, dataset, indices, options.repeats or task.repeats, dict(options.generation))

@@ -1,58 +1,52 @@
-"""A whole run: new, resumed, or scored again. One event loop, one folder, three steps with files between."""
+"""A whole run: new, resumed, or scored again."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from creval.engine.aggregate import aggregate_task, metric_names, task_results
 from creval.engine.folder import RunFolder
-from creval.engine.generate import Job, generate
-from creval.engine.jsonl import write_json
 from creval.engine.lock import RunLock
-from creval.engine.manifest import now, read_options, start_manifest, task_data
+from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
 from creval.engine.models import TARGET
-from creval.engine.observer import Observer, Quiet
+from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan
-from creval.engine.schemas import check_manifest, check_results
-from creval.engine.scoring_step import score_again, score_missing
-from creval.engine.setup import Setup, open_plans, open_setup
-from creval.engine.tally import TaskTally, UsageTally
-from creval.errors import BudgetError, RunError, UsageError
+from creval.engine.setup import open_plans, open_setup
+from creval.engine.steps import Finished, RunSteps
+from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
 from creval.plugins.loader import load_plugins
-from creval.types.sample import SampleScore
+from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
 
 RUNS = Path("runs")
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A run that came to its end: folder, results.json as data, and the budget's message where it stopped early."""
+def run_new(
+    tasks: Sequence[str],
+    model: str,
+    options: RunOptions,
+    observer: Observer | None = None,
+    desk: Desk | None = None,
+) -> Finished:
+    """Start a run in a new folder. `desk` is where a person answers, where the model is one.
 
-    folder: Path
-    results: Mapping[str, Any]
-    budget: BudgetError | None = None
-
-
-def run_new(tasks: Sequence[str], model: str, options: RunOptions, observer: Observer | None = None) -> Finished:
-    """Start a run in a new folder. Raises UsageError, TaskError, DataError, RunError before the first call."""
+    Raises UsageError, TaskError, DataError, RunError before the first call.
+    """
     if not tasks:
         raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
     if not model:
         raise UsageError("no model is named", where="--model", cure="For example: --model openrouter/openai/gpt-5-mini")
-    watcher = observer or Quiet()
+    watcher = Guarded(observer or Quiet())
     watcher.on_phase("open", None, 0, 0)
     plugins = load_plugins()
     plans = open_plans([str(task) for task in tasks], options, plugins)
     roles = {TARGET: model, **options.roles}
-    setup = open_setup([plan.task for plan in plans], roles, options, plugins)
+    setup = open_setup([plan.task for plan in plans], roles, options, plugins, desk=desk)
     setup.open_parts()
     if options.output:
         folder = RunFolder.create(options.output)
@@ -60,18 +54,23 @@ def run_new(tasks: Sequence[str], model: str, options: RunOptions, observer: Obs
         folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
     with RunLock(folder.path):
         manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
-        return _Run(folder, manifest, setup, plans, watcher).whole()
+        return RunSteps(folder, manifest, setup, plans, watcher).whole()
 
 
 def resume(
-    path: Path, observer: Observer | None = None, max_cost: float | None = None, max_calls: int | None = None
+    path: Path,
+    observer: Observer | None = None,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    desk: Desk | None = None,
 ) -> Finished:
     """Go on with a run: make what is missing, try errored samples again, score, aggregate.
 
-    `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them.
+    `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `desk` is
+    where a person answers, where the model is one.
     Raises RunError where the run is locked, or where a task or its data changed since it began.
     """
-    watcher = observer or Quiet()
+    watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
@@ -81,18 +80,19 @@ def resume(
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         _check_unchanged(manifest, plans, path)
-        spent = Budget(options.max_cost, options.max_calls, *_spent(folder, plans))
-        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent)
+        spent = Budget(options.max_cost, options.max_calls, *_spent(folder, manifest))
+        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
         setup.open_parts()
-        return _Run(folder, manifest, setup, plans, watcher).whole()
+        return RunSteps(folder, manifest, setup, plans, watcher).whole()
 
 
 def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Observer | None = None) -> Finished:
     """Score the saved answers again with the tasks as they are now; the target model is not asked.
 
-    `resources` are other instruments for the scoring. Raises RunError where the run is locked or its tasks are gone.
+    `resources` are other instruments for the scoring. Raises RunError where the run is locked, its tasks are gone, or
+    what a task asks (data, prompts, protocol, settings) is not what the saved answers are answers to.
     """
-    watcher = observer or Quiet()
+    watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
@@ -101,20 +101,42 @@ def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Ob
         )
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
+        plans = [_as_asked(plan, manifest, path) for plan in plans]
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins)
-        setup.open_parts()
-        return _Run(folder, manifest, setup, plans, watcher).scored_again()
+        setup.open_parts(target=False)
+        return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
 
 
-def _spent(folder: RunFolder, plans: Sequence[TaskPlan]) -> tuple[float, int]:
-    """Return the cost and calls that the run has used up already."""
+def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPlan:
+    """Return a plan with the docs and repeats of the run. Raises RunError where its answers are to other questions."""
+    old = next((task for task in manifest["tasks"] if task["task"] == plan.task.name), None)
+    if old is None:
+        raise RunError(f"the run has no task {plan.task.name!r}", where=str(path), cure="Start a new run.")
+    same_data = old["dataset"]["fingerprint"] == plan.dataset.fingerprint
+    if not same_data or old["asked"] != asked_hash(plan.task):
+        what = "what it asks" if same_data else "its data"
+        raise RunError(
+            f"{plan.task.name!r} changed in {what} since this run began, so the saved answers are not answers to it",
+            where=str(path),
+            cure="Start a new run. Scoring again is for changes of parsers, scorers, metrics and instruments.",
+        )
+    return replace(plan, indices=old["indices"], repeats=old["repeats"])
+
+
+def _spent(folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
+    """Return the cost and calls that the run has used up already.
+
+    By the attempts' own books; a killed attempt has none, so never less than what the saved samples took.
+    """
     cost, calls = 0.0, 0
-    for plan in plans:
-        for sample in folder.read_samples(plan.task.name):
+    for task in manifest["tasks"]:
+        for sample in folder.read_samples(task["task"]):
             replies = [call.reply for call in sample.calls if call.reply is not None and not call.reply.get("cached")]
             cost += sum(reply.get("cost") or 0.0 for reply in replies)
             calls += len(replies)
-    return cost, calls
+    books = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
+    booked = sum(int(model["calls"] + model["errors"]) for model in books)
+    return max(cost, sum(model["cost"] for model in books)), max(calls, booked)
 
 
 def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], path: Path) -> None:
@@ -129,108 +151,3 @@ def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], pat
                 cure="Start a new run; or score the saved answers with the task as it is now: creval score "
                 + str(path),
             )
-
-
-class _Run:
-    """The steps of one run over its open parts."""
-
-    def __init__(
-        self, folder: RunFolder, manifest: dict[str, Any], setup: Setup, plans: Sequence[TaskPlan], observer: Observer
-    ) -> None:
-        self._folder = folder
-        self._manifest = manifest
-        self._setup = setup
-        self._plans = plans
-        self._observer = observer
-
-    def whole(self) -> Finished:
-        """Generate, score and aggregate."""
-        self._manifest["sessions"].append({"started": now()})
-        self._save("running")
-        self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
-        try:
-            return asyncio.run(self._work())
-        except BaseException as error:
-            self._save("interrupted" if isinstance(error, KeyboardInterrupt | asyncio.CancelledError) else "failed")
-            raise
-
-    def scored_again(self) -> Finished:
-        """Score and aggregate what is saved."""
-        return asyncio.run(self._score_only())
-
-    async def _work(self) -> Finished:
-        try:
-            jobs = [Job(plan, self._setup.runtime(plan.task)) for plan in self._plans]
-            budget = await generate(jobs, self._folder, self._setup.options.concurrency, self._observer)
-            results, unpaid = await self._results("budget" if budget else "done")
-            budget = budget or unpaid
-        finally:
-            await self._setup.close()
-        self._manifest["sessions"][-1]["ended"] = now()
-        self._manifest["finished"] = now()
-        self._save("budget" if budget else "done")
-        return self._finish(results, budget)
-
-    async def _score_only(self) -> Finished:
-        try:
-            results, budget = await self._results(self._manifest["status"], again=True)
-        finally:
-            await self._setup.close()
-        return self._finish(results, budget)
-
-    async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
-        """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
-        budget = None
-        tasks = []
-        for plan in self._plans:
-            budget = await self._score_task(plan, again) or budget
-            tasks.append(self._aggregate_task(plan))
-        results = {
-            "schema": 1,
-            "creval": self._manifest["creval"],
-            "run": self._folder.path.name,
-            "model": self._manifest["roles"][TARGET],
-            "roles": self._manifest["roles"],
-            "seed": self._setup.options.seed,
-            "status": "budget" if budget else status,
-            "tasks": tasks,
-        }
-        check_results(results)
-        write_json(self._folder.results, results)
-        return results, budget
-
-    async def _score_task(self, plan: TaskPlan, again: bool) -> BudgetError | None:
-        self._observer.on_phase("score", plan.task.name, plan.total, 0)
-        step = score_again if again else score_missing
-        return await step(self._folder, self._setup.scoring(plan.task), self)
-
-    def one(self, score: SampleScore) -> None:
-        """A sample has been scored."""
-        self._setup.plugins.hooks.creval_sample_finished(score)
-
-    def some(self, count: int) -> None:
-        """`count` samples have been scored."""
-        self._observer.on_scored(count)
-
-    def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
-        """The third step of a task, from its files alone."""
-        task = plan.task
-        instruments = self._setup.instruments(task)
-        tally, usage = TaskTally(metric_names(plan), [condition.name for condition in task.conditions]), UsageTally()
-        for sample in self._folder.read_samples(task.name):
-            usage.add(sample)
-        for score in self._folder.read_scores(task.name):
-            tally.add(score)
-        metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
-        return task_results(plan, (tally, usage), metrics, instruments)
-
-    def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
-        self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)
-        self._observer.on_finish(results)
-        return Finished(self._folder.path, results, budget)
-
-    def _save(self, status: str) -> None:
-        self._manifest["status"] = status
-        self._manifest["models"] = {**self._manifest["models"], **self._setup.models.describe()}
-        check_manifest(self._manifest)
-        self._folder.write_manifest(self._manifest)

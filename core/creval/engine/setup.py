@@ -16,6 +16,7 @@ from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan, plan_task
 from creval.engine.plan_check import check_plan
 from creval.engine.score import TaskScoring
+from creval.engine.screens import screens_of
 from creval.engine.session import TaskRuntime
 from creval.errors import UnknownNameError, UsageError
 from creval.models.budget import Budget
@@ -28,6 +29,7 @@ from creval.tasks.model import ComponentRef, Task
 from creval.tasks.sections.parts import resource_kind
 from creval.tasks.sections.settings import generation_settings
 from creval.types.components import Baseline, Context
+from creval.types.screens import Desk
 
 __all__ = ["Setup", "open_plans", "open_setup"]
 
@@ -65,15 +67,16 @@ class Setup:
         conditions = {condition.name: condition for condition in task.conditions}
         return TaskScoring(task, build_chain(task.parse, registry), scorers, self.contexts[task.name], conditions)
 
-    def open_parts(self) -> None:
-        """Open the target and every resource that the tasks' components use: what is missing must show before a call.
+    def open_parts(self, target: bool = True) -> None:
+        """Open the target (unless only scoring is to be done) and every resource that the tasks' components use.
 
+        What is missing must show before the first call, not after the last.
         Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code).
         """
-        target = self.models.get(TARGET)
+        spec = self.models.get(TARGET).spec if target else ""
         for task in self.tasks:
             context = self.contexts[task.name]
-            for name in self._uses(task, target.spec):
+            for name in self._uses(task, spec):
                 if resource_kind(name) == "sandbox" and not self.options.allow_code_execution:
                     raise UsageError(
                         f"the task {task.name!r} runs code that the model wrote",
@@ -138,9 +141,17 @@ def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
 
 
 def open_setup(
-    tasks: Sequence[Task], roles: Mapping[str, str], options: RunOptions, plugins: Plugins, spent: Budget | None = None
+    tasks: Sequence[Task],
+    roles: Mapping[str, str],
+    options: RunOptions,
+    plugins: Plugins,
+    spent: Budget | None = None,
+    desk: Desk | None = None,
 ) -> Setup:
-    """Open models and resources (each when first used). `spent` is the budget of a run that goes on."""
+    """Open models and resources (each when first used).
+
+    `spent` is the budget of a run that goes on, `desk` where a person answers (None: the terminal).
+    """
     players: dict[str, tuple[Task, TaskContext]] = {}
     model_options = ModelOptions(
         base_url=options.base_url,
@@ -151,6 +162,8 @@ def open_setup(
         cache=_cache_file(options) if options.cache else None,
         budget=spent or Budget(options.max_cost, options.max_calls),
         players=_players(roles.get(TARGET, ""), players, plugins),
+        desk=desk,
+        screens=screens_of(tasks, plugins),
     )
     _check_roles(tasks, roles)
     models = RoleModels(roles, plugins.registry, model_options)

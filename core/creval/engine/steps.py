@@ -1,0 +1,167 @@
+"""The three steps of a run over its open parts, with files between them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from creval.engine.aggregate import aggregate_task, metric_names, task_results
+from creval.engine.folder import RunFolder
+from creval.engine.generate import Job, generate
+from creval.engine.jsonl import write_json
+from creval.engine.loop import drive
+from creval.engine.manifest import core_version, now, plugin_data
+from creval.engine.models import TARGET
+from creval.engine.observer import Observer
+from creval.engine.plan import TaskPlan
+from creval.engine.schemas import check_manifest, check_results
+from creval.engine.scoring_step import score_again, score_missing
+from creval.engine.setup import Setup
+from creval.engine.tally import TaskTally, UsageTally
+from creval.errors import BudgetError, CrevalError
+from creval.types.sample import SampleScore
+
+__all__ = ["Finished", "RunSteps"]
+
+_LOG = logging.getLogger("creval")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that came to its end: folder, results.json as data, and the budget's message where it stopped early."""
+
+    folder: Path
+    results: Mapping[str, Any]
+    budget: BudgetError | None = None
+
+
+class RunSteps:
+    """The steps of one run over its open parts."""
+
+    def __init__(
+        self, folder: RunFolder, manifest: dict[str, Any], setup: Setup, plans: Sequence[TaskPlan], observer: Observer
+    ) -> None:
+        self._folder = folder
+        self._manifest = manifest
+        self._setup = setup
+        self._plans = plans
+        self._observer = observer
+
+    def whole(self) -> Finished:
+        """Generate, score and aggregate."""
+        self._manifest["attempts"].append({"started": now()})
+        self._save("running")
+        if self._manifest["rescored"]:  # perhaps with other instruments: the run's own score everything anew
+            for plan in self._plans:
+                self._folder.scores(plan.task.name).unlink(missing_ok=True)
+        self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
+        try:
+            return drive(self._work())
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+            with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
+                self._end("interrupted" if interrupted else "failed")
+            raise
+
+    def scored_again(self) -> Finished:
+        """Score and aggregate what is saved."""
+        return drive(self._score_only())
+
+    async def _work(self) -> Finished:
+        try:
+            jobs = [Job(plan, self._setup.runtime(plan.task)) for plan in self._plans]
+            budget = await generate(jobs, self._folder, self._setup.options.concurrency, self._observer)
+            results, unpaid = await self._results("budget" if budget else "done")
+            budget = budget or unpaid
+        finally:
+            await self._setup.close()
+        self._manifest["finished"] = now()
+        self._end("budget" if budget else "done")
+        return self._finish(results, budget)
+
+    async def _score_only(self) -> Finished:
+        try:
+            results, budget = await self._results(self._manifest["status"], again=True)
+        finally:
+            await self._setup.close()
+        self._manifest["rescored"].append(
+            {
+                "at": now(),
+                "creval": core_version(self._setup.plugins),
+                "plugins": plugin_data(self._setup.plugins),
+                "resources": dict(self._setup.options.resources),
+                "tasks": {plan.task.name: plan.task.hash for plan in self._plans},
+            }
+        )
+        self._save(self._manifest["status"])
+        return self._finish(results, budget)
+
+    def _end(self, status: str) -> None:
+        """Note in the manifest how this attempt ended and what its models did."""
+        models = {role: model.stats().to_json() for role, model in self._setup.models.opened().items()}
+        self._manifest["attempts"][-1] |= {"ended": now(), "status": status, "models": models}
+        self._save(status)
+
+    async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
+        """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
+        budget = None
+        tasks = []
+        for plan in self._plans:
+            budget = await self._score_task(plan, again) or budget
+            tasks.append(self._aggregate_task(plan))
+        results = {
+            "schema": 1,
+            "creval": core_version(self._setup.plugins),
+            "run": self._folder.path.name,
+            "model": self._manifest["roles"][TARGET],
+            "roles": self._manifest["roles"],
+            "seed": self._setup.options.seed,
+            "status": "budget" if budget else status,
+            "tasks": tasks,
+        }
+        check_results(results)
+        write_json(self._folder.results, results)
+        return results, budget
+
+    async def _score_task(self, plan: TaskPlan, again: bool) -> BudgetError | None:
+        self._observer.on_phase("score", plan.task.name, plan.total, 0)
+        step = score_again if again else score_missing
+        return await step(self._folder, self._setup.scoring(plan.task), self)
+
+    def one(self, score: SampleScore) -> None:
+        """A sample has been scored."""
+        self._setup.plugins.hooks.creval_sample_finished(score)
+
+    def some(self, count: int) -> None:
+        """`count` samples have been scored."""
+        self._observer.on_scored(count)
+
+    def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
+        """The third step of a task, from its files alone."""
+        task = plan.task
+        instruments = self._setup.instruments(task)
+        tally, usage = TaskTally(metric_names(plan), [condition.name for condition in task.conditions]), UsageTally()
+        for sample in self._folder.read_samples(task.name):
+            usage.add(sample)
+        for score in self._folder.read_scores(task.name):
+            tally.add(score)
+        metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
+        return task_results(plan, (tally, usage), metrics, instruments)
+
+    def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
+        self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)
+        self._observer.on_finish(results)
+        for failure in self._setup.plugins.hooks.failures:
+            _LOG.warning("the plugin %s failed as an observer: %s", failure.name, failure.error)
+        return Finished(self._folder.path, results, budget)
+
+    def _save(self, status: str) -> None:
+        self._manifest["status"] = status
+        self._manifest["models"] = {**self._manifest["models"], **self._setup.models.describe()}
+        check_manifest(self._manifest)
+        self._folder.write_manifest(self._manifest)

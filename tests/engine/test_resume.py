@@ -1,0 +1,347 @@
+"""Runs that are interrupted, go on, are scored again; two processes; damaged files; a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.chat_server import ChatServer, Hang, HttpError, Received
+from support.parrot import parrot
+
+import creval
+from creval.engine import jsonl
+from creval.engine.jsonl import dump_line, read_lines
+from creval.engine.run import rescore, resume, run_new
+from creval.errors import RunError
+
+MODEL = "hosted_vllm/parrot"
+ROOT = Path(creval.__file__).resolve().parents[1]
+
+
+def keys(folder: Path, kind: str = "samples") -> list[tuple[str, int]]:
+    return sorted((r["doc_id"], r["repeat"]) for r in read_lines(folder / kind / "parrot.jsonl"))
+
+
+def results(folder: Path) -> dict:
+    """What results.json says, but for the name of the folder."""
+    return json.loads((folder / "results.json").read_text("utf-8")) | {"run": ""}
+
+
+def test_errored_samples_are_made_again_and_stand_once(make_task, options):
+    failing = {"word1", "word5"}
+
+    def script(request: Received) -> HttpError | None:
+        return HttpError(500) if parrot(request) in failing else None
+
+    with ChatServer(script, answer=parrot) as server:
+        first = creval.run([make_task()], MODEL, options(base_url=server.url, max_retries=0))
+        assert first.results["tasks"][0]["counts"]["errored"] == 2
+        asked = len(server.requests)
+        failing.clear()
+        finished = resume(first.folder)
+        assert [parrot(request) for request in server.requests[asked:]] == ["word1", "word5"]
+    assert finished.results["tasks"][0]["counts"]["scored"] == 8
+    assert keys(first.folder) == keys(first.folder, "scores") == [(f"d{i}", 0) for i in range(8)]
+    assert finished.results["tasks"][0]["metrics"][0]["value"] == 0.75
+
+
+def test_the_budget_stops_a_run_and_a_higher_one_goes_on(make_task, server, options):
+    result = creval.run([make_task(docs=20)], MODEL, options(base_url=server.url, max_calls=7))
+    assert len(server.requests) == 7
+    assert result.status == "budget"
+    assert result.exit_status() == 3
+    counts = result.results["tasks"][0]["counts"]
+    assert (counts["scored"], counts["skipped"]) == (7, 13)
+    assert result.metrics("parrot")["right"]["n"] == 7
+    again = resume(result.folder)
+    assert len(server.requests) == 7
+    assert again.budget is not None
+    more = resume(result.folder, max_calls=20)
+    assert len(server.requests) == 20
+    assert more.budget is None
+    assert more.results["tasks"][0]["counts"]["scored"] == 20
+
+
+def test_a_torn_line_is_dropped_and_its_sample_made_again(make_task, server, options):
+    folder = creval.run([make_task()], MODEL, options(base_url=server.url)).folder
+    whole = results(folder)
+    for kind in ("samples", "scores"):
+        path = folder / kind / "parrot.jsonl"
+        data = path.read_bytes()
+        path.write_bytes(data[: data[:-1].rfind(b"\n") + 20])
+    resume(folder)
+    assert len(server.requests) == 9
+    assert keys(folder) == keys(folder, "scores") == [(f"d{i}", 0) for i in range(8)]
+    assert results(folder)["tasks"][0]["metrics"] == whole["tasks"][0]["metrics"]
+
+
+def test_a_damaged_line_in_the_middle_is_named(make_task, server, options):
+    folder = creval.run([make_task()], MODEL, options(base_url=server.url)).folder
+    path = folder / "samples" / "parrot.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], b"{broken\n", *lines[3:]]))
+    with pytest.raises(RunError, match="a damaged line") as caught:
+        resume(folder)
+    assert caught.value.where == f"{path}:4"
+
+
+def test_a_changed_task_is_not_gone_on_with(make_task, server, options):
+    task = make_task()
+    folder = creval.run([task], MODEL, options(base_url=server.url)).folder
+    make_task(repeats=2)
+    with pytest.raises(RunError, match="the task of 'parrot' changed"):
+        resume(folder)
+    make_task(docs=9)
+    with pytest.raises(RunError, match="its data of 'parrot' changed"):
+        resume(folder)
+
+
+# --- scoring again ----------------------------------------------------------------------------------
+
+
+def test_scoring_again_follows_the_task_file_and_asks_nobody(make_task, server, options, tmp_path):
+    folder = creval.run([make_task(docs=8)], MODEL, options(base_url=server.url)).folder
+    before = (folder / "samples" / "parrot.jsonl").read_bytes()
+    file = tmp_path / "parrot.yaml"
+    text = file.read_text("utf-8").replace("score: exact_match", "parse: {regex: '([a-z]+)'}\nscore: exact_match")
+    file.write_text(text, "utf-8")
+    finished = rescore(folder)
+    assert finished.results["tasks"][0]["metrics"][0]["value"] == 0
+    assert len(server.requests) == 8
+    assert (folder / "samples" / "parrot.jsonl").read_bytes() == before
+    assert json.loads((folder / "run.json").read_text("utf-8"))["rescored"][0]["tasks"]["parrot"]
+
+
+@pytest.mark.parametrize("change", [("Say {{ word }}", "Please say {{ word }}"), ("max_tokens: 16", "max_tokens: 17")])
+def test_answers_to_another_question_are_not_scored(make_task, server, options, tmp_path, change):
+    folder = creval.run([make_task()], MODEL, options(base_url=server.url)).folder
+    file = tmp_path / "parrot.yaml"
+    file.write_text(file.read_text("utf-8").replace(*change), "utf-8")
+    with pytest.raises(RunError, match="changed in what it asks"):
+        rescore(folder)
+
+
+def test_scoring_again_after_a_budget_stop_counts_the_rest_as_skipped(make_task, server, options):
+    folder = creval.run([make_task(docs=20)], MODEL, options(base_url=server.url, max_calls=7)).folder
+    assert rescore(folder).results == results(folder) | {"run": folder.name}
+    assert results(folder)["tasks"][0]["counts"]["skipped"] == 13
+
+
+# --- two processes ----------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys
+import threading
+import time
+from pathlib import Path
+from creval.engine.options import RunOptions
+from creval.engine.run import resume, run_new
+from creval.errors import RunError
+task, url, output, how = sys.argv[1:]
+try:
+    if how == "new":
+        options = RunOptions(output=Path(output), base_url=url, concurrency=4, seed=1)
+        run_new([task], "hosted_vllm/parrot", options)
+    else:
+        resume(Path(output))
+except RunError as error:
+    print(error)
+    sys.exit(9)
+"""
+
+
+def process(task: str, url: str, output: Path, how: str = "new") -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", PROGRAM, task, url, str(output), how]
+    return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE)
+
+
+def test_a_second_process_is_refused_and_a_dead_one_leaves_no_lock(make_task, tmp_path):
+    """The first process waits for its answers until it is killed."""
+    asked = threading.Event()
+    free = threading.Event()
+
+    def answer(request: Received) -> Hang | None:
+        asked.set()
+        return None if free.is_set() else Hang()
+
+    task = make_task()
+    with ChatServer(answer, answer=parrot) as server:
+        first = process(task, server.url, tmp_path / "run")
+        try:
+            assert asked.wait(60)
+            second = process(task, server.url, tmp_path / "run", "resume")
+            said = second.communicate()[0]
+            assert second.returncode == 9
+            assert f"in use by another process (process id {first.pid})" in said
+            with pytest.raises(RunError, match="in use"):
+                rescore(tmp_path / "run")
+        finally:
+            first.send_signal(signal.SIGKILL)
+            first.communicate()
+        free.set()
+        finished = resume(tmp_path / "run")
+    assert finished.results["tasks"][0]["counts"]["scored"] == 8
+
+
+# --- kill -9 ----------------------------------------------------------------------------------------
+
+
+NURSERY = """
+import os, sys
+from pathlib import Path
+import creval.engine.run, creval.models.chat_lane, creval.scoring.estimate
+from creval.engine.options import RunOptions
+from creval.engine.run import resume, run_new
+task, url, output = sys.argv[1:]
+print("ready", flush=True)
+for how in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        if how.strip() == "new":
+            run_new([task], "hosted_vllm/parrot", RunOptions(output=Path(output), base_url=url, concurrency=4, seed=1))
+        else:
+            resume(Path(output))
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Starts processes on demand that have imported everything already."""
+
+
+def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp_path, options):
+    """kill -9 after some number of answers, drawn at random, 20 times; the end must equal an undisturbed run.
+
+    The server counts the requests: a sample is asked again only where it was in flight at a kill.
+    """
+    task = make_task(docs=100, repeats=4, conditions="conditions: {temperature: [0.5, 1.5]}")
+    draw = random.Random(4)
+    output = tmp_path / "killed"
+    kills = 0
+    with ChatServer(answer=parrot, latency=0.002) as server:
+        command = [sys.executable, "-c", NURSERY, task, server.url, str(output)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+        with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, **pipes) as nursery:
+            assert nursery.stdout.readline() == "ready\n"
+            while kills < 20:
+                target = len(server.requests) + draw.randint(0, 38)
+                nursery.stdin.write("resume\n" if (output / "run.json").exists() else "new\n")
+                child = int(nursery.stdout.readline())
+                while len(server.requests) < target:
+                    time.sleep(0.0005)
+                os.kill(child, signal.SIGKILL)
+                assert int(nursery.stdout.readline()) == -signal.SIGKILL
+                kills += 1
+                held = keys_with_condition(output)
+                assert len(held) == len(set(held)), f"a sample stands twice after kill {kills}"
+            nursery.stdin.close()
+        resume(output)
+        asked = len(server.requests)
+        undisturbed = run_new([task], MODEL, options(base_url=server.url, output=tmp_path / "whole"))
+    assert asked <= 800 + 20 * 4
+    held = keys_with_condition(output)
+    assert len(held) == 800
+    assert held == keys_with_condition(tmp_path / "whole")
+    assert normal(results(output)) == normal(results(tmp_path / "whole"))
+    assert undisturbed.results["tasks"][0]["counts"]["scored"] == 800
+    replayed = run_new([task], f"replay/{output}", options(output=tmp_path / "replayed"))
+    assert replayed.results["tasks"][0]["metrics"] == undisturbed.results["tasks"][0]["metrics"]
+
+
+def keys_with_condition(folder: Path) -> list[tuple[str, str, int]]:
+    return sorted((r["doc_id"], r["condition"], r["repeat"]) for r in read_lines(folder / "samples" / "parrot.jsonl"))
+
+
+def normal(data: dict) -> dict:
+    return json.loads(json.dumps(data, sort_keys=True))
+
+
+def test_interrupted_by_the_user_a_run_can_go_on(make_task, server, options, monkeypatch):
+    task = make_task(docs=30)
+    count = 0
+
+    class Stop:
+        def on_sample(self, sample, stats):
+            nonlocal count
+            count += 1
+            if count == 5:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        def on_phase(self, *given):
+            pass
+
+        on_scored = on_finish = on_phase
+
+    with pytest.raises(KeyboardInterrupt):
+        creval.run([task], MODEL, options(base_url=server.url, concurrency=2), Stop())
+    folder = options().output
+    assert json.loads((folder / "run.json").read_text("utf-8"))["status"] == "interrupted"
+    assert 5 <= len(keys(folder)) < 30
+    assert resume(folder).results["tasks"][0]["counts"]["scored"] == 30
+
+
+# --- a full disk ------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_stops_cleanly_and_the_run_can_go_on(make_task, server, options, monkeypatch):
+    """Writes fail with ENOSPC from some moment on, the first of them after half a line."""
+    import errno
+
+    real, state = os.write, {"left": 3}
+
+    def write(descriptor: int, data: bytes) -> int:
+        if not str(Path(f"/proc/self/fd/{descriptor}").readlink()).endswith("samples/parrot.jsonl"):
+            return real(descriptor, data)
+        state["left"] -= 1
+        if state["left"] == 0:
+            return real(descriptor, data[: len(data) // 2])
+        if state["left"] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(jsonl.os, "write", write)
+    with pytest.raises(RunError, match="the disk is full") as caught:
+        creval.run([make_task()], MODEL, options(base_url=server.url, concurrency=1))
+    monkeypatch.undo()
+    folder = options().output
+    assert f"creval resume {folder}" in str(caught.value)
+    data = (folder / "samples" / "parrot.jsonl").read_bytes()
+    assert data.count(b"\n") == 2
+    assert data.endswith(b"\n")
+
+
+def test_an_observer_that_raises_stops_nothing(make_task, server, options, caplog):
+    class Broken:
+        def on_phase(self, *given):
+            raise ValueError("no screen")
+
+    result = creval.run([make_task()], MODEL, options(base_url=server.url), Broken())
+    assert result.results["tasks"][0]["counts"]["scored"] == 8
+    assert [record.message for record in caplog.records] == [
+        "an observer failed and is left out from here on: Broken.on_phase: ValueError: no screen"
+    ]
+
+
+def test_a_run_inside_a_running_event_loop(make_task, server, options):
+    """As in a notebook."""
+    import asyncio
+
+    async def cell():
+        return creval.run([make_task()], MODEL, options(base_url=server.url))
+
+    assert asyncio.run(cell()).metrics("parrot")["right"]["value"] == 0.75
+
+
+def test_lines_keep_whatever_a_model_says():
+    record = {"text": "\ud83d lone, \u2028 separator, \x00 nul, \U0001f600"}
+    line = dump_line(record)
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == record
