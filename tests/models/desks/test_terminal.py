@@ -97,14 +97,14 @@ HARD = View(
 
 
 def test_a_terminal_too_small_for_both_shows_the_choices_and_on_demand_the_text() -> None:
-    answers, painted = play("+\n+\n\n+\n17\n", HARD, size=(80, 26))
+    answers, painted = play("+\n+\n\n+\n17\n", HARD, size=(80, 29))
     first, book, second_page, back, again = screens(painted)
     assert "28 Disease 11" in first and "point" not in first and "+ shows it" in first
     assert "page 1 of" in book and "point 0" in book and "Disease" not in book
     assert "page 2 of" in second_page
     assert "28 Disease 11" in back
     assert "page 2 of" in again
-    assert all(len(screen.split("\n")) <= 26 for screen in screens(painted))
+    assert all(len(screen.split("\n")) <= 29 for screen in screens(painted))
     assert answers == ["Disease 0"]
 
 
