@@ -13,6 +13,8 @@ there are, and only the pages that are touched count as memory.
 from __future__ import annotations
 
 import json
+import mmap
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,14 +80,21 @@ def _read_meta(folder: Path) -> VectorStoreInfo:
 
 
 class VectorStore:
-    """An open store. Raises DataError where it is incomplete or damaged."""
+    """An open store. Raises DataError where it is incomplete or damaged.
+
+    Vocabulary and offsets are mapped into memory, vectors are read one by one where the system can: mapped, each
+    would make 16 pages around it resident.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.info = _read_meta(folder)
         try:
-            self._vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
-            self._offsets = np.load(folder / "offsets.npy", mmap_mode="r", allow_pickle=False)
-            self._words = np.memmap(folder / "words.bin", dtype=np.uint8, mode="r")
+            self._vectors: np.memmap = np.lib.format.open_memmap(folder / "vectors.npy", mode="r")
+            self._file = (folder / "vectors.npy").open("rb") if hasattr(os, "pread") else None
+            # A plain view: the memmap class makes every access to an item several times slower.
+            self._offsets = np.load(folder / "offsets.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)
+            with (folder / "words.bin").open("rb") as file:
+                self._words = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise DataError(
                 f"the vector store is damaged: {error}", where=str(folder), cure="Add the vectors again."
@@ -114,7 +123,11 @@ class VectorStore:
 
     def row(self, index: int) -> np.ndarray:
         """Return the vector at a position as float32."""
-        return np.asarray(self._vectors[index], dtype=np.float32)
+        if self._file is None:
+            return np.asarray(self._vectors[index], dtype=np.float32)
+        size = self._vectors.itemsize * self.info.dimension
+        data = os.pread(self._file.fileno(), size, self._vectors.offset + index * size)
+        return np.frombuffer(data, dtype=self._vectors.dtype).astype(np.float32)
 
     def mean(self) -> np.ndarray:
         """Return the mean of all vectors as float32, read in blocks."""
@@ -124,4 +137,4 @@ class VectorStore:
         return np.asarray(total / self.info.words, dtype=np.float32)
 
     def _bytes(self, index: int) -> bytes:
-        return self._words[int(self._offsets[index]) : int(self._offsets[index + 1])].tobytes()
+        return self._words[self._offsets[index] : self._offsets[index + 1]]

@@ -30,35 +30,31 @@ class Lookup:
         composed: dict[str, list[str]] = {}
         for text in wanted if phrases != "off" else ():
             parts = _parts(text)
-            having = [part for part in parts if embedding.has(part)]
-            if not embedding.has(text) and having and (phrases == "any" or len(having) == len(parts)):
-                composed[text] = having
+            known = [part for part in parts if embedding.has(part)]
+            if not embedding.has(text) and known and (phrases == "any" or len(known) == len(parts)):
+                composed[text] = known
         every = list(dict.fromkeys([*direct, *(part for parts in composed.values() for part in parts)]))
         rows = embedding.embed(every) if every else np.zeros((0, embedding.dimension), dtype=np.float32)
         index = {text: i for i, text in enumerate(every)}
-        self._units: dict[str, np.ndarray] = {}
-        for text in direct:
-            self._keep(text, rows[index[text]])
-        for text, parts in composed.items():
-            self._keep(text, rows[[index[part] for part in parts]].mean(axis=0))
+        means = [rows[[index[part] for part in parts]].mean(axis=0, keepdims=True) for parts in composed.values()]
+        table = np.concatenate([rows[[index[text] for text in direct]], *means])
+        usable = np.flatnonzero(table.any(axis=1))  # a vector of zeros has no direction
+        self._units = unit(table[usable])
+        named = [*direct, *composed]
+        having = [named[row] for row in usable]
+        self._index = {text: i for i, text in enumerate(having)}
         self.name = embedding.name
-        self.missing = frozenset(text for text in wanted if text not in self._units)
+        self.missing = frozenset(text for text in wanted if text not in self._index)
 
     def __contains__(self, text: object) -> bool:
-        return text in self._units
+        return text in self._index
 
     def rows(self, texts: Sequence[str]) -> np.ndarray:
         """Return the unit vectors of texts, shape (n, dimension). Raises ScoringError for a text without one."""
-        for text in texts:
-            if text not in self._units:
-                raise ScoringError(f"{text!r} has no vector", where=self.name)
-        if not texts:
-            return np.zeros((0, 0))
-        return np.stack([self._units[text] for text in texts])
-
-    def _keep(self, text: str, row: np.ndarray) -> None:
-        if row.any():
-            self._units[text] = unit(row)
+        try:
+            return np.asarray(self._units[[self._index[text] for text in texts]])
+        except KeyError as error:
+            raise ScoringError(f"{error.args[0]!r} has no vector", where=self.name) from None
 
 
 def _parts(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from creval_association.words import Kept
@@ -11,6 +11,10 @@ from creval_association.words import Kept
 __all__ = ["candidates", "valid_words"]
 
 Variant = Literal["paper", "released"]
+_DROPPED: Mapping[Variant, re.Pattern[str]] = {
+    "paper": re.compile(r"[^a-zA-Z\- ]+"),
+    "released": re.compile(r"[^a-zA-Z]+"),
+}
 
 
 def candidates(typed: str, variant: Variant = "paper") -> Sequence[str]:
@@ -21,7 +25,9 @@ def candidates(typed: str, variant: Variant = "paper") -> Sequence[str]:
     hyphenated word is tried as it is and joined. `released` is the rule of the code behind arXiv:2605.13450: all but
     letters is dropped.
     """
-    kept = re.sub(r"[^a-zA-Z\- ]+" if variant == "paper" else r"[^a-zA-Z]+", "", typed).strip().lower()
+    if typed.isascii() and typed.isalpha():  # most words are plain
+        return (typed.lower(),) if len(typed) > 1 else ()
+    kept = _DROPPED[variant].sub("", typed).strip().lower()
     if len(kept) <= 1:
         return ()
     if " " in kept:
@@ -31,13 +37,16 @@ def candidates(typed: str, variant: Variant = "paper") -> Sequence[str]:
 
 def valid_words(value: Any, known: Callable[[str], bool], variant: Variant = "paper") -> Kept:
     """Return the words of a parsed answer that are `known`, without repeats, in order."""
-    words: list[str] = []
+    words: dict[str, None] = {}
     dropped: list[str] = []
     for item in value if isinstance(value, list | tuple) else ():
-        spellings = candidates(item, variant) if isinstance(item, str) else ()
-        word = next((spelling for spelling in spellings if known(spelling)), None)
-        if word is not None and word not in words:
-            words.append(word)
-        elif len(dropped) < 20:
+        for spelling in candidates(item, variant) if isinstance(item, str) else ():
+            if known(spelling):
+                fresh = spelling not in words
+                words[spelling] = None
+                break
+        else:
+            fresh = False
+        if not fresh and len(dropped) < 20:
             dropped.append(str(item)[:60])
     return Kept(tuple(words), tuple(dropped))
