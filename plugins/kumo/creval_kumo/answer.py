@@ -1,4 +1,4 @@
-"""Parser `kumo_answer`: the name inside the last <ANSWER> tag.
+"""Reads a player's answer: the name inside the last <ANSWER> tag.
 
 As in the original evaluation: the text after the last `<ANSWER>`, up to `</ANSWER>` where there is one, stripped;
 where `${` occurs, the part inside `${...}`. Whether the name exists is for the game to say (exact, case-sensitive).
@@ -10,22 +10,30 @@ from typing import Any
 
 from creval.types.components import Parsed
 
-__all__ = ["AnswerTag"]
+__all__ = ["AnswerTag", "read_name"]
 
 _OPEN, _CLOSE = "<ANSWER>", "</ANSWER>"
 
 
+def read_name(text: str) -> str | None:
+    """Return the name that a text answers, or None where there is no tag or nothing in it."""
+    _, tag, after = text.rpartition(_OPEN)
+    if not tag:
+        return None
+    name = after.partition(_CLOSE)[0].strip()
+    if "${" in name:
+        name = name.partition("${")[2].partition("}")[0].strip()
+    return name or None
+
+
 class AnswerTag:
-    """Reads the answer tag. A text without one cannot be read."""
+    """Parser `kumo_answer`: `read_name` with a reason where there is none."""
 
     def parse(self, text: Any) -> Parsed:
         """Return the name."""
-        _, tag, after = str(text).rpartition(_OPEN)
-        if not tag:
-            return Parsed.failure("there is no <ANSWER> tag", "kumo_answer")
-        name = after.partition(_CLOSE)[0].strip()
-        if "${" in name:
-            name = name.partition("${")[2].partition("}")[0].strip()
-        if not name:
-            return Parsed.failure("the <ANSWER> tag is empty", "kumo_answer")
-        return Parsed(name, route="kumo_answer/closed" if _CLOSE in after else "kumo_answer/open")
+        name = read_name(str(text))
+        if name is None:
+            reason = "the <ANSWER> tag is empty" if _OPEN in str(text) else "there is no <ANSWER> tag"
+            return Parsed.failure(reason, "kumo_answer")
+        closed = _CLOSE in str(text).rpartition(_OPEN)[2]
+        return Parsed(name, route="kumo_answer/closed" if closed else "kumo_answer/open")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from creval.types.components import Session
 from creval.types.messages import Message
 from creval_kumo.instance import Instance
+from creval_kumo.simulator import MAX_TURNS, Play
 
 __all__ = ["Game"]
 
@@ -21,39 +22,32 @@ __all__ = ["Game"]
 class Game:
     """Plays one game. Reports `tests` (actions in order), `prediction` (None without one) and `end`."""
 
-    max_turns: int = 50
+    max_turns: int = MAX_TURNS
 
     async def run(self, session: Session) -> None:
         """Play until a truth is predicted, an answer cannot be read, or the turns run out."""
-        instance = Instance.from_doc(session.doc.fields)
+        play = Play(Instance.from_doc(session.doc.fields), max_turns=self.max_turns)
         history = session.prompt("system")
         shown = session.prompt("begin")
-        tests: list[str] = []
-        session.report(tests=tests, prediction=None, end="unfinished")
-        for _ in range(self.max_turns):
-            reply = await session.ask([*history, *_joined(shown if tests else [], session.prompt("round"))])
+        session.report(tests=[], prediction=None, end="unfinished")
+        while play.ending is None:
+            reply = await session.ask([*history, *_joined(shown if play.tests else [], session.prompt("round"))])
             session.report(last_answer=reply.text)
-            name = self._name(session, reply.text, instance)
             history = [*history, *shown, Message("assistant", reply.text)]
-            if name in instance.truths:
-                session.report(prediction=name, end="predicted")
+            parsed = session.parse(reply.text)
+            play = play.move(str(parsed.value) if parsed.ok else None)
+            session.report(tests=list(play.tests), prediction=play.prediction, end=play.ending or "unfinished")
+            if play.ending == "predicted":
                 session.answer(reply.text)
-                return
-            tests.append(name)
-            observation = json.dumps(instance.observations[name], ensure_ascii=False)
-            shown = session.prompt("observation", action=name, observation=observation)
-        session.report(end="out of turns")
+            elif play.ending == "unparsed":
+                session.unparsed(parsed.reason or _no_such_name(parsed.value))
+            elif play.ending is None:
+                observation = json.dumps(play.observation, ensure_ascii=False)
+                shown = session.prompt("observation", action=play.tests[-1], observation=observation)
 
-    def _name(self, session: Session, text: str, instance: Instance) -> str:
-        parsed = session.parse(text)
-        if not parsed.ok:
-            session.report(end="unparsed")
-            session.unparsed(parsed.reason or "the answer cannot be read")
-        name = str(parsed.value)
-        if name not in instance.truths and name not in instance.action_names:
-            session.report(end="unparsed")
-            session.unparsed(f"{name[:120]!r} is neither an action nor a truth of the game")
-        return name
+
+def _no_such_name(value: object) -> str:
+    return f"{str(value)[:120]!r} is neither an action nor a truth of the game"
 
 
 def _joined(first: list[Message], second: list[Message]) -> list[Message]:

@@ -1,25 +1,36 @@
-"""Fresh games from a domain (Algorithm 1 of paper 002), the same from the seed alone everywhere."""
+"""Fresh games from a domain (Algorithm 1 of paper 002), the same bytes from the seed alone everywhere.
+
+Each game has a random stream of its own, keyed by the domain, the sizes, the seed and the game's number. Truths and
+actions are sorted by name before they are drawn. Neither the hash seed nor the order of the domain file nor the SAT
+solver's choice of a model has an influence.
+
+Left out: rule-out relations that hold only with some probability ("probabilistic reasoning" in the paper's
+discussion). Then no observation rules a truth out for certain, so neither "the observations single out the valid
+truth" nor Algorithm 3's value is defined; the paper gives no definition to build on.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from creval.errors import DataError, UsageError
-from creval_kumo.domain import Action, Domain, Interval, Outcome, State
+from creval_kumo.domain import Domain, Interval, Outcome
 from creval_kumo.instance import GameAction, Instance, Observation
-from creval_kumo.selection import DEFAULT_SOLVER, Candidate, select
+from creval_kumo.search.puzzle import bits
+from creval_kumo.selection import DEFAULT_SOLVER, Candidate, Obstacle, diagnose, select
 from creval_kumo.stream import Stream
 
-__all__ = ["Settings", "counterfactual", "generate"]
+__all__ = ["MAX_TRIES", "Settings", "counterfactual", "generate"]
 
-MAX_TRIES = 2000
+MAX_TRIES = 1000
 """Draws of truths for one game before the settings are called unsatisfiable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The sizes of a game: truths (N_truth), actions (N_action), valid truths (N_valid, less than truths)."""
+    """The sizes of a game: truths (N_truth), actions (N_action), valid truths (N_valid, fewer than truths)."""
 
     truths: int = 4
     actions: int = 6
@@ -39,10 +50,10 @@ class Settings:
 
 
 def counterfactual(domain: Domain, seed: int) -> Domain:
-    """Return the domain with the truths' names shuffled in all exclusions.
+    """Return the domain with its truths' names shuffled in all exclusions; its name ends in `_counterfactual`.
 
-    What an outcome rules out no longer makes sense outside the game: only the knowledge book tells. The structure
-    (and so the difficulty of the reasoning) stays the same.
+    What an outcome rules out no longer makes sense outside the game: the knowledge book is the only truth. The
+    structure, and so the difficulty of the reasoning, stays the same.
     """
     names = sorted(truth.name for truth in domain.truths)
     other = dict(zip(names, Stream("counterfactual", domain.name, seed).shuffled(names), strict=True))
@@ -56,99 +67,154 @@ def counterfactual(domain: Domain, seed: int) -> Domain:
         )
         for action in domain.actions
     )
-    return replace(domain, actions=actions)
+    return replace(domain, name=f"{domain.name}_counterfactual", actions=actions)
 
 
 def generate(domain: Domain, settings: Settings, seed: int, solver: str = DEFAULT_SOLVER) -> Iterator[Instance]:
-    """Yield games without end: number 0, 1, 2 ... of the task set `seed`. No two are equal.
+    """Yield games without end: number 0, 1, 2 ... of the task set `seed`.
 
-    Raises UsageError where the sizes do not fit the domain, DataError where MAX_TRIES draws in a row gave no game
-    (with what stood in the way).
+    No two have the same truths, valid truths, actions and observed outcomes. `solver` is any SAT solver's name
+    in python-sat; the games do not depend on it.
+
+    Raises:
+        UsageError: the sizes do not fit the domain.
+        DataError: MAX_TRIES draws in a row gave no game; the message says what stood in the way.
     """
     settings.check(domain)
-    seen: set[str] = set()
+    maker = _Maker(domain, settings, seed, solver)
     number = 0
     while True:
-        instance = _next(domain, settings, (seed, number), solver, seen)
-        seen.add(instance.digest())
-        yield instance
+        yield maker.make(number)
         number += 1
 
 
-def _next(domain: Domain, settings: Settings, place: tuple[int, int], solver: str, seen: set[str]) -> Instance:
-    seed, number = place
-    failures: dict[str, int] = {}
-    for attempt in range(MAX_TRIES):
-        words = (domain.name, settings.truths, settings.actions, settings.valid, seed, number, attempt)
-        instance = _draw(domain, settings, number, Stream("kumo", *words), solver)
-        if instance is None:
-            failures["some invalid truth cannot be ruled out together with the others"] = attempt
-        elif instance.digest() in seen:
-            failures["the game equals an earlier one of the set"] = attempt
-        else:
-            instance.check()
-            return instance
-    raise DataError(
-        f"no further game was found in {MAX_TRIES} draws: {'; '.join(failures)}",
-        where=f"domain {domain.name}, {settings.truths} truths, {settings.actions} actions, {settings.valid} valid",
-        cure="Ask for fewer truths or games, or more actions.",
-    )
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """A game in numbers: truths and actions by their place among the sorted names, sets as bit masks."""
+
+    truths: list[int]
+    valid: int
+    shown: dict[int, int]
+    """The observed outcome of each action of the game."""
 
 
-def _draw(domain: Domain, settings: Settings, number: int, stream: Stream, solver: str) -> Instance | None:
-    """Draw truths, let the solver choose outcomes, fill up with further actions; None where it is unsatisfiable."""
-    truths = stream.sample(sorted(truth.name for truth in domain.truths), settings.truths)
-    valid = frozenset(stream.sample(truths, settings.valid))
-    actions = sorted(domain.actions, key=lambda action: action.name)
-    candidates = stream.shuffled(_candidates(actions, frozenset(truths), valid))
-    invalid = [truth for truth in truths if truth not in valid]
-    chosen = select(candidates, invalid, settings.actions, solver)
-    if chosen is None:
-        return None
-    states: dict[str, State] = {candidate.action: candidate.state for candidate in chosen}
-    if not _fill_up(states, actions, (frozenset(truths), valid), settings.actions, stream):
-        return None
-    names = stream.shuffled(sorted(states))
-    observations = {name: _observe(states[name], stream) for name in names}
-    played = tuple(_game_action(domain.action_by_name[name], frozenset(truths)) for name in names)
-    ordered_valid = tuple(truth for truth in truths if truth in valid)
-    return Instance(domain.name, number, tuple(truths), played, observations, ordered_valid)
+@dataclass
+class _Maker:
+    """Makes the games of one task set; holds the domain in bit masks and the games made so far."""
+
+    domain: Domain
+    settings: Settings
+    seed: int
+    solver: str
+    seen: set[tuple[int, int, tuple[tuple[int, int], ...]]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.names = sorted(truth.name for truth in self.domain.truths)
+        self.actions = sorted(self.domain.actions, key=lambda action: action.name)
+        place = {name: 1 << index for index, name in enumerate(self.names)}
+        self.masks = [
+            [sum(place[name] for name in outcome.rules_out) for outcome in action.outcomes] for action in self.actions
+        ]
+        self.related = [sum(place[name] for name in action.related) for action in self.actions]
+
+    def make(self, number: int) -> Instance:
+        """Make game `number`: draw until the formula can be satisfied and the game is new."""
+        settings = self.settings
+        obstacles: Counter[Obstacle] = Counter()
+        stubborn: Counter[str] = Counter()
+        for attempt in range(MAX_TRIES):
+            words = (self.domain.name, settings.truths, settings.actions, settings.valid, self.seed, number, attempt)
+            stream = Stream("kumo", *words)
+            draw = self._draw(stream, obstacles, stubborn)
+            if draw is None:
+                continue
+            key = (sum(1 << truth for truth in draw.truths), draw.valid, tuple(sorted(draw.shown.items())))
+            if key not in self.seen:
+                self.seen.add(key)
+                return self._instance(draw, number, stream)
+        raise self._explain(obstacles, stubborn)
+
+    def _draw(self, stream: Stream, obstacles: Counter[Obstacle], stubborn: Counter[str]) -> _Draw | None:
+        truths = stream.sample(range(len(self.names)), self.settings.truths)
+        chosen = sum(1 << truth for truth in truths)
+        valid = sum(1 << truth for truth in stream.sample(truths, self.settings.valid))
+        candidates = stream.shuffled(self._candidates(chosen, valid))
+        selected = select(candidates, chosen & ~valid, self.settings.actions, self.solver)
+        if selected is None:
+            obstacle, truths_left = diagnose(candidates, chosen & ~valid, self.settings.actions)
+            obstacles[obstacle] += 1
+            stubborn.update(self.names[truth] for truth in bits(truths_left))
+            return None
+        shown = {candidate.action: candidate.outcome for candidate in selected}
+        self._fill_up(shown, chosen, valid, stream)
+        return _Draw(truths, valid, shown) if len(shown) == self.settings.actions else None
+
+    def _candidates(self, chosen: int, valid: int) -> list[Candidate]:
+        """The outcomes that rule out some truth of the game but no valid one (D_valid of Algorithm 1)."""
+        found = []
+        for action, related in enumerate(self.related):
+            if related & chosen:
+                for outcome, mask in enumerate(self.masks[action]):
+                    if mask & chosen and not mask & valid:
+                        found.append(Candidate(action, outcome, mask & chosen))
+        return found
+
+    def _fill_up(self, shown: dict[int, int], chosen: int, valid: int, stream: Stream) -> None:
+        """Add actions until there are enough: first related ones, then others, with outcomes that spare the valid."""
+        related: list[int] = []
+        others: list[int] = []
+        for action, mask in enumerate(self.related):
+            if action not in shown:
+                (related if mask & chosen else others).append(action)
+        for group in (related, others):
+            if len(shown) == self.settings.actions:
+                return
+            for action in stream.shuffled(group):
+                if len(shown) == self.settings.actions:
+                    return
+                possible = [outcome for outcome, mask in enumerate(self.masks[action]) if not mask & valid]
+                if possible:
+                    shown[action] = stream.choice(possible)
+
+    def _instance(self, draw: _Draw, number: int, stream: Stream) -> Instance:
+        truths = tuple(self.names[truth] for truth in draw.truths)
+        inside = frozenset(truths)
+        played, observations = [], {}
+        for place in stream.shuffled(sorted(draw.shown)):
+            action = self.actions[place]
+            outcomes = tuple((outcome.state, outcome.rules_out & inside) for outcome in action.outcomes)
+            played.append(GameAction(action.name, action.about, action.unit, outcomes))
+            observations[action.name] = _observe(action.outcomes[draw.shown[place]], stream)
+        valid = tuple(self.names[truth] for truth in draw.truths if draw.valid >> truth & 1)
+        instance = Instance(self.domain.name, number, truths, tuple(played), observations, valid)
+        instance.check()
+        return instance
+
+    def _explain(self, obstacles: Counter[Obstacle], stubborn: Counter[str]) -> DataError:
+        settings = self.settings
+        parts = []
+        for obstacle, times in obstacles.most_common():
+            often = ", ".join(name for name, _ in stubborn.most_common(3))
+            which = f" (most often {often})" if obstacle is Obstacle.NOT_EXCLUDABLE and often else ""
+            parts.append(f"{times} times {obstacle.value}{which}")
+        repeated = MAX_TRIES - sum(obstacles.values())
+        if repeated:
+            parts.append(
+                f"{repeated} times the game was an earlier one of the set, or too few actions spared the valid"
+            )
+        return DataError(
+            f"{MAX_TRIES} draws gave no further game after {len(self.seen)}: {'; '.join(parts)}",
+            where=f"domain {self.domain.name}, {settings.truths} truths ({settings.valid} valid), "
+            f"{settings.actions} actions",
+            cure="Ask for fewer truths, fewer games or more actions.",
+        )
 
 
-def _candidates(actions: list[Action], truths: frozenset[str], valid: frozenset[str]) -> list[Candidate]:
-    """The outcomes that rule out some truth of the game but no valid one."""
-    return [
-        Candidate(action.name, outcome.state, outcome.rules_out & truths)
-        for action in actions
-        for outcome in action.outcomes
-        if outcome.rules_out & truths and not outcome.rules_out & valid
-    ]
-
-
-def _fill_up(
-    states: dict[str, State],
-    actions: list[Action],
-    sets: tuple[frozenset[str], frozenset[str]],
-    wanted: int,
-    stream: Stream,
-) -> bool:
-    """Add actions until there are enough: first related ones (some outcome rules out a truth), then others."""
-    truths, valid = sets
-    related = [action for action in actions if action.related & truths]
-    others = [action for action in actions if not action.related & truths]
-    for action in [*stream.shuffled(related), *stream.shuffled(others)]:
-        if len(states) == wanted:
-            break
-        possible = [outcome.state for outcome in action.outcomes if not outcome.rules_out & valid]
-        if action.name not in states and possible:
-            states[action.name] = stream.choice(possible)
-    return len(states) == wanted
-
-
-def _observe(state: State, stream: Stream) -> Observation:
-    return stream.uniform(state.lo, state.hi) if isinstance(state, Interval) else state
-
-
-def _game_action(action: Action, truths: frozenset[str]) -> GameAction:
-    outcomes = tuple((outcome.state, outcome.rules_out & truths) for outcome in action.outcomes)
-    return GameAction(action.name, action.about, action.unit, outcomes)
+def _observe(outcome: Outcome, stream: Stream) -> Observation:
+    """The label, or one uniform draw inside the interval (its ends, which neighbours may share, left out)."""
+    state = outcome.state
+    if not isinstance(state, Interval):
+        return state
+    while (value := stream.uniform(state.lo, state.hi)) in (state.lo, state.hi):
+        pass
+    return value

@@ -1,24 +1,22 @@
-"""The golden run of a game: optimal play on what it will really observe (Algorithm 3's policy)."""
+"""Optimal play of a game by names: the policy of Algorithm 3 (paper 002) and the golden run on its observations."""
 
 from __future__ import annotations
 
 import functools
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import MissingPartError, ScoringError
+from creval.errors import ScoringError
 from creval_kumo.instance import Instance
-from creval_kumo.search.compiled_engine import MAX_BITS, CompiledEngine, available
-from creval_kumo.search.limits import Budget, Engine, Limits, OutOfBudget
-from creval_kumo.search.puzzle import Puzzle, bits
-from creval_kumo.search.python_engine import PythonEngine
+from creval_kumo.search.limits import Limits
+from creval_kumo.search.puzzle import Puzzle
+from creval_kumo.search.solver import EngineName, OptimalSearch, Proof
 
-__all__ = ["GoldenRun", "OptimalPlayer", "golden_run"]
+__all__ = ["GoldenRun", "OptimalPlayer", "golden_of", "golden_run", "puzzle_of"]
 
-_TIE = 1e-12
+_GAME_KEYS = ("domain", "seed", "truths", "actions", "valid_truths", "observations", "outcomes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,49 +28,56 @@ class GoldenRun:
 
     @property
     def compat_length(self) -> int:
+        """Tests + 2."""
         return len(self.tests) + 2
+
+
+def puzzle_of(instance: Instance) -> Puzzle:
+    """The game as bit masks; bits follow the order of its truths and actions."""
+    exclusions = [[truths for _, truths in action.outcomes] for action in instance.actions]
+    return Puzzle.from_names(instance.truths, exclusions)
 
 
 class OptimalPlayer:
     """Knows the best action in every state of one game; keeps its memo."""
 
-    def __init__(self, instance: Instance, limits: Limits | None = None) -> None:
+    def __init__(self, instance: Instance, limits: Limits | None = None, engine: EngineName = "auto") -> None:
         self.instance = instance
-        exclusions = [[truths for _, truths in action.outcomes] for action in instance.actions]
-        self.puzzle = Puzzle.from_names(instance.truths, exclusions)
-        self._limits = limits or Limits()
-        small = max(self.puzzle.n_truths, self.puzzle.n_actions) <= MAX_BITS
-        fast = available() and small and self.puzzle.n_actions > 8  # compiled code pays off on the larger games
-        self._engine: Engine = (CompiledEngine if fast else PythonEngine)(self.puzzle, self.puzzle.n_actions)
+        self.puzzle = puzzle_of(instance)
+        self.search = OptimalSearch(self.puzzle, limits, engine)
+
+    def prove(self) -> Proof:
+        """E[S] of the whole game, or its bounds at a limit."""
+        return self.search.prove()
 
     def best(self, taken: Sequence[str]) -> str | None:
         """Return the action to take after `taken`, or None where play ends (see `prediction`).
 
-        Of equally good actions the first in the game's order is taken. Raises ScoringError where the limits end the
-        search before the best action is proven.
+        Of equally good actions the first in the game's order is taken. Raises NotProvenError, a ScoringError, where
+        a limit ends the search before the best action is proven.
         """
-        truths, actions = self._state(taken)
-        if self.puzzle.ends(truths, actions):
-            return None
-        budget = Budget(self._limits)
-        best, chosen = math.inf, -1
-        try:
-            for action in bits(actions):
-                if self.puzzle.related[action] & truths:
-                    answer = self._engine.below(truths, actions, best - _TIE, budget, only=action)
-                    if answer.exact and answer.value < best - _TIE:
-                        best, chosen = answer.value, action
-        except OutOfBudget as error:
-            raise _not_proven(self.instance) from error
-        return self.instance.actions[chosen].name
+        action = self.search.best_action(*self._state(taken))
+        return None if action is None else self.instance.actions[action].name
+
+    def is_optimal(self, taken: Sequence[str], action: str) -> bool:
+        """Whether taking `action` after `taken` is optimal."""
+        return self.search.is_optimal(*self._state(taken), self.instance.action_names.index(action))
 
     def prediction(self, taken: Sequence[str]) -> str:
         """Return the truth to name where play ends: the only one left, or one that no action left can rule out."""
-        truths, actions = self._state(taken)
-        for truth in bits(truths):
-            if truths & (truths - 1) == 0 or not self.puzzle.actions_of[truth] & actions:
-                return self.instance.truths[truth]
-        raise ScoringError("play does not end here", where=self.instance.domain)
+        truth = self.search.prediction(*self._state(taken))
+        if truth is None:
+            raise ScoringError(
+                "the observations rule out every truth", where=f"{self.instance.domain} instance {self.instance.seed}"
+            )
+        return self.instance.truths[truth]
+
+    def run(self) -> GoldenRun:
+        """Return the golden run on the game's observations."""
+        tests: list[str] = []
+        while (action := self.best(tests)) is not None:
+            tests.append(action)
+        return GoldenRun(tuple(tests), self.prediction(tests))
 
     def _state(self, taken: Sequence[str]) -> tuple[int, int]:
         left = set(self.instance.left(taken))
@@ -81,23 +86,16 @@ class OptimalPlayer:
         return truths, actions
 
 
-def _not_proven(instance: Instance) -> Exception:
-    message = f"the optimal play of {instance.domain} {instance.seed} was not proven within the limits"
-    if not available():
-        return MissingPartError(message, cure="Install the compiled search: pip install 'creval-kumo[fast]'")
-    return ScoringError(message)
+def golden_of(instance: Instance, limits: Limits | None = None, engine: EngineName = "auto") -> GoldenRun:
+    """Return the golden run of a game."""
+    return OptimalPlayer(instance, limits, engine).run()
 
 
 def golden_run(doc: Mapping[str, Any]) -> GoldenRun:
     """Return the golden run of a game's doc; remembered, since every model and repeat needs the same."""
-    keys = ("domain", "seed", "truths", "actions", "valid_truths", "observations", "outcomes")
-    return _golden(json.dumps({key: doc[key] for key in keys}, sort_keys=True))
+    return _golden(json.dumps({key: doc[key] for key in _GAME_KEYS}, sort_keys=True))
 
 
 @functools.lru_cache(maxsize=4096)
 def _golden(text: str) -> GoldenRun:
-    player = OptimalPlayer(Instance.from_doc(json.loads(text)))
-    tests: list[str] = []
-    while (action := player.best(tests)) is not None:
-        tests.append(action)
-    return GoldenRun(tuple(tests), player.prediction(tests))
+    return golden_of(Instance.from_doc(json.loads(text)))

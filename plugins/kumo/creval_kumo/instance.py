@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from creval_kumo.domain import Interval, State
@@ -46,7 +46,10 @@ def state_matches(state: State, observation: Observation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A game whose observations leave exactly the valid truths. `seed` numbers it within its task set."""
+    """A game whose observations leave exactly the valid truths. `seed` numbers it within its task set.
+
+    `book` is the knowledge book where one was written; two games that differ only in it are the same game.
+    """
 
     domain: str
     seed: int
@@ -54,12 +57,14 @@ class Instance:
     actions: tuple[GameAction, ...]
     observations: Mapping[str, Observation]
     valid_truths: tuple[str, ...]
+    book: str = field(default="", compare=False)
 
     def left(self, taken: Sequence[str]) -> tuple[str, ...]:
         """Return the truths that the observations of the actions taken leave, in the game's order."""
         gone: set[str] = set()
+        wanted = frozenset(taken)
         for action in self.actions:
-            if action.name in taken:
+            if action.name in wanted:
                 gone |= action.ruled_out(self.observations[action.name])
         return tuple(truth for truth in self.truths if truth not in gone)
 
@@ -77,7 +82,7 @@ class Instance:
             raise DomainError([Fault(FaultKind.NOT_SINGLED_OUT, message)], where=f"{self.domain} instance {self.seed}")
 
     def to_doc(self) -> dict[str, Any]:
-        """Return the game as plain data (JSON)."""
+        """Return the game as plain data (JSON), with its book."""
         return {
             "domain": self.domain,
             "seed": self.seed,
@@ -86,6 +91,7 @@ class Instance:
             "valid_truths": list(self.valid_truths),
             "observations": dict(self.observations),
             "outcomes": [_action_data(action, self.truths) for action in self.actions],
+            "book": self.book,
         }
 
     @classmethod
@@ -98,11 +104,12 @@ class Instance:
             actions=tuple(_read_action(data) for data in doc["outcomes"]),
             observations=dict(doc["observations"]),
             valid_truths=tuple(doc["valid_truths"]),
+            book=doc.get("book", ""),
         )
 
     def digest(self) -> str:
-        """Return the SHA-256 of the game without its number: equal games have equal digests."""
-        data = {key: value for key, value in self.to_doc().items() if key != "seed"}
+        """Return the SHA-256 of the game without its number and book: equal games have equal digests."""
+        data = {key: value for key, value in self.to_doc().items() if key not in ("seed", "book")}
         return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

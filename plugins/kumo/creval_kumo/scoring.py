@@ -1,15 +1,11 @@
-"""Scorer `kumo_play`: success and the counts of actions.
-
-Source: paper 002, "Evaluation metrics", Eqs. 3 and 4. The released code counts the prediction twice: a run of n
-tests has length n + 2, a failed run N_action + 1; with the golden run's length in the same count the published
-relative action counts come out. Both counts are given.
-"""
+"""Scorer `kumo_play`: success and the counts of actions (paper 002, "Evaluation metrics", Eqs. 3 and 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from creval.types.components import Context, Scorable, Score
+from creval_kumo.counting import compat_length, relative_action_count
 from creval_kumo.golden import golden_run
 
 __all__ = ["KumoPlay"]
@@ -20,8 +16,8 @@ class KumoPlay:
 
     - `success`: 1 where the predicted truth is a valid one, else 0.
     - `tests`: actions taken, the prediction not among them.
-    - `paper_compat`: tests + 2 for a success, number of actions + 1 otherwise.
-    - `relative_action_count`: (L - O) / O in the compat count, O that of optimal play on the same observations.
+    - `paper_compat`: tests + 2 for a success, number of actions + 1 otherwise (see `creval_kumo.counting`).
+    - `relative_action_count`: (L - O) / O in that count, O that of optimal play on the same observations.
     - `unparsed_answer`: 1 where the game ended with an answer that could not be read.
     """
 
@@ -36,12 +32,12 @@ class KumoPlay:
         golden = golden_run(item.doc)
         tests = len(outcome.get("tests", ()))
         success = outcome.get("prediction") in item.doc["valid_truths"]
-        compat = tests + 2 if success else len(item.doc["actions"]) + 1
+        length = compat_length(tests, success, len(item.doc["actions"]))
         scores = {
             "success": float(success),
             "tests": float(tests),
-            "paper_compat": float(compat),
-            "relative_action_count": (compat - golden.compat_length) / golden.compat_length,
+            "paper_compat": float(length),
+            "relative_action_count": relative_action_count(length, len(golden.tests)),
             "unparsed_answer": float(outcome.get("end") == "unparsed"),
         }
         return Score(scores, {"golden_tests": list(golden.tests), "prediction": outcome.get("prediction")})

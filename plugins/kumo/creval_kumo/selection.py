@@ -1,80 +1,109 @@
-"""Which outcomes to show so that every invalid truth is ruled out (Algorithm 2 of paper 002), by SAT.
+"""Which outcomes are observed so that every invalid truth is ruled out (Algorithm 2 of paper 002), by SAT.
 
-A SAT solver returns whatever model it meets first, which differs between solvers and versions. Here the one
-selection is taken that is smallest in a given order of the outcomes: each in turn is left out unless a solution needs
-it. So the solver decides only whether something is satisfiable, and every solver gives the same instance.
+A SAT solver returns whichever model it meets first, and that differs between solvers and their versions. So the
+solver here only ever says whether something can be satisfied: going through the outcomes in a given order, each is
+left out unless every solution that agrees with the choices so far needs it. The result is the one smallest
+solution in that order, and every solver yields it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
-from creval_kumo.domain import State
+__all__ = ["DEFAULT_SOLVER", "Candidate", "Obstacle", "diagnose", "select"]
 
-__all__ = ["DEFAULT_SOLVER", "Candidate", "select"]
-
-DEFAULT_SOLVER = "cadical153"
+DEFAULT_SOLVER = "minisat22"
 
 
-class Candidate(NamedTuple):
-    """An outcome that contradicts no valid truth, with the invalid truths that it rules out (at least one)."""
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An outcome that contradicts no valid truth: its action, its place there, the invalid truths it rules out."""
 
-    action: str
-    state: State
-    rules_out: frozenset[str]
+    action: int
+    outcome: int
+    rules_out: int
+    """Bit mask, not empty."""
+
+
+class Obstacle(Enum):
+    """Why there is no selection."""
+
+    NOT_EXCLUDABLE = "no outcome spares the valid truths and rules out some other truth"
+    TOO_FEW_ACTIONS = "more actions are needed to rule out all other truths"
+    IN_CONFLICT = "two truths can be ruled out only by different outcomes of the same action"
 
 
 def select(
-    candidates: Sequence[Candidate], invalid: Sequence[str], max_actions: int, solver: str = DEFAULT_SOLVER
+    candidates: Sequence[Candidate], invalid: int, max_actions: int, solver: str = DEFAULT_SOLVER
 ) -> list[Candidate] | None:
-    """Return the selected outcomes, or None where it is unsatisfiable.
+    """Return the selected outcomes, or None where the formula is unsatisfiable.
 
-    Constraints: at most one outcome an action; at most `max_actions` actions; every invalid truth ruled out by at
-    least one selected outcome. The order of `candidates` decides among solutions (see the module).
+    Constraints: at most one outcome an action, at most `max_actions` actions, and every truth of the mask
+    `invalid` ruled out by at least one selected outcome. Of the solutions the order of `candidates` decides.
+    No outcome of the result can be spared, so it has at most as many outcomes as there are invalid truths.
     """
-    clauses, variables = _clauses(candidates, invalid, max_actions)
+    clauses = _clauses(candidates, invalid, max_actions)
     if clauses is None:
         return None
     from pysat.solvers import Solver
 
+    fixed: list[int] = []
+    selected: list[Candidate] = []
     with Solver(name=solver, bootstrap_with=clauses) as sat:
         if not sat.solve():
             return None
-        model = set(sat.get_model())
-        fixed: list[int] = []
-        for variable in variables:
-            if variable in model:
-                if sat.solve(assumptions=[*fixed, -variable]):
-                    model = set(sat.get_model())
-                    fixed.append(-variable)
-                else:
+        model = sat.get_model()
+        for variable, candidate in enumerate(candidates, start=1):
+            if not invalid:
+                break  # what is selected is a solution, so everything after it is left out
+            if model[variable - 1] > 0:
+                if not sat.solve(assumptions=[*fixed, -variable]):
                     fixed.append(variable)
-            else:
-                fixed.append(-variable)
-    chosen = set(fixed)
-    return [candidate for variable, candidate in zip(variables, candidates, strict=True) if variable in chosen]
+                    selected.append(candidate)
+                    invalid &= ~candidate.rules_out
+                    continue
+                model = sat.get_model()
+            fixed.append(-variable)
+    return selected
 
 
-def _clauses(
-    candidates: Sequence[Candidate], invalid: Sequence[str], max_actions: int
-) -> tuple[list[list[int]] | None, list[int]]:
-    variables = list(range(1, len(candidates) + 1))
-    clauses: list[list[int]] = []
-    of_action: dict[str, list[int]] = {}
-    excluding: dict[str, list[int]] = {truth: [] for truth in invalid}
-    for variable, candidate in zip(variables, candidates, strict=True):
+def diagnose(candidates: Sequence[Candidate], invalid: int, max_actions: int) -> tuple[Obstacle, int]:
+    """Say why `select` returned None, and which truths (a mask) no candidate rules out."""
+    reachable = 0
+    for candidate in candidates:
+        reachable |= candidate.rules_out
+    if invalid & ~reachable:
+        return Obstacle.NOT_EXCLUDABLE, invalid & ~reachable
+    if select(candidates, invalid, len(candidates)) is None:
+        return Obstacle.IN_CONFLICT, 0
+    return Obstacle.TOO_FEW_ACTIONS, 0
+
+
+def _clauses(candidates: Sequence[Candidate], invalid: int, max_actions: int) -> list[list[int]] | None:
+    """The formula in conjunctive form; variable i + 1 is candidate i. None where a truth cannot be ruled out."""
+    of_action: dict[int, list[int]] = {}
+    excluding: dict[int, list[int]] = {}
+    reachable = 0
+    for variable, candidate in enumerate(candidates, start=1):
         of_action.setdefault(candidate.action, []).append(variable)
-        for truth in candidate.rules_out:
-            excluding[truth].append(variable)
-    if any(not column for column in excluding.values()):
-        return None, variables
-    clauses += excluding.values()
+        mask = candidate.rules_out
+        reachable |= mask
+        while mask:
+            low = mask & -mask
+            excluding.setdefault(low, []).append(variable)
+            mask ^= low
+    if invalid & ~reachable:
+        return None
+    clauses = [column for truth, column in excluding.items() if truth & invalid]
     for same_action in of_action.values():
         clauses += [[-a, -b] for i, a in enumerate(same_action) for b in same_action[i + 1 :]]
-    if len(of_action) > max_actions:
-        clauses += _action_limit(list(of_action.values()), max_actions, len(variables))
-    return clauses, variables
+    # A result without spare outcomes has at most one action an invalid truth: below that the limit is void.
+    if min(len(of_action), invalid.bit_count()) > max_actions:
+        clauses += _action_limit(list(of_action.values()), max_actions, len(candidates))
+    return clauses
 
 
 def _action_limit(of_action: Sequence[Sequence[int]], max_actions: int, top: int) -> list[list[int]]:

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 __all__ = ["Stream"]
 
 T = TypeVar("T")
-_BLOCK = 8  # bytes of one draw
-_SPAN = 1 << (8 * _BLOCK)
+_SPAN = 1 << 64
+_DRAWS = struct.Struct(">8Q")  # eight draws of 64 bits out of one SHA-512
 
 
 class Stream:
-    """Numbers out of SHA-256 in counter mode, keyed by words (`Stream("medical", 4, 6, 17)`)."""
+    """Numbers out of SHA-512 in counter mode, keyed by words (`Stream("medical", 4, 6, 17)`)."""
 
     def __init__(self, *words: object) -> None:
         self._key = hashlib.sha256("\x1f".join(str(word) for word in words).encode()).digest()
         self._counter = 0
-        self._pool = b""
+        self._pool: list[int] = []
 
     def _draw(self) -> int:
-        if len(self._pool) < _BLOCK:
-            self._pool = hashlib.sha512(self._key + self._counter.to_bytes(8, "big")).digest()
+        if not self._pool:
+            block = hashlib.sha512(self._key + self._counter.to_bytes(8, "big")).digest()
+            self._pool = list(_DRAWS.unpack(block))
             self._counter += 1
-        block, self._pool = self._pool[:_BLOCK], self._pool[_BLOCK:]
-        return int.from_bytes(block, "big")
+        return self._pool.pop()
 
     def below(self, n: int) -> int:
         """Return a whole number from 0 to n - 1, each as likely (by rejection). `n` from 1 to 2^64."""
-        limit = _SPAN - _SPAN % n
+        limit = _SPAN - _SPAN % n  # equal shares below it
         while (value := self._draw()) >= limit:
             pass
         return value % n

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from creval.errors import CrevalError
+from creval.errors import ScoringError
 
 __all__ = ["Answer", "Budget", "Engine", "Limits", "NotProvenError", "OutOfBudget"]
 
@@ -18,7 +18,7 @@ class Limits:
     Only the node limit gives the same answer on every machine.
     """
 
-    nodes: int | None = 20_000_000
+    nodes: int | None = 2_000_000
     seconds: float | None = None
 
 
@@ -26,7 +26,7 @@ class OutOfBudget(Exception):
     """Raised inside an engine when a limit is reached; callers of the library never see it."""
 
 
-class NotProvenError(CrevalError):
+class NotProvenError(ScoringError):
     """A limit was reached before the value was proven; `lower` and `upper` bound it (in test actions)."""
 
     def __init__(self, lower: float, upper: float, nodes: int) -> None:
