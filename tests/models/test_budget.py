@@ -15,7 +15,7 @@ from creval.models.budget import Budget
 
 
 async def call(budget: Budget, estimate: float | None, cost: float, seconds: float = 1.0) -> float:
-    ticket = await budget.admit(estimate)
+    ticket = await budget.admit(lambda: estimate)
     try:
         await asyncio.sleep(seconds)
         budget.spend(cost)
@@ -44,7 +44,7 @@ def test_max_calls_is_never_passed() -> None:
 
 def test_the_error_says_what_was_spent_and_what_to_do() -> None:
     async def go() -> None:
-        await Budget(max_calls=0).admit(0.0)
+        await Budget(max_calls=0).admit(lambda: 0.0)
 
     with pytest.raises(BudgetError, match=r"0 of --max-calls 0(.|\n)*higher --max-calls") as caught:
         run_virtual(go())

@@ -198,6 +198,44 @@ def test_max_cost_over_two_models_that_share_it(ask) -> None:
     assert budget.cost == pytest.approx(2.0)
 
 
+def test_a_first_call_of_unknown_price_goes_alone(ask) -> None:
+    """A router that tells its price only afterwards: one call, then as many as fit."""
+    replies = [Reply((Completion("x"),), Usage(1, 1), cost=0.25) for _ in range(10)]
+    provider = Scripted(*replies)
+    model = model_of(provider, budget=Budget(max_cost=1.0), traits=ProviderTraits(reports_cost=True))
+
+    async def go() -> list[Any]:
+        return await asyncio.gather(*(model.generate(ask()) for _ in range(6)), return_exceptions=True)
+
+    results = run_virtual(go())
+    assert sum(isinstance(result, Reply) for result in results) == 4
+    assert provider.starts == [0.0, 1.0, 1.0, 1.0]
+
+
+def test_calls_that_turn_out_free_do_not_go_alone_for_ever(ask) -> None:
+    provider = Scripted(*[Reply((Completion("x"),), Usage(1, 1), cost=0.0) for _ in range(5)])
+    model = model_of(provider, budget=Budget(max_cost=1.0), traits=ProviderTraits(reports_cost=True))
+
+    async def go() -> None:
+        await asyncio.gather(*(model.generate(ask()) for _ in range(5)))
+
+    run_virtual(go())
+    assert provider.starts == [0.0, 1.0, 1.0, 1.0, 1.0]
+
+
+def test_max_cost_holds_though_the_server_tells_no_usage(ask) -> None:
+    price = Price("m", input=0.0, output=0.1)
+    provider = Scripted(*[Reply((Completion("x"),)) for _ in range(10)])
+    model = model_of(provider, budget=Budget(max_cost=2.0), price=price)
+
+    async def go() -> list[Any]:
+        calls = (model.generate(ask(max_tokens=5)) for _ in range(10))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    assert sum(isinstance(result, Reply) for result in run_virtual(go())) == 4
+    assert model.stats().unpriced == 4
+
+
 def test_max_calls_counts_calls_not_tries(ask) -> None:
     budget = Budget(max_calls=2)
     provider = Scripted(RetryableModelError("x"), RetryableModelError("x"))

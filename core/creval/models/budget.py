@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from creval.errors import BudgetError, UsageError
@@ -26,10 +27,10 @@ class Budget:
     cache not at all. `max_calls` is never passed.
 
     Cost is known only afterwards, so each call in flight sets an amount aside: what the dearest call of that
-    model has cost so far, before the first answer an estimate by the price table. A call that would take
-    spent + set aside over `max_cost` waits until calls in flight are settled, and is refused when none is. The
-    spending can therefore pass the limit only by what the calls then in flight cost above the dearest call
-    before them. Before anything has been spent one call is let through alone, whatever its estimate.
+    model has cost so far, before the first answer an estimate by the price table, without one all that is left. A
+    call that would take spent + set aside over `max_cost` waits until calls in flight are settled, and is refused
+    when none is. The spending can therefore pass the limit only by what the calls then in flight cost above the
+    dearest call before them. Before anything has been spent one call is let through alone, whatever its estimate.
 
     `spent_cost` and `spent_calls` carry over what an interrupted run has used.
     """
@@ -53,26 +54,27 @@ class Budget:
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def admit(self, estimate: float | None) -> Ticket:
-        """Admit one call and set `estimate` US dollars aside; waits where only calls in flight stand in the way.
+    async def admit(self, estimate: Callable[[], float | None]) -> Ticket:
+        """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight stand in the way.
 
-        `estimate` None: the call is free and the cost limit does not hold it up. Raises BudgetError where a limit
-        is reached. The ticket must be settled, whatever comes of the call.
+        The estimate is taken anew after each wait. None: the call is free and the cost limit does not hold it up.
+        Raises BudgetError where a limit is reached. The ticket must be settled, whatever comes of the call.
         """
         while True:
             self._check_calls()
-            if self.max_cost is None or estimate is None or self._fits(estimate):
+            amount = None if self.max_cost is None else estimate()
+            if self.max_cost is None or amount is None or self._fits(amount):
                 break
             if not self._in_flight or self.cost >= self.max_cost:
                 raise BudgetError(
-                    f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}; the next call may cost ${estimate:.4f}",
+                    f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}; the next call may cost ${amount:.4f}",
                     cure="Resume the run with a higher --max-cost.",
                 )
             await self._wait()
         self.calls += 1
         self._in_flight += 1
-        self._reserved += estimate or 0.0
-        return Ticket(estimate or 0.0)
+        self._reserved += amount or 0.0
+        return Ticket(amount or 0.0)
 
     def settle(self, ticket: Ticket) -> None:
         """Give back what was set aside; idempotent."""

@@ -139,21 +139,31 @@ class Model:
 
     async def _call(self, request: GenerateRequest) -> Reply:
         """One call with its tries, within the budget."""
-        ticket = await self._parts.budget.admit(self._set_aside(request))
+        budget = self._parts.budget
+        ticket = await budget.admit(lambda: self._set_aside(request))
         try:
             reply = await self._tries(request)
         except ModelError:
             self._tally.errors += 1
             raise
         finally:
-            self._parts.budget.settle(ticket)
+            budget.settle(ticket)
         self._tally.calls += 1
+        if reply.cost is None and budget.max_cost is not None:  # no usage was told; the limit is to hold all the same
+            budget.spend(self._expected(request) or 0.0)
         return reply
 
     def _set_aside(self, request: GenerateRequest) -> float | None:
-        if self.traits.free or self._parts.budget.max_cost is None:
+        """What the budget sets aside for a call; all that is left where nothing is known, so that it goes alone."""
+        budget = self._parts.budget
+        if self.traits.free or budget.max_cost is None:
             return None
-        return self._tally.dearest or self.estimate(request) or 0.0
+        expected = self._expected(request)
+        return max(0.0, budget.max_cost - budget.cost) if expected is None else expected
+
+    def _expected(self, request: GenerateRequest) -> float | None:
+        """What a call is likely to cost: the dearest so far, before the first the estimate."""
+        return self._tally.dearest if self._tally.priced else self.estimate(request)
 
     async def _tries(self, request: GenerateRequest) -> Reply:
         attempt = 1

@@ -56,6 +56,7 @@ class Tally:
         self.calls = self.cached = self.errors = self.tries = self.retries = self.rate_limited = self.unpriced = 0
         self.usage = Usage()
         self.cost = self.seconds = self.dearest = 0.0
+        self.priced = 0
 
     def paid(self, reply: Reply) -> None:
         """Book the tokens and cost of a reply, be it of use or not."""
@@ -64,6 +65,7 @@ class Tally:
         if reply.cost is None:
             self.unpriced += 1
         else:
+            self.priced += 1
             self.cost += reply.cost
             self.dearest = max(self.dearest, reply.cost)
 
