@@ -22,10 +22,14 @@ def _key_data(key: SampleKey) -> dict[str, Any]:
 def sample_data(sample: Sample) -> dict[str, Any]:
     """Return a sample as plain data, without what is empty."""
     data = _key_data(sample.key)
-    data |= {"status": sample.status.value, "seed": sample.seed, "started": sample.started}
-    data |= {"seconds": round(sample.seconds, 6), "doc": dict(sample.doc), "answers": list(sample.answers)}
+    data["status"] = sample.status.value
+    data["seed"] = sample.seed
+    data["started"] = sample.started
+    data["seconds"] = round(sample.seconds, 6)
+    data["doc"] = sample.doc
+    data["answers"] = sample.answers
     if sample.outcome:
-        data["outcome"] = dict(sample.outcome)
+        data["outcome"] = sample.outcome
     if sample.reason is not None:
         data["reason"] = sample.reason
     data["calls"] = [_call_data(call) for call in sample.calls]
@@ -33,11 +37,11 @@ def sample_data(sample: Sample) -> dict[str, Any]:
 
 
 def _call_data(call: CallRecord) -> dict[str, Any]:
-    data: dict[str, Any] = {"role": call.role, "kept": call.kept, "messages": [dict(m) for m in call.messages]}
+    data: dict[str, Any] = {"role": call.role, "kept": call.kept, "messages": call.messages}
     if call.settings:
-        data["settings"] = dict(call.settings)
+        data["settings"] = call.settings
     if call.reply is not None:
-        data["reply"] = dict(call.reply)
+        data["reply"] = call.reply
     if call.error is not None:
         data["error"] = call.error
     return data

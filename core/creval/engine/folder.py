@@ -135,6 +135,8 @@ class RunFolder:
         What `prepare_samples` says, and: a score whose sample is gone goes too.
         """
         samples = DoneKeys()
+        if not self.scores(task).exists():
+            return samples
         for record in read_lines(self.samples(task)):
             if record["status"] not in _REDO:
                 samples.add(read_key(record))

@@ -24,6 +24,7 @@ __all__ = [
     "write_json",
 ]
 
+_DECODE = json.JSONDecoder().raw_decode
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -134,7 +135,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             try:
-                record = json.loads(line)
+                record = _DECODE(line.decode())[0]
             except ValueError as error:
                 raise RunError(
                     f"a damaged line: {error}", where=f"{path}:{number}", cure="Remove the line, then: creval resume"
@@ -148,7 +149,7 @@ def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
     try:
         with path.open("rb") as source, beside.open("wb") as target:
             for line in source:
-                if line.endswith(b"\n") and keep(json.loads(line)):
+                if line.endswith(b"\n") and keep(_DECODE(line.decode())[0]):
                     target.write(line)
             target.flush()
             os.fsync(target.fileno())

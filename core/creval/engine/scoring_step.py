@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
 
 from creval.engine.codec import score_data
 from creval.engine.folder import DoneKeys, RunFolder
@@ -16,7 +16,10 @@ __all__ = ["ScoringWatch", "score_again", "score_missing"]
 
 
 class ScoringWatch(Protocol):
-    """Who is told of scores."""
+    """Who is told of samples and scores."""
+
+    def read(self, sample: Sample) -> None:
+        """A sample has been read, be it scored now or before."""
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored and its score is written."""
@@ -32,9 +35,8 @@ async def score_missing(folder: RunFolder, scoring: TaskScoring, watch: ScoringW
     one did; what was not scored then counts as skipped.
     """
     done = folder.prepare_scores(scoring.task.name)
-    samples = folder.read_samples(scoring.task.name)
     watch.some(len(done))
-    return await _score(_not_in(done, samples), scoring, Appender(folder.scores(scoring.task.name)), watch)
+    return await _score(_Reading(folder, done), scoring, Appender(folder.scores(scoring.task.name)), watch)
 
 
 async def score_again(folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch) -> BudgetError | None:
@@ -43,27 +45,36 @@ async def score_again(folder: RunFolder, scoring: TaskScoring, watch: ScoringWat
     beside = path.with_name(f"{path.stem}.new.jsonl")
     beside.unlink(missing_ok=True)
     try:
-        samples = folder.read_samples(scoring.task.name)
-        budget = await _score(samples, scoring, Appender(beside), watch)
+        budget = await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
     return budget
 
 
-def _not_in(done: DoneKeys, samples: Iterable[Sample]) -> Iterable[Sample]:
-    return (sample for sample in samples if sample.key not in done)
+class _Reading(NamedTuple):
+    """The samples of a run that are to be scored."""
+
+    folder: RunFolder
+    done: DoneKeys
+
+    def samples(self, task: str, watch: ScoringWatch) -> Iterator[Sample]:
+        for sample in self.folder.read_samples(task):
+            watch.read(sample)
+            if sample.key not in self.done:
+                yield sample
 
 
-async def _score(
-    samples: Iterable[Sample], scoring: TaskScoring, file: Appender, watch: ScoringWatch
-) -> BudgetError | None:
+async def _score(reading: _Reading, scoring: TaskScoring, file: Appender, watch: ScoringWatch) -> BudgetError | None:
+    samples = reading.samples(scoring.task.name, watch)
     try:
         for batch in batches(samples):
             for score in await scoring.score(batch):
                 watch.one(_append(file.append, score))
             watch.some(len(batch))
     except BudgetError as error:
+        for _ in samples:  # the rest is read for what it took
+            pass
         return error
     finally:
         file.close()

@@ -24,7 +24,7 @@ from creval.engine.scoring_step import score_again, score_missing
 from creval.engine.setup import Setup
 from creval.engine.tally import TaskTally, UsageTally
 from creval.errors import BudgetError, CrevalError
-from creval.types.sample import SampleScore
+from creval.types.sample import Sample, SampleScore
 
 __all__ = ["Finished", "RunSteps"]
 
@@ -51,6 +51,7 @@ class RunSteps:
         self._setup = setup
         self._plans = plans
         self._observer = observer
+        self._usage = UsageTally()
 
     def whole(self) -> Finished:
         """Generate, score and aggregate."""
@@ -112,6 +113,7 @@ class RunSteps:
         budget = None
         tasks = []
         for plan in self._plans:
+            self._usage = UsageTally()
             budget = await self._score_task(plan, again) or budget
             tasks.append(self._aggregate_task(plan))
         results = {
@@ -133,6 +135,10 @@ class RunSteps:
         step = score_again if again else score_missing
         return await step(self._folder, self._setup.scoring(plan.task), self)
 
+    def read(self, sample: Sample) -> None:
+        """A sample has been read."""
+        self._usage.add(sample)
+
     def one(self, score: SampleScore) -> None:
         """A sample has been scored."""
         self._setup.plugins.hooks.creval_sample_finished(score)
@@ -142,16 +148,14 @@ class RunSteps:
         self._observer.on_scored(count)
 
     def _aggregate_task(self, plan: TaskPlan) -> dict[str, Any]:
-        """The third step of a task, from its files alone."""
+        """The third step of a task: its file of scores becomes metrics."""
         task = plan.task
         instruments = self._setup.instruments(task)
-        tally, usage = TaskTally(metric_names(plan), [condition.name for condition in task.conditions]), UsageTally()
-        for sample in self._folder.read_samples(task.name):
-            usage.add(sample)
+        tally = TaskTally(metric_names(plan), [condition.name for condition in task.conditions])
         for score in self._folder.read_scores(task.name):
             tally.add(score)
         metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
-        return task_results(plan, (tally, usage), metrics, instruments)
+        return task_results(plan, (tally, self._usage), metrics, instruments)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)
