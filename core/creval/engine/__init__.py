@@ -1,0 +1,3 @@
+"""The engine: plan -> generate -> score -> aggregate, with a file between each step."""
+
+from __future__ import annotations
