@@ -60,7 +60,7 @@ class CompiledEngine:
     def _new_game(self) -> Game:
         import numpy as np
 
-        from creval_kumo.search.tables import OUTCOMES, Game
+        from creval_kumo.search.tables import N_VALID, OUTCOMES, Game
 
         puzzle = self.puzzle
         n_actions = max(1, puzzle.n_actions)
@@ -72,6 +72,8 @@ class CompiledEngine:
             actions[action, OUTCOMES : OUTCOMES + len(masks)] = masks
         start = _power_of_two(4 * actions.size)
         depths = n_actions + 2
+        counts = np.zeros(9, dtype=np.int64)
+        counts[N_VALID] = puzzle.valid
         return Game(
             actions=actions,
             actions_of=np.array(puzzle.actions_of, dtype=np.int64),
@@ -79,7 +81,7 @@ class CompiledEngine:
             **_new_states(1024),
             frames=np.zeros((depths, 6 + 2 * n_actions + 1), dtype=np.int64),
             sums=np.zeros((depths, 5 + n_actions + n_moves)),
-            counts=np.zeros(8, dtype=np.int64),
+            counts=counts,
         )
 
     def _new_rows(self, n_rows: int, n_moves: int) -> dict[str, Any]:

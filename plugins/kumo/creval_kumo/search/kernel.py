@@ -5,7 +5,7 @@ of P(s) E[S](T minus T_s, A minus a), and 0 where at most one truth is left, no 
 related to no action left. What makes it fast, and why each step keeps the value:
 
 - *Rows.* What an action does to a truth set T does not depend on the actions left, so it is computed once per
-  T: the live next sets (at least two truths), merged where equal, with their probabilities.
+  T: the live next sets (more truths than are valid), merged where equal, with their probabilities.
 - *Reduced action sets.* An action related to no truth of T changes nothing and costs a step: it is dropped.
   Two actions with the same live next sets, probabilities and related truths are interchangeable under T: those
   left of such a class are replaced by as many of its lowest members.

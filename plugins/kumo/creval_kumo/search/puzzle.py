@@ -26,21 +26,23 @@ def bits(mask: int) -> list[int]:
 class Puzzle:
     """`outcomes[a][s]` is the set of truths that outcome `s` of action `a` rules out, as a bit mask.
 
-    Truth `t` is bit `t`, action `a` is bit `a` of an action mask. Outcomes keep the order of the domain.
+    Truth `t` is bit `t`, action `a` is bit `a` of an action mask. Outcomes keep the order of the domain. `valid`
+    is the number of valid truths, 1 in the paper; with more, play ends as soon as no more truths are left.
     """
 
     n_truths: int
     outcomes: tuple[tuple[int, ...], ...]
+    valid: int = 1
 
     @classmethod
-    def from_names(cls, truths: Sequence[str], exclusions: Sequence[Sequence[Iterable[str]]]) -> Puzzle:
+    def from_names(cls, truths: Sequence[str], exclusions: Sequence[Sequence[Iterable[str]]], valid: int = 1) -> Puzzle:
         """Build from names: `exclusions[a][s]` lists truths ruled out; names that are not in `truths` are ignored."""
         place = {name: index for index, name in enumerate(truths)}
         masks = tuple(
             tuple(sum({1 << place[name] for name in ruled_out if name in place}) for ruled_out in outcomes)
             for outcomes in exclusions
         )
-        return cls(len(truths), masks)
+        return cls(len(truths), masks, valid)
 
     @property
     def n_actions(self) -> int:
@@ -79,9 +81,9 @@ class Puzzle:
     def ends(self, truths: int, actions: int) -> bool:
         """Whether play ends here (the base cases of Algorithm 3).
 
-        At most one truth is left, or some truth left is related to no action left; with no action left
-        the second holds too.
+        At most `valid` truths are left (one in the paper), or some truth left is related to no action left;
+        with no action left the second holds too.
         """
-        if truths & (truths - 1) == 0:
+        if truths.bit_count() <= self.valid:
             return True
         return any(not self.actions_of[truth] & actions for truth in bits(truths))

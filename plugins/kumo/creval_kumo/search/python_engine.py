@@ -159,5 +159,9 @@ class PythonEngine:
             left = truths & ~ruled_out
             total += left.bit_count()
             weights[left] = weights.get(left, 0) + left.bit_count()
-        live = [(left, weight / (total + EPSILON)) for left, weight in weights.items() if left & (left - 1)]
+        live = [
+            (left, weight / (total + EPSILON))
+            for left, weight in weights.items()
+            if left.bit_count() > self.puzzle.valid
+        ]
         return tuple(sorted(live, key=lambda move: (move[0].bit_count(), move[0])))

@@ -20,7 +20,7 @@ class LiteralSearch:
         """Return E[S] in test actions and the best action (None at a base case)."""
         puzzle = self.puzzle
         left = bits(truths)
-        if len(left) <= 1 or not actions:
+        if len(left) <= puzzle.valid or not actions:
             return 0.0, None
         for truth in left:
             if not any(puzzle.related[action] >> truth & 1 for action in bits(actions)):

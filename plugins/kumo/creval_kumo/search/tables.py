@@ -36,7 +36,7 @@ ROW, LEFT, ONLY, N_ORDER, AT, MOVE, ORDER = 0, 1, 2, 3, 4, 5, 6
 # Columns of `sums`; the bounds of the ordered actions start at PROMISED, the bounds of the moves follow.
 UB, CUT, BEST, LOW, TOTAL, PROMISED = 0, 1, 2, 3, 4, 5
 # Places in `counts`.
-N_ROWS, N_MOVES, N_STATES, N_NODES, DEPTH, NO_ROOM, PHASE, EXACT = 0, 1, 2, 3, 4, 5, 6, 7
+N_ROWS, N_MOVES, N_STATES, N_NODES, DEPTH, NO_ROOM, PHASE, EXACT, N_VALID = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 
 class Game(NamedTuple):

@@ -12,6 +12,7 @@ from creval_kumo.search.tables import (
     N_MOVES,
     N_OUTCOMES,
     N_ROWS,
+    N_VALID,
     NO_ROOM,
     OUTCOMES,
     RELATED,
@@ -69,7 +70,7 @@ def add_moves(row: int, action: int, game: Game) -> None:
         left = rows[row, TRUTHS] & ~game.actions[action, OUTCOMES + outcome]
         size = popcount(left)
         weight += size
-        if size < 2:
+        if size <= game.counts[N_VALID]:
             continue
         child = add_row(left, game)
         place = start
