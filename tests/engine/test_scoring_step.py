@@ -1,0 +1,228 @@
+"""Scorers: judges, faults, what they give; instruments and the names of metrics; observers among the plugins."""
+
+from __future__ import annotations
+
+import pytest
+from support.chat_server import ChatServer, HttpError, Received
+from support.parrot import parrot
+from support.toy_plugins import write_distribution
+
+import creval
+from creval.engine.jsonl import read_lines
+from creval.engine.run import rescore, resume
+
+MODEL = "hosted_vllm/parrot"
+
+PLUGIN = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        number = {"type": "object", "properties": {"number": {"type": "integer"}}, "additionalProperties": False}
+        add = registry.add
+        add("scorer", "judged", "creval_parts:Judged", produces=("judged",), roles=("judge",))
+        add("scorer", "near", "creval_parts:Near", produces=("near",), uses=("embedding",))
+        add("scorer", "plain", "creval_parts:Plain", produces=("plain",))
+        add("scorer", "odd", "creval_parts:Odd", produces=("odd",))
+        add("embedding", "one", "creval_parts:embedding")
+        add("embedding", "two", "creval_parts:embedding")
+        add("provider", "loud", "creval_parts:make")
+
+    seen = []
+
+    @hookimpl
+    def creval_run_started(manifest, folder):
+        seen.append(("started", manifest["command"], folder.name))
+
+    @hookimpl
+    def creval_sample_finished(score):
+        seen.append(score.key.doc)
+        if score.key.doc == "d3":
+            raise RuntimeError("tracker is down")
+
+    @hookimpl
+    def creval_run_finished(results, folder):
+        seen.append("finished")
+"""
+PARTS = """
+    import asyncio
+    import numpy as np
+    from creval.models.traits import ProviderTraits
+    from creval.types.components import Score
+    from creval.types.messages import Completion, Message, Reply
+
+    class Judged:
+        async def score(self, items, context):
+            async def one(item):
+                first = await context.ask("judge", [Message("user", f"Rate {item.value}")], item.key, max_tokens=1)
+                again = await context.ask("judge", [Message("user", f"Rate {item.value}")], item.key, max_tokens=1)
+                return Score({"judged": float(len(first.text + again.text))})
+            return await asyncio.gather(*map(one, items))
+
+    class Plain:
+        def score(self, items, context):
+            return [Score({"plain": 1.0}) for _ in items]
+
+    class Near:
+        def score(self, items, context):
+            vectors = context.resource("embedding").embed([item.value for item in items])
+            return [Score({"near": float(vector[0])}) for vector in vectors]
+
+    class Odd:
+        def score(self, items, context):
+            if any(item.doc["word"] == "word1" for item in items):
+                raise KeyError("no such word")
+            return [self.one(int(item.doc["word"][4:])) for item in items]
+
+        def one(self, number):
+            given = {2: Score({"odd": float("nan")}), 3: Score({"odd": 1.0}, details={"set": {1}})}
+            given[4] = Score({}, failure="fewer words than needed")
+            given[5] = Score({}, failure="no vectors", errored=True)
+            return given.get(number, Score({"odd": 1.0}))
+
+    class Embedding:
+        dimension = 2
+        def __init__(self, name): self.name = name
+        def has(self, text): return True
+        def embed(self, texts): return np.ones((len(texts), 2), dtype=np.float32)
+
+    def embedding(model, options):
+        return Embedding(f"{model}@rev7")
+
+    class Loud:
+        traits = ProviderTraits(remote=False, cacheable=False, free=True)
+        calls = []
+        def __init__(self, model): self.model = model
+        async def generate(self, request):
+            Loud.calls.append((self.model, request.origin.key.doc, request.origin.role, request.origin.call))
+            return Reply((Completion(self.model),))
+        async def close(self): pass
+
+    def make(model, options):
+        return Loud(model)
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """The plugin of this module, installed; the module of its parts."""
+    import importlib
+    import sys
+
+    modules = {"creval_parts_plugin.py": PLUGIN, "creval_parts.py": PARTS}
+    write_distribution(tmp_path / "site", "creval-parts", modules, {"parts": "creval_parts_plugin"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setenv("CREVAL_PLUGINS", "parts")
+    for name in ("creval_parts", "creval_parts_plugin"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module("creval_parts")
+
+
+def with_scorer(make_task, tmp_path, scorer, extra="", docs=8):
+    task = make_task(docs=docs, extra=extra)
+    text = (tmp_path / "parrot.yaml").read_text("utf-8")
+    text = text.replace("score: exact_match", f"score: {scorer}").replace("from: exact_match", f"from: {scorer}")
+    (tmp_path / "parrot.yaml").write_text(text, "utf-8")
+    return task
+
+
+def test_a_judge_is_asked_for_each_sample_and_never_again_on_resume(make_task, server, options, tmp_path, plugin):
+    task = with_scorer(make_task, tmp_path, "judged")
+    result = creval.run([task], MODEL, options(base_url=server.url, roles={"judge": "loud/four"}))
+    assert result.metrics("parrot")["right"]["value"] == 8
+    assert sorted(plugin.Loud.calls) == [("four", f"d{i}", "judge", call) for i in range(8) for call in (0, 1)]
+    assert result.results["tasks"][0]["instruments"] == {"judge": "loud/four"}
+    path = result.folder / "scores" / "parrot.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:5]))
+    plugin.Loud.calls.clear()
+    assert resume(result.folder).results == result.results
+    assert len(plugin.Loud.calls) == 6
+
+
+def test_the_task_s_own_judge_and_another_one(make_task, server, options, tmp_path, plugin):
+    task = with_scorer(make_task, tmp_path, "judged", "roles: {judge: loud/own}\n")
+    own = creval.run([task], MODEL, options(base_url=server.url))
+    assert {call[0] for call in plugin.Loud.calls} == {"own"}
+    assert list(own.metrics("parrot")) == ["right"]
+    given = options(base_url=server.url, roles={"judge": "loud/other"}, output=tmp_path / "other")
+    assert list(creval.run([task], MODEL, given).metrics("parrot")) == ["right[loud/other]"]
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_metric_made_with_another_instrument_carries_its_name(make_task, server, options, tmp_path):
+    extra = "  - {name: simple, from: plain, aggregate: mean, failed: zero}\nresources: {embedding: one/a}\n"
+    task = with_scorer(make_task, tmp_path, "near", extra)
+    text = (tmp_path / "parrot.yaml").read_text("utf-8").replace("score: near", "score: [near, plain]")
+    (tmp_path / "parrot.yaml").write_text(text, "utf-8")
+    own = creval.run([task], MODEL, options(base_url=server.url))
+    assert list(own.metrics("parrot")) == ["right", "simple"]
+    assert own.results["tasks"][0]["instruments"] == {"embedding": "a@rev7"}
+    other = rescore(own.folder, {"embedding": "two/b"})
+    assert [metric["name"] for metric in other.results["tasks"][0]["metrics"]] == ["right[two/b]", "simple"]
+    assert other.results["tasks"][0]["instruments"] == {"embedding": "b@rev7"}
+    back = resume(own.folder)
+    assert [metric["name"] for metric in back.results["tasks"][0]["metrics"]] == ["right", "simple"]
+
+
+@pytest.mark.usefixtures("plugin")
+def test_whatever_a_scorer_does_only_its_sample_suffers(make_task, server, options, tmp_path):
+    task = with_scorer(make_task, tmp_path, "odd")
+    result = creval.run([task], MODEL, options(base_url=server.url))
+    found = {r["doc_id"]: (r["status"], r.get("reason", "")) for r in read_lines(result.folder / "scores/parrot.jsonl")}
+    assert found["d1"] == ("errored", "the scorer 'odd' failed: KeyError: 'no such word'")
+    assert found["d2"] == ("errored", "the score 'odd' is not a finite number (nan)")
+    assert found["d3"][0] == "errored"
+    assert "cannot be stored" in found["d3"][1]
+    assert found["d4"] == ("unparsed", "fewer words than needed")
+    assert found["d5"] == ("errored", "no vectors")
+    assert {found[doc] for doc in ("d0", "d6", "d7")} == {("scored", "")}
+    metric = result.metrics("parrot")["right"]
+    assert (metric["n"], metric["n_failed"], metric["value"]) == (4, 1, 0.75)
+    assert [line.split(":")[0] for line in result.results["tasks"][0]["first_errors"]] == ["d1", "d2", "d3", "d5"]
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_judge_that_fails_makes_an_errored_sample_that_is_scored_again(make_task, options, tmp_path):
+    down = {"word2"}
+
+    def script(request: Received) -> HttpError | None:
+        return HttpError(500) if request.prompt.startswith("Rate") and parrot(request) in down else None
+
+    task = with_scorer(make_task, tmp_path, "judged")
+    with ChatServer(script, answer=parrot) as server:
+        roles = {"judge": "hosted_vllm/judge"}
+        import os
+
+        os.environ["HOSTED_VLLM_API_BASE"] = server.url
+        try:
+            first = creval.run([task], MODEL, options(base_url=server.url, roles=roles, max_retries=0))
+            assert first.results["tasks"][0]["counts"]["errored"] == 1
+            down.clear()
+            before = len(server.requests)
+            again = resume(first.folder)
+            assert [request.prompt for request in server.requests[before:]] == ["Rate word2"] * 2
+        finally:
+            del os.environ["HOSTED_VLLM_API_BASE"]
+    assert again.results["tasks"][0]["counts"]["scored"] == 8
+
+
+def test_a_plugin_that_watches_and_fails_is_left_out_with_a_word(make_task, server, options, plugin, caplog):
+    import sys
+
+    creval.run([make_task()], MODEL, options(base_url=server.url, command="creval --tasks parrot"))
+    seen = sys.modules["creval_parts_plugin"].seen
+    assert seen[0] == ("started", "creval --tasks parrot", "run")
+    assert seen[-1] == "d3"
+    assert [record.message for record in caplog.records if "tracker is down" in record.message]
+
+
+def test_rows_and_data_frames(make_task, server, options):
+    result = creval.run([make_task(conditions="conditions: {top_p: [0.5, 1]}")], MODEL, options(base_url=server.url))
+    rows = result.to_rows()
+    assert [row["condition"] for row in rows] == [None, "top_p=0.5", "top_p=1"]
+    assert {row["model"] for row in rows} == {MODEL}
+    assert rows[0]["scored"] == 16
+    pandas = pytest.importorskip("pandas")
+    frame = result.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame["value"]) == [0.75, 0.75, 0.75]
