@@ -215,6 +215,8 @@ def _observe(outcome: Outcome, stream: Stream) -> Observation:
     state = outcome.state
     if not isinstance(state, Interval):
         return state
+    if state.lo == state.hi:
+        return state.lo
     while (value := stream.uniform(state.lo, state.hi)) in (state.lo, state.hi):
         pass
     return value

@@ -28,7 +28,7 @@ class Rules:
     """How much is asked: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for what others publish.
 
     `strict_names` bounds the form of names and compares them without letter case; `touching_ranges` lets two
-    closed ranges share an end point, as 1,227 neighbours of the authors' 100 domains do.
+    closed ranges share an end point, as 1,227 neighbours of the authors' 100 domains do, and a range be one number.
     """
 
     min_truths: int = 50
@@ -159,7 +159,8 @@ def _range_faults(action: Action, path: tuple[str | int, ...], rules: Rules) -> 
         state = outcome.state
         if not isinstance(state, Interval):
             continue
-        if not (math.isfinite(state.lo) and math.isfinite(state.hi) and state.lo < state.hi):
+        sound = state.lo < state.hi or (rules.touching_ranges and state.lo == state.hi)
+        if not (math.isfinite(state.lo) and math.isfinite(state.hi) and sound):
             yield Fault(
                 FaultKind.BAD_RANGE,
                 f"{action.name!r} has the range {state}; it must be finite with lo < hi",
