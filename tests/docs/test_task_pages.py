@@ -1,0 +1,133 @@
+"""The pages on tasks, data and plugins are true: no key is missing, and the plugin that they show works as printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.toy_plugins import toy_plugins
+
+from creval.data.files import FORMATS
+from creval.plugins.builtin import register
+from creval.plugins.registry import Component, Registry
+from creval.tasks.check import check
+from creval.tasks.sandbox import environment
+from creval.tasks.schema import load_schema
+from creval.tasks.sections.settings import generation_settings
+from creval.tasks.yaml_reader import read_yaml_text
+from creval.types.kinds import Kind
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TASK_YAML = (DOCS / "task-yaml.md").read_text(encoding="utf-8")
+PLUGINS = (DOCS / "plugins.md").read_text(encoding="utf-8")
+
+
+def keys(*path: str) -> list[str]:
+    """The keys of a part of the task's schema."""
+    part: Any = load_schema("task")
+    for step in path:
+        part = part[step]
+    return list(part["properties"])
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        keys(),
+        keys("$defs", "metric"),
+        keys("$defs", "test"),
+        keys("properties", "source"),
+        list(generation_settings()),
+        list(load_schema("suite")["properties"]),
+        list(load_schema("suite")["properties"]["tasks"]["items"]["properties"]),
+    ],
+    ids=["task", "metric", "test", "source", "generation", "suite", "entry"],
+)
+def test_every_key_is_explained(named: list[str]) -> None:
+    assert [key for key in named if f"`{key}`" not in TASK_YAML and f"`{key}:" not in TASK_YAML] == []
+
+
+def test_the_filters_of_templates_are_those_listed() -> None:
+    listed = re.search(r"There are the filters `([^`]*)`", TASK_YAML)
+    assert listed is not None
+    own = {name for name in environment().filters if not name.startswith("creval_")}
+    assert set(listed[1].split()) == own - {"d", "e"}
+
+
+def test_kinds_fields_and_formats_are_those_listed() -> None:
+    kinds = Kind.__args__  # type: ignore[attr-defined]
+    assert [kind for kind in kinds if f"`{kind}`" not in PLUGINS] == []
+    fields = [
+        name for name in Component.__dataclass_fields__ if name not in ("kind", "name", "target", "plugin", "summary")
+    ]
+    assert [name for name in fields if f"`{name}`" not in PLUGINS] == []
+    data = (DOCS / "data.md").read_text(encoding="utf-8")
+    registry = Registry()
+    register(registry.scoped("core"))
+    assert [source for source in registry.names("source") if f"**`{source}`**" not in data] == []
+    assert [ending for endings in FORMATS.values() for ending in endings if f"`{ending}`" not in data] == []
+
+
+@pytest.mark.parametrize("page", ["task-yaml.md", "data.md", "plugins.md"])
+def test_all_yaml_on_the_pages_is_yaml(page: str) -> None:
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        problems = read_yaml_text(block, Path(page)).problems
+        # The three ways to write a component are shown one below the other.
+        assert all("stands twice" in problem.message and problem.path == "parse" for problem in problems), block
+
+
+def shown_files() -> dict[str, str]:
+    """The files of the plugin that the page shows: each named in backticks before its block."""
+    section = PLUGINS.split("## One from nothing")[1].split("Install it")[0]
+    return dict(re.findall(r"`([\w./-]+\.\w+)`[^`]*:\n\n```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL))
+
+
+def test_the_plugin_on_the_page_works(tmp_path: Path) -> None:
+    files = shown_files()
+    assert len(files) == 5
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    project = files["pyproject.toml"]
+    info = tmp_path / "creval_alliteration-1.0.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: creval-alliteration\nVersion: 1.0.0\nRequires-Dist: creval>=0.1,<0.2\n")
+    points = project.split("[project.entry-points.creval]\n")[1].replace('"', "")
+    (info / "entry_points.txt").write_text(f"[creval]\n{points}")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "CREVAL_PLUGINS": "alliteration"}
+
+    def creval(*arguments: str) -> str:
+        command = [sys.executable, "-m", "creval", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert json.loads(creval("ls", "--json"))[0]["name"] == "alliteration"
+    assert "3 tests run" in creval("validate", "alliteration", "--tests")
+    creval("--tasks", "alliteration", "--model", "baseline/ceiling", "--output", "run")
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    (metric,) = results["tasks"][0]["metrics"]
+    assert (metric["name"], metric["value"]) == ("alliteration", 1.0)
+
+
+def test_the_page_is_short_where_it_says_so() -> None:
+    code = "".join(text for name, text in shown_files().items() if name.endswith(".py"))
+    lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import", "from"))]
+    assert len(lines) <= 20
+
+
+def test_the_first_task_on_the_page_is_sound_but_for_its_scorer(tmp_path: Path) -> None:
+    block = re.search(r"^```yaml\n(.*?)^```$", TASK_YAML, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    file = tmp_path / "alliteration.yaml"
+    file.write_text(block[1])
+    messages = {problem.message for problem in check([file], toy_plugins())}
+    assert messages == {"unknown scorer 'alliteration'", "there is no data file 'data/letters.jsonl'"}
