@@ -21,6 +21,10 @@ def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int
     from creval.engine.folder import RunFolder
     from creval.engine.run import resume as go_on
 
+    if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
+        from creval.cli.play import play_again
+
+        ctx.exit(play_again(run))
     with watch() as observer:
         finished = go_on(run, observer, max_cost=max_cost, max_calls=max_calls)
     options = RunFolder.open(run).read_manifest()["options"]

@@ -17,6 +17,7 @@ COMMANDS = {
     "show": LazyCommand("creval.cli.show:show", "Show one task; --resolved prints its whole YAML with origins."),
     "validate": LazyCommand("creval.cli.validate:validate", "Find every problem of task and suite files."),
     "plugins": LazyCommand("creval.cli.plugins:plugins", "List plugins, what they bring, and what failed to load."),
+    "play": LazyCommand("creval.cli.play:play", "Play a task yourself, in the terminal or on a local web page."),
     "resume": LazyCommand("creval.cli.resume:resume", "Go on with a run that was interrupted or killed."),
     "score": LazyCommand("creval.cli.score:score", "Score the saved answers of a run again, asking no model."),
     "report": LazyCommand("creval.cli.report:report", "Print the results of runs beside floor and ceiling."),

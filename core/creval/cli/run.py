@@ -23,6 +23,11 @@ def start(given: Mapping[str, Any]) -> int:
         from creval.cli.dry_run import show_estimate
 
         return show_estimate(tasks, given["model"] or "", options)
+    provider, _, player = (given["model"] or "").partition("/")
+    if provider == "human":
+        from creval.cli.play import Seat, play_new
+
+        return play_new(tasks, options, Seat(player))
     from creval.engine.run import run_new
 
     with watch() as observer:

@@ -68,3 +68,6 @@ def creval_components(registry: Registry) -> None:
     )
     registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
     registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
+    registry.add(
+        "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"
+    )

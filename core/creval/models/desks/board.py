@@ -1,0 +1,79 @@
+"""What a page shows now, and the answer that is waited for. Lives in the event loop of the web server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from creval.types.screens import View
+
+__all__ = ["Board", "Refused"]
+
+_LONGEST_ANSWER = 100_000
+
+
+class Refused(Exception):
+    """An answer that cannot be taken; `stale`: it belongs to a question that is over."""
+
+    def __init__(self, reason: str, stale: bool = False) -> None:
+        super().__init__(reason)
+        self.stale = stale
+
+
+class Board:
+    """Holds the page's state with a version, so that pages can wait for the next one."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.version = 1
+        self.state = state
+        self.closing_seen = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._view: View | None = None
+        self._number = 0
+        self._answer: asyncio.Future[str | None] | None = None
+
+    def show(self, state: dict[str, Any]) -> None:
+        """Show something new."""
+        self.version += 1
+        self.state = state
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def newer(self, version: int, seconds: float) -> dict[str, Any]:
+        """Return the state with its version, at once where it is another than `version`, else after some seconds."""
+        if version == self.version:
+            try:
+                await asyncio.wait_for(self._changed.wait(), seconds)
+            except TimeoutError:
+                pass
+        return {"version": self.version, **self.state}
+
+    async def answer_to(self, view: View, number: int, state: dict[str, Any]) -> str | None:
+        """Show a question and wait for its answer; None where the person stops."""
+        self._view, self._number = view, number
+        self._answer = asyncio.get_running_loop().create_future()
+        self.show(state)
+        try:
+            return await self._answer
+        finally:
+            self._answer = None
+
+    def take(self, number: Any, value: Any) -> None:
+        """Take an answer from a page. Raises Refused, with the reason to show."""
+        answer, view = self._open(number)
+        if not isinstance(value, str) or not value.strip():
+            raise Refused("Choose something first." if view.groups else "An answer may not be empty.")
+        if len(value) > _LONGEST_ANSWER:
+            raise Refused(f"The answer is longer than {_LONGEST_ANSWER} characters.")
+        if view.groups and value not in [choice.value for choice in view.choices]:
+            raise Refused("That is none of the choices.")
+        answer.set_result(value)
+
+    def stop(self, number: Any) -> None:
+        """Take the wish to stop from a page. Raises Refused."""
+        self._open(number)[0].set_result(None)
+
+    def _open(self, number: Any) -> tuple[asyncio.Future[str | None], View]:
+        if self._answer is None or self._answer.done() or self._view is None or number != self._number:
+            raise Refused("This question is over.", stale=True)
+        return self._answer, self._view

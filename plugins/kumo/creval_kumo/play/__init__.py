@@ -1,0 +1,3 @@
+"""People playing KUMO."""
+
+from __future__ import annotations

@@ -1,0 +1,102 @@
+"""How a person sees a game: the book, what was observed, the actions and truths to choose from.
+
+Source: paper 002, "Design of the human experiment": the knowledge book on one side, on the other a menu of actions and
+the observation that each gave; the same games as for models.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.types.messages import GenerateRequest
+from creval.types.sample import SampleScore
+from creval.types.screens import Choice, ChoiceGroup, Past, View
+from creval_kumo.instance import Instance
+from creval_kumo.play.earnings import earnings
+from creval_kumo.play.shown import shown_observation
+from creval_kumo.players import taken_so_far
+
+__all__ = ["GameScreen"]
+
+
+class GameScreen:
+    """The `Screen` of protocol `kumo.game`."""
+
+    def view(self, request: GenerateRequest) -> View:
+        """Return what the player may know: never the valid truth, nor observations not yet made."""
+        doc, key = request.origin.doc, request.origin.key
+        instance = Instance.from_doc(doc)
+        taken = taken_so_far(request.messages)
+        truth, action = doc["truth_noun"], doc["action_noun"]
+        return View(
+            sample="\x1f".join((key.task, key.doc, key.condition, str(key.repeat))),
+            title=doc["title"],
+            goal=_goal(doc),
+            reading=doc["book"],
+            reading_title="Guidebook",
+            markdown=True,
+            guide=_guide(doc),
+            past_title=_capital(f"{action['plural']} taken so far: {len(taken)}"),
+            past=tuple(_past(instance, taken)),
+            groups=(
+                ChoiceGroup(
+                    f"Take one of the {action['plural']}",
+                    tuple(Choice(name, "taken" if name in taken else "") for name in instance.action_names),
+                ),
+                ChoiceGroup(
+                    f"Or name the {truth['singular']} (this ends the game)",
+                    tuple(Choice(name) for name in instance.truths),
+                    final=True,
+                ),
+            ),
+        )
+
+    def answer(self, value: str) -> str:
+        """Return the answer that a model would give."""
+        return f"<ANSWER> {value} </ANSWER>"
+
+    def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> list[str]:
+        """Return how the games went, and the earnings by the paper's formula over all of them as one task set."""
+        found = earnings(itertools.chain.from_iterable(scores.values()))
+        if found.success_rate is None or found.total is None:
+            return []
+        games = "game" if found.games == 1 else "games"
+        return [
+            f"You were right in {found.successes} of {found.games} {games} and took {found.actions:g} actions.",
+            f"Earnings by the formula of the paper's study: 25 + {found.success_rate:.2f} x 15 "
+            f"- {found.actions:g} x 0.1 = {found.total:.2f}",
+        ]
+
+
+def _past(instance: Instance, taken: Sequence[str]) -> list[Past]:
+    by_name = {action.name: action for action in instance.actions}
+    return [
+        Past(name, shown_observation(by_name[name], instance.observations[name])) for name in taken if name in by_name
+    ]
+
+
+def _goal(doc: Mapping[str, Any]) -> str:
+    count = len(doc["valid_truths"])
+    truth, action = doc["truth_noun"], doc["action_noun"]
+    valid = "Exactly one" if count == 1 else f"Exactly {count}"
+    end = "name it" if count == 1 else "name one of them"
+    return (
+        f"Your goal: {doc['goal']}. {valid} of the {len(doc['truths'])} {truth['plural']} below "
+        f"{'is' if count == 1 else 'are'} valid. Be right, and take as few {action['plural']} as you can; then {end}."
+    )
+
+
+def _guide(doc: Mapping[str, Any]) -> str:
+    truth, action = doc["truth_noun"], doc["action_noun"]
+    return (
+        f"Choose one of the {action['plural']}: you are shown its result. Look up in the guidebook which "
+        f"{truth['plural']} this result rules out; a result never proves one. Go on until you know which "
+        f"{truth['singular']} is valid, and name it: this ends the game. "
+        f"Each {action['singular']} counts, also one that is taken again."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

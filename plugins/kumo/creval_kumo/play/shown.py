@@ -1,0 +1,32 @@
+"""How a person is shown what an action gave."""
+
+from __future__ import annotations
+
+from creval_kumo.domain import number_text
+from creval_kumo.instance import GameAction, Observation, state_matches
+
+__all__ = ["shown_observation"]
+
+_DIGITS = 17  # enough to tell any two floats apart
+
+
+def shown_observation(action: GameAction, observation: Observation) -> str:
+    """Return a label as it is, a number with its unit and as few decimals (at least one) as it can have.
+
+    A model is told all 17 digits. A person gets the shortest rounding that matches the same outcomes: the same
+    information, in a form that can be read.
+    """
+    if isinstance(observation, str):
+        return observation
+    matched = _matches(action, observation)
+    text = number_text(float(observation))
+    for decimals in range(1, _DIGITS):
+        rounded = round(float(observation), decimals)
+        if _matches(action, rounded) == matched:
+            text = number_text(rounded)
+            break
+    return f"{text} {action.unit}" if action.unit else text
+
+
+def _matches(action: GameAction, observation: Observation) -> list[bool]:
+    return [state_matches(state, observation) for state, _ in action.outcomes]

@@ -1,0 +1,201 @@
+"""The web desk over HTTP, without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import socket
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from creval.errors import UsageError
+from creval.models.desks.page_state import Closing
+from creval.models.desks.standing import Standing
+from creval.models.desks.web import WebDesk
+from creval.types.screens import Choice, ChoiceGroup, View
+
+GAME = View(
+    sample="g1",
+    title="Medicine",
+    goal="Find it.",
+    reading="# Book\n\n- **Asthma**: <i>wheeze</i>",
+    markdown=True,
+    groups=(ChoiceGroup("Tests", (Choice("X-Ray", "taken"),)), ChoiceGroup("Truths", (Choice("Asthma"),), final=True)),
+)
+TEXT = View(sample="t1", title="t", goal="g", reading="Name a colour.")
+
+
+class Page:
+    """A client of the page's addresses."""
+
+    def __init__(self, desk: WebDesk) -> None:
+        self.port = desk.port
+        self.version = 0
+
+    def call(
+        self, method: str, path: str, told: Any = None, **headers: str
+    ) -> tuple[int, Any, http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        body = None if told is None else json.dumps(told)
+        connection.request(method, path, body, {"Content-Type": "application/json", **headers})
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        return response.status, json.loads(text) if text.startswith("{") else text, response
+
+    def next(self) -> dict[str, Any]:
+        """The next state that is shown."""
+        state = self.call("GET", f"/state?after={self.version}")[1]
+        self.version = state["version"]
+        return state
+
+    def question(self) -> dict[str, Any]:
+        """The state of the next question."""
+        while (state := self.next())["phase"] != "ask":
+            pass
+        return state
+
+    def answer(self, view: Any, value: Any) -> tuple[int, Any]:
+        return self.call("POST", "/answer", {"view": view, "value": value})[:2]
+
+
+@pytest.fixture
+def desk() -> Iterator[WebDesk]:
+    with WebDesk("ada", Standing()) as desk:
+        yield desk
+
+
+@pytest.fixture
+def page(desk: WebDesk) -> Page:
+    return Page(desk)
+
+
+@pytest.fixture
+def asking() -> Iterator[Any]:
+    """Asks in another event loop, as a run does."""
+    with ThreadPoolExecutor(1) as pool:
+
+        def ask(work: Coroutine[Any, Any, Any]) -> Future[Any]:
+            return pool.submit(asyncio.run, work)
+
+        yield ask
+
+
+def test_a_choice_on_the_page_is_the_answer(desk: WebDesk, page: Page, asking: Any) -> None:
+    waiting = asking(desk.ask(GAME))
+    state = page.question()
+    assert state["title"] == "Medicine"
+    assert state["groups"][0]["choices"] == [["X-Ray", "taken"]]
+    assert state["reading"][1]["runs"] == [["Asthma", "strong"], [": <i>wheeze</i>", ""]]
+    assert page.answer(state["view"], "X-Ray")[0] == 200
+    assert waiting.result(30) == "X-Ray"
+
+
+@pytest.mark.parametrize("value", ["Flu", "", "  ", None, 7, ["X-Ray"], "x" * 200_000])
+def test_what_is_no_choice_is_refused_and_the_question_stays_open(
+    desk: WebDesk, page: Page, asking: Any, value: Any
+) -> None:
+    waiting = asking(desk.ask(GAME))
+    view = page.question()["view"]
+    status, told = page.answer(view, value)
+    assert status == 422
+    assert told["reason"]
+    assert not waiting.done()
+    assert page.answer(view, "Asthma")[0] == 200
+    assert waiting.result(30) == "Asthma"
+
+
+def test_an_answer_to_an_earlier_question_changes_nothing(desk: WebDesk, page: Page, asking: Any) -> None:
+    async def both() -> list[str | None]:
+        return [await desk.ask(GAME), await desk.ask(TEXT)]
+
+    waiting = asking(both())
+    first = page.question()["view"]
+    page.answer(first, "Asthma")
+    second = page.question()
+    assert second["notice"] == "Your answer is noted: Asthma"
+    assert second["view"] != first
+    for number in (first, None, "2", 99):
+        assert page.answer(number, "X-Ray")[0] == 409
+    assert page.answer(second["view"], "red\nblue")[0] == 200
+    assert waiting.result(30) == ["Asthma", "red\nblue"]
+
+
+def test_the_stop_button_stops(desk: WebDesk, page: Page, asking: Any) -> None:
+    waiting = asking(desk.ask(GAME))
+    view = page.question()["view"]
+    assert page.call("POST", "/stop", {"view": view})[0] == 200
+    assert waiting.result(30) is None
+
+
+def test_a_cancelled_run_gives_the_question_up(desk: WebDesk, page: Page, asking: Any) -> None:
+    async def cancelled() -> str:
+        try:
+            async with asyncio.timeout(0.2):
+                await desk.ask(GAME)
+        except TimeoutError:
+            return "given up"
+        return "answered"
+
+    assert asking(cancelled()).result(30) == "given up"
+    assert page.answer(1, "Asthma")[0] == 409
+
+
+def test_only_this_machine_and_this_page_are_answered(desk: WebDesk, page: Page, asking: Any) -> None:
+    waiting = asking(desk.ask(GAME))
+    view = page.question()["view"]
+    answer = {"view": view, "value": "Asthma"}
+    assert page.call("GET", "/", Host="evil.example")[0] == 403
+    assert page.call("GET", "/state", Host=f"evil.example:{page.port}")[0] == 403
+    assert page.call("POST", "/answer", answer, Origin="https://evil.example")[0] == 403
+    assert page.call("POST", "/answer", answer, Origin="null")[0] == 403
+    status, _, _ = page.call("POST", "/answer", answer, **{"Content-Type": "text/plain"})
+    assert status == 415
+    assert not waiting.done()
+    assert page.call("POST", "/answer", answer, Origin=f"http://127.0.0.1:{page.port}")[0] == 200
+    waiting.result(30)
+
+
+@pytest.mark.parametrize("body", ["{", "[1]", "[" * 100_000])
+def test_a_body_that_is_no_object_is_a_bad_request(page: Page, body: str) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
+    connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
+    assert connection.getresponse().status == 400
+    connection.close()
+
+
+def test_the_page_loads_nothing_from_elsewhere_and_says_so_to_the_browser(page: Page) -> None:
+    for path in ("/", "/play.css", "/play.js"):
+        status, text, response = page.call("GET", path)
+        assert status == 200
+        assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+        assert "//" not in text.replace("// ", "").replace("//\n", "")  # no address of another host
+    assert page.call("GET", "/other")[0] == 404
+
+
+def test_the_closing_is_shown_and_known_to_have_been_seen(desk: WebDesk, page: Page, asking: Any) -> None:
+    page.next()
+    with ThreadPoolExecutor(1) as pool:
+        closing = Closing("Done", ["25 + 15"], ("Task", "Value"), [("kumo", "1.00")])
+        shown = pool.submit(desk.close_with, closing, 30.0)
+        state = page.next()
+        assert shown.result(30) is True
+    assert state["phase"] == "closing"
+    assert state["rows"] == [["kumo", "1.00"]]
+
+
+def test_without_a_page_the_closing_waits_no_longer_than_told(desk: WebDesk) -> None:
+    assert desk.close_with(Closing("Done"), patience=0.01) is False
+
+
+def test_a_port_in_use_is_an_error_with_a_cure() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(UsageError, match=r"--port") as refused, WebDesk("ada", Standing(), taken.getsockname()[1]):
+            pass
+    assert "another port" in str(refused.value)
