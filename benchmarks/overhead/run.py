@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """creval beside lm-eval and inspect: the same one-line prompts against the same mock server, in one run.
 
-    python run.py --bench DIR
+    python -m benchmarks.overhead.run --bench DIR      (from the repository's root)
 
 DIR holds the mock server and the peers' tasks (mock_openai.py, make_data.py, peers_*). Harnesses that are not installed
 are left out and named. They take turns, so that a busy spell of the machine hits all of them; the tables
@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harnesses import HARNESSES, Job, accuracy, command, executable
-from measuring import Timing, mock_server, reset, stats, timed
+from benchmarks.measuring import Timing, mock_server, reset, stats, timed
+from benchmarks.overhead.harnesses import HARNESSES, Job, accuracy, command, executable
 
 EXPECTED_ACCURACY = 0.75  # every fourth target of the data is wrong on purpose
 
@@ -136,7 +136,8 @@ class Comparison:
                     lines.append(f"creval / {name} at {latency:g} ms: wall x{wall:.3f}, CPU a sample x{each:.3f}")
             if latency:
                 ideal = self._args.count / self._args.concurrency * latency / 1000
-                excess = _wall(own.full[latency]) - _wall(own.one)
+                # The quickest runs: a busy spell in one of the two would be taken for the harness's own time.
+                excess = min(run.wall for run in own.full[latency]) - min(run.wall for run in own.one)
                 share = f"{excess:.2f} s; ideal {ideal:.2f} s (x{excess / ideal:.2f})"
                 lines.append(f"creval at {latency:g} ms, less start-up: {share}")
         return lines
