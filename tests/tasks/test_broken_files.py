@@ -334,6 +334,25 @@ def test_a_faulty_schema_of_a_plugin_is_the_plugins_fault(tmp_path: Path) -> Non
     assert problem.message.startswith("the plugin bad declares a faulty JSON Schema for 'odd'")
 
 
+def test_a_flood_of_faults_is_cut_and_quickly_found(tmp_path: Path) -> None:
+    keys = "".join(f"key{number}: x\n" for number in range(3000))
+    items = ", ".join(f"{number}, [{number}], {{a: {number}}}" for number in range(2000))
+    file = tmp_path / "flood.yaml"
+    file.write_text(sound_task(measures=f"measures: [{items}]") + keys)
+    found = check([file], toy_plugins())
+    assert len(found) < 300
+    assert any(problem.message == "2980 more unknown keys" for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("values", "twice"),
+    [("1, 1.0", True), ("1, true", False), ("a, a", True), ("[1], [1.0]", True), ("{a: 1}, {a: 2}", False)],
+)
+def test_equal_values_are_those_that_json_schema_calls_equal(tmp_path: Path, values: str, twice: bool) -> None:
+    file = write_task(tmp_path, conditions=f"conditions: {{temperature: [{values}]}}")
+    assert any("the same value twice" in text for _, text in faults(file)) is twice
+
+
 def test_problems_print_as_one_line_each(tmp_path: Path) -> None:
     problem = Problem("unknown key 'titel'", Path("a.yaml"), 4, 1, "titel", "Did you mean 'title'?")
     assert str(problem) == "a.yaml:4:1: [titel] unknown key 'titel'. Did you mean 'title'?"

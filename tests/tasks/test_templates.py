@@ -51,6 +51,8 @@ def error(template: str) -> str:
         ("{% set t = namespace(n=0) %}{% for r in rows %}{% set t.n = t.n + r.x %}{% endfor %}{{ t.n }}", "3"),
         ("{# a note #}<b>{{ '<&>' }}</b>", "<b><&></b>"),
         ("{{ none_value }}|{{ flag }}", "None|True"),
+        ("{% for a, b in [(1, 2), [3, n]] %}{{ a }}{{ b }}{% endfor %}{{ {'k': n}['k'] }}", "12333"),
+        ("{{ 2.345 | round(1) }} {{ {'k': [n, none_value]} | tojson }}", '2.3 {"k": [3, null]}'),
     ],
 )  # fmt: skip
 def test_rendering(template: str, expected: str) -> None:
@@ -100,6 +102,9 @@ def test_the_file_of_the_message_itself_is_named() -> None:
         ("{% macro f() %}{% endmacro %}", 10, "'macro' is not available"),
         ("{% for a in b recursive %}{% endfor %}", 10, "recursive loops"),
         ("{{ x | random }}", 10, "no filter 'random'"),
+        ("{% with x = 1 %}{% endwith %}", 10, "'with' is not available"),
+        ("{% set x %}a{% endset %}", 10, "'set ... endset' is not available"),
+        ("{% filter upper %}a{% endfilter %}", 10, "'filter' is not available"),
     ],
 )
 def test_faulty_templates_are_found_without_a_doc(template: str, line: int, part: str) -> None:
@@ -107,6 +112,18 @@ def test_faulty_templates_are_found_without_a_doc(template: str, line: int, part
     assert problem is not None
     assert (problem.line, problem.path) == (line, "prompt[0].content")
     assert part in problem.message
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "{{ 1" + " + 1" * 10_000 + " }}", "{{ " + "-" * 50_000 + "1 }}"],
+)
+def test_templates_of_absurd_depth_are_refused(template: str) -> None:
+    problem = syntax_problem(PromptMessage("user", template, 10), FILE)
+    assert problem is not None and "the template is faulty" in problem.message
+    message = PromptMessage("user", template, 10)
+    with pytest.raises(TaskError):
+        render([message], DOC, FILE)
 
 
 def test_undefined_fields_are_found_without_rendering() -> None:
@@ -160,6 +177,25 @@ def test_the_sandbox_holds(template: str) -> None:
         "{{ 'x'.ljust(999999999) }}",
         "{{ 'x'.center(999999999) }}",
         "{% set x = 'x' * 1000000 %}{% for i in range(9000) %}{{ x }}{% endfor %}",
+        "{% set x = 'xxxxxxxxxx' %}" + "{% set x = x.replace('x', 'xxxxxxxxxx') %}" * 20,
+        "{% set x = 'x' %}" + "{% set x = [x, x] %}" * 60 + "{{ x }}",
+        "{% set x = 'x' %}" + "{% set x = (x, x) | string %}" * 60 + "{{ x }}",
+        "{% set x = 'x' %}" + "{% set x = {'a': x, 'b': x} %}" * 60 + "{{ x }}",
+        "{% set x = 'x' %}" + "{% set x = dict(a=x, b=x) %}" * 60 + "{{ x | tojson }}",
+        "{% set x = ['x'] %}" + "{% set x = [x] * 1000 %}" * 6 + "{{ x }}",
+        "{% set x = {} %}" + "{% set x = x.fromkeys(range(9999), [x]) %}" * 6 + "{{ x }}",
+        "".join(f"{{% for a{i} in [[a{i - 1}, a{i - 1}]] %}}" for i in range(1, 19)).replace("a0", "'x'")
+        + "{% for b in [[a18] * 900] %}{{ [b] * 900 }}{% endfor %}"
+        + "{% endfor %}" * 18,
+        "{% set n = namespace(a=1) %}{% set m = namespace(a=n, b=n) %}{{ m }}",
+        "{% set n = namespace(a=1) %}{% set n.a = n %}{{ n }}",
+        "{% set n = namespace(a=1) %}{{ [n, n] }}",
+        "{% set n = namespace(x='x') %}{% for i in range(99) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}",
+        "{% set x = 2 %}" + "{% set x = x * x %}" * 60,
+        "{{ 1.5 | round(999999999, 'floor') }}",
+        "{{ [1] | tojson(indent=999999999) }}",
+        "{{ (5).to_bytes(999999999, 'big') }}",
+        "{{ 'x'.encode() % 1 }}",
     ],
 )  # fmt: skip
 def test_time_and_memory_are_bounded(template: str) -> None:

@@ -1,73 +1,50 @@
 """The Jinja environment of prompt templates: sandboxed, and bounded in time and memory.
 
 Task files come from anybody. Jinja's sandbox keeps a template away from Python's internals; what it does not bound are
-loops, repetition and padding. Here a render makes at most MAX_STEPS loop steps and MAX_TEXT characters, only filters
-that are needed for prompts exist (none of them random), and macros, includes and imports are refused.
+loops, repetition and padding. Here a render makes at most MAX_STEPS loop steps and MAX_TEXT characters, what can grow
+goes through `creval.tasks.bounds`, only filters that prompts need exist (none of them random), and macros, includes,
+imports and blocks are refused.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from jinja2 import StrictUndefined, nodes, pass_context
+from jinja2 import StrictUndefined, nodes
 from jinja2.exceptions import SecurityError, TemplateSyntaxError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from creval.tasks.bounds import (
+    BUDGET,
+    FILTERS_OF_OURS,
+    MAX_STEPS,
+    MAX_TEXT,
+    check_size,
+    checked,
+    checked_dict,
+    namespace,
+    numbers,
+)
+
 __all__ = ["BUDGET", "MAX_STEPS", "MAX_TEXT", "PromptEnvironment", "environment"]
 
-MAX_STEPS = 100_000
-MAX_TEXT = 10_000_000
-_MAX_RANGE = 10_000
+_MAX_SOURCE = 100_000
 _MAX_POWER = 10**6
+_MAX_EXPONENT = 64
+_MAX_BITS = 4096
 
-BUDGET = "creval steps left"
-"""The variable that carries the steps a render has left; no template can name it."""
-
-_FILTERS = [
-    "abs",
-    "capitalize",
-    "count",
-    "d",
-    "default",
-    "dictsort",
-    "e",
-    "escape",
-    "first",
-    "float",
-    "groupby",
-    "int",
-    "items",
-    "join",
-    "last",
-    "length",
-    "list",
-    "lower",
-    "map",
-    "max",
-    "min",
-    "reject",
-    "rejectattr",
-    "replace",
-    "reverse",
-    "round",
-    "select",
-    "selectattr",
-    "sort",
-    "string",
-    "sum",
-    "title",
-    "tojson",
-    "trim",
-    "truncate",
-    "unique",
-    "upper",
-    "wordcount",
-]
-_GROWING_METHODS = frozenset(("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map", "translate"))
+_FILTERS = {
+    *("abs", "capitalize", "count", "d", "default", "dictsort", "e", "escape", "first", "float", "groupby", "int"),
+    *("items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "select"),
+    *("selectattr", "sort", "string", "sum", "title", "trim", "truncate", "unique", "upper", "wordcount"),
+}
+_GROWING_METHODS = {
+    *("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map", "translate", "replace", "join"),
+    *("fromkeys", "to_bytes"),
+}
 _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Include: "include",
     nodes.Import: "import",
@@ -76,6 +53,9 @@ _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Block: "block",
     nodes.Macro: "macro",
     nodes.CallBlock: "call",
+    nodes.With: "with",
+    nodes.AssignBlock: "set ... endset",
+    nodes.FilterBlock: "filter",
 }
 
 
@@ -86,14 +66,13 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-        self.filters = {name: FILTERS[name] for name in _FILTERS}
-        self.filters.update(
-            {"join": _join, "replace": _replace, "creval_bounded": _bounded, "creval_concat": _concat},
-        )
-        self.globals = {"range": _range, "dict": dict, "namespace": self.globals["namespace"]}
+        self.filters = {**{name: FILTERS[name] for name in _FILTERS}, **FILTERS_OF_OURS}
+        self.globals = {"range": numbers, "dict": checked_dict, "namespace": namespace}
 
     def prepare(self, source: str) -> nodes.Template:
-        """Parse a template, refuse what is not for prompts and put the bounds in. Raises TemplateSyntaxError."""
+        """Parse a template and refuse what is not for prompts. Raises TemplateSyntaxError."""
+        if len(source) > _MAX_SOURCE:
+            raise TemplateSyntaxError(f"a template of more than {_MAX_SOURCE:,} characters is too long", 1)
         tree = self.parse(source)
         for kind, word in _REFUSED.items():
             for node in tree.find_all(kind):
@@ -107,25 +86,40 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def bound(self, tree: nodes.Template) -> nodes.Template:
-        """Put counters into a prepared tree: every loop and every `~` goes through a filter of ours."""
+        """Send through filters of ours: what loops go over, every `~`, what is put into a list or a namespace."""
         for loop in tree.find_all(nodes.For):
-            loop.iter = nodes.Filter(loop.iter, "creval_bounded", [], [], None, None, lineno=loop.lineno)
-        _replace_concats(tree)
+            loop.iter = _through("creval_bounded", loop.iter)
+        for assignment in tree.find_all(nodes.Assign):
+            if isinstance(assignment.target, nodes.NSRef):
+                assignment.node = _through("creval_checked", assignment.node)
+        _bound_members(tree)
         tree.set_environment(self)
         return tree
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "**":
-            if not _is_number(left) or not _is_number(right) or abs(right) > 64 or abs(left) > _MAX_POWER:
+            if not _is_number(left, right) or abs(right) > _MAX_EXPONENT or abs(left) > _MAX_POWER:
                 raise SecurityError("this power is too large for a prompt")
-        elif operator == "%" and isinstance(left, str):
+        elif operator == "%" and isinstance(left, str | bytes):
             raise SecurityError("texts cannot be formatted with % in a prompt; use ~")
-        elif operator == "*" and not (_is_number(left) and _is_number(right)):
-            length, times = (len(left), right) if hasattr(left, "__len__") else (len(right), left)
-            _check_size(length * max(int(times), 0))
-        elif operator == "+" and hasattr(left, "__len__") and hasattr(right, "__len__"):
-            _check_size(len(left) + len(right))
+        elif operator == "*":
+            self._check_product(left, right)
+        elif hasattr(left, "__len__") and hasattr(right, "__len__"):
+            check_size(len(left) + len(right))
+            return checked(super().call_binop(context, operator, left, right))
         return super().call_binop(context, operator, left, right)
+
+    def _check_product(self, left: Any, right: Any) -> None:
+        if _is_number(left, right):
+            if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > _MAX_BITS:
+                raise SecurityError("this product is too large for a prompt")
+            return
+        sequence, times = (left, right) if hasattr(left, "__len__") else (right, left)
+        if hasattr(sequence, "__len__") and isinstance(times, int):
+            check_size(len(sequence) * max(times, 0))
+            # Nested lists: what one copy weighs counts as often as it is repeated.
+            if not isinstance(sequence, str | bytes) and times > 1:
+                checked([sequence] * min(times, MAX_STEPS))
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         return attr not in _GROWING_METHODS and super().is_safe_attribute(obj, attr, value)
@@ -137,67 +131,28 @@ def environment() -> PromptEnvironment:
     return PromptEnvironment()
 
 
-def _replace_concats(tree: nodes.Node) -> None:
+def _through(name: str, node: Any) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+def _bound_members(tree: nodes.Node) -> None:
     for name, value in tree.iter_fields():
         if isinstance(value, list):
-            setattr(tree, name, [_bounded_concat(member) for member in value])
+            setattr(tree, name, [_bound_member(member) for member in value])
         else:
-            setattr(tree, name, _bounded_concat(value))
+            setattr(tree, name, _bound_member(value))
 
 
-def _bounded_concat(value: Any) -> Any:
+def _bound_member(value: Any) -> Any:
     if not isinstance(value, nodes.Node):
         return value
-    _replace_concats(value)
-    if not isinstance(value, nodes.Concat):
-        return value
-    parts = nodes.List(value.nodes, lineno=value.lineno)
-    return nodes.Filter(parts, "creval_concat", [], [], None, None, lineno=value.lineno)
+    _bound_members(value)
+    if isinstance(value, nodes.Concat):
+        return _through("creval_concat", nodes.List(value.nodes, lineno=value.lineno))
+    if isinstance(value, nodes.List | nodes.Dict) or (isinstance(value, nodes.Tuple) and value.ctx == "load"):
+        return _through("creval_checked", value)
+    return value
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
-
-
-def _check_size(size: int) -> None:
-    if size > MAX_TEXT:
-        raise SecurityError(f"a text or list of more than {MAX_TEXT:,} members is too large for a prompt")
-
-
-def _range(*bounds: int) -> range:
-    numbers = range(*bounds)
-    if len(numbers) > _MAX_RANGE:
-        raise SecurityError(f"range() gives at most {_MAX_RANGE:,} numbers in a prompt")
-    return numbers
-
-
-@pass_context
-def _bounded(context: Context, items: Iterable[Any]) -> Iterator[Any]:
-    budget = context.parent[BUDGET]
-    for item in items:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise SecurityError(f"more than {MAX_STEPS:,} loop steps are too many for a prompt")
-        yield item
-
-
-def _concat(parts: Sequence[Any]) -> str:
-    texts = [str(part) for part in parts]
-    _check_size(sum(map(len, texts)))
-    return "".join(texts)
-
-
-def _join(items: Iterable[Any], separator: str = "", attribute: str | int | None = None) -> str:
-    members = list(items)
-    if attribute is not None:
-        getter: Callable[[Any], Any] = functools.partial(environment().getitem, argument=attribute)
-        members = [getter(member) for member in members]
-    texts = [str(member) for member in members]
-    _check_size(sum(map(len, texts)) + len(separator) * len(texts))
-    return separator.join(texts)
-
-
-def _replace(text: Any, old: str, new: str, count: int = -1) -> str:
-    whole = str(text)
-    _check_size(len(whole) + (whole.count(old) if count < 0 else count) * len(new))
-    return whole.replace(old, new, count)
+def _is_number(*values: object) -> bool:
+    return all(isinstance(value, int | float) for value in values)

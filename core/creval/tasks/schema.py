@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load_schema", "named_validator", "problems_of", "validator_for"]
 
+_MAX_FAULTS = 200
+_MAX_UNKNOWN = 20
 _FOLDER = Path(__file__).parent.parent / "schemas"
 
 
@@ -30,11 +33,38 @@ def load_schema(name: str) -> Mapping[str, Any]:
 
 def validator_for(schema: Mapping[str, Any]) -> Validator:
     """Return a draft 2020-12 validator that never fetches anything."""
-    from jsonschema import Draft202012Validator
     from referencing import Registry
 
-    validator: Any = Draft202012Validator(schema, registry=Registry())
-    return validator  # type: ignore[no-any-return]
+    validator: Validator = _validator_class()(schema, registry=Registry())
+    return validator
+
+
+@functools.cache
+def _validator_class() -> Any:
+    from jsonschema import Draft202012Validator, ValidationError, validators
+
+    def unique(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[ValidationError]:
+        # The library compares mixed lists pair by pair; a hostile file could keep it busy for hours.
+        if wanted and isinstance(value, list) and len({_canonical(item) for item in value}) < len(value):
+            yield ValidationError("has non-unique elements")
+
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, {"uniqueItems": unique})
+
+
+def _canonical(value: Any) -> str:
+    """Return one text for all values that JSON Schema calls equal (1 and 1.0 are, 1 and true are not)."""
+    return json.dumps(_integral(value), sort_keys=True)
+
+
+def _integral(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _integral(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_integral(member) for member in value]
+    return value
 
 
 @functools.cache
@@ -45,7 +75,7 @@ def named_validator(name: str) -> Validator:
 
 def problems_of(node: Node, validator: Validator, path: KeyPath = ()) -> Sequence[Problem]:
     """Check a node that stands at `path`. Every fault is returned, in the order of the file."""
-    faults = [Fault.of(error) for error in validator.iter_errors(plain(node))]
+    faults = [Fault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
     translation = _Translation(node, path)
     # Unknown keys first: a misspelt key explains why the right one is missing.
     for fault in sorted(faults, key=lambda fault: fault.keyword == "required"):
@@ -84,9 +114,10 @@ class _Translation:
 
     def _unknown_keys(self, fault: Fault, node: Node, path: KeyPath) -> None:
         known = list(fault.schema.get("properties", {}))
-        for key in fault.value:
-            if key in known:
-                continue
+        unknown = [key for key in fault.value if key not in known]
+        for key in unknown[_MAX_UNKNOWN:][:1]:
+            self._note(_key_place(node, key), f"{len(unknown) - _MAX_UNKNOWN} more unknown keys", path)
+        for key in unknown[:_MAX_UNKNOWN]:
             near = nearest(key, known)
             self._suggested.update((path, name) for name in near[:1])
             if near:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +41,10 @@ def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) ->
     text = message.template
     if not any(mark in text for mark in _MARKS):
         return text.removesuffix("\n")
-    prepared = _prepared(text)
+    try:
+        prepared = _prepared(text)
+    except Exception as error:
+        raise TaskError([_syntax_problem(error, message, file)]) from error
     if prepared.pieces is not None:
         try:
             return "".join([str(fields[piece]) if is_field else piece for is_field, piece in prepared.pieces])
@@ -132,16 +136,22 @@ def syntax_problem(message: PromptMessage, file: Path, path: KeyPath = ()) -> Pr
     """Return what is wrong with a template's syntax, or None."""
     if not any(mark in message.template for mark in _MARKS):
         return None
-    from jinja2.exceptions import TemplateError, TemplateSyntaxError
-
     try:
         _prepared(message.template)
-    except TemplateSyntaxError as error:
-        text = f"the template is faulty: {(error.message or '').rstrip('.')}"
-        return Problem(text, file, _file_line(message, error.lineno), path=format_path(path))
-    except (TemplateError, RecursionError) as error:
-        return Problem(f"the template is faulty: {error}", file, message.line, path=format_path(path))
+    except Exception as error:  # too deep for Jinja's parser or Python's compiler: they raise what they like
+        return replace(_syntax_problem(error, message, file), path=format_path(path))
     return None
+
+
+def _syntax_problem(error: Exception, message: PromptMessage, file: Path) -> Problem:
+    from jinja2.exceptions import TemplateSyntaxError
+
+    line, reason = 1, str(error)
+    if isinstance(error, TemplateSyntaxError):
+        line, reason = error.lineno, error.message or ""
+    elif isinstance(error, RecursionError | SyntaxError | MemoryError):
+        reason = "it is nested too deeply"
+    return Problem(f"the template is faulty: {reason.rstrip('.')}", message.file or file, _file_line(message, line))
 
 
 def undefined_fields(
