@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
@@ -35,7 +35,7 @@ class TaskEstimate(NamedTuple):
 
 
 def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> list[TaskEstimate]:
-    """Estimate every task. A turn is one call with the task's first prompt; a game takes more (its docs say how many).
+    """Estimate every task: each call with the task's first prompt, as many a sample as the protocol expects.
 
     Raises UsageError where no task or model is named, and as a run does for wrong names.
     """
@@ -53,12 +53,19 @@ def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: Model) -> TaskEstima
     requests = [_request(runtime, work) for work in works]
     share = plan.total / len(works) if works else 0.0
     characters = sum(len(message.content) for request in requests for message in request.messages)
-    answer = int(runtime.generation.get("max_tokens") or _UNSTATED_ANSWER)
+    turns = max(1, int(getattr(runtime.protocol, "expected_calls", 1)))
+    calls = plan.total * turns
+    answer = int(_settings(runtime).get("max_tokens") or _UNSTATED_ANSWER)
     prices = [target.estimate(request) for request in requests]
     known = [price for price in prices if price is not None]
-    price = sum(known) * share if len(known) == len(prices) else None
-    tokens = int(characters / _CHARACTERS_A_TOKEN * share)
-    return TaskEstimate(plan.task.name, plan.total, plan.total, tokens, answer * plan.total, price)
+    price = sum(known) * share * turns if len(known) == len(prices) else None
+    tokens = int(characters / _CHARACTERS_A_TOKEN * share * turns)
+    return TaskEstimate(plan.task.name, plan.total, calls, tokens, answer * calls, price)
+
+
+def _settings(runtime: TaskRuntime) -> dict[str, Any]:
+    settings = {**runtime.generation, **runtime.overrides}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _request(runtime: TaskRuntime, work: Work) -> GenerateRequest:
@@ -70,4 +77,4 @@ def _request(runtime: TaskRuntime, work: Work) -> GenerateRequest:
             break
         except CrevalError:
             continue  # a later prompt of a protocol may need what earlier turns gave
-    return GenerateRequest(tuple(messages), dict(runtime.generation), Origin(work.key), 1)
+    return GenerateRequest(tuple(messages), _settings(runtime), Origin(work.key), 1)

@@ -107,7 +107,10 @@ class Session(Protocol):
 
 
 class TaskProtocol(Protocol):
-    """Kind `protocol`: how the model is engaged for one sample."""
+    """Kind `protocol`: how the model is engaged for one sample.
+
+    An attribute `expected_calls` tells a dry run about how many calls one sample takes (default 1).
+    """
 
     async def run(self, session: Session) -> None: ...
 
