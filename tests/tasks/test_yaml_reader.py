@@ -56,7 +56,7 @@ def test_every_place_points_at_its_value_and_key(value: dict[str, Any], indent: 
     for _, node in walk(read(text)):
         written = lines[node.place.line - 1][node.place.column - 1 :]
         expected = plain(node)
-        start = {dict: "{", list: "["}.get(type(expected)) or json.dumps(expected, ensure_ascii=False)
+        start = "{" if node.is_mapping else "[" if node.is_list else json.dumps(expected, ensure_ascii=False)
         assert written.startswith(start)
         if node.key is not None:
             assert lines[node.key.line - 1][node.key.column - 1 :].startswith('"')
