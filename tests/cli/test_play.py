@@ -237,6 +237,7 @@ def test_the_page_serves_the_same_run(folder: Path) -> None:
             state = _call(int(address[1]), "GET", f"/state?after={version}")
             version = state["version"]
             if state["phase"] == "closing":
+                _call(int(address[1]), "POST", "/seen", {})
                 break
             if state["phase"] == "ask":
                 told = {"view": state["view"], "value": answers[state["title"].rpartition(", ")[2]]}

@@ -98,6 +98,7 @@ def play(browser: Any, tmp_path: Path) -> Iterator[Any]:
         return players[-1]
 
     yield start
+    browser.get("about:blank")  # the page of a run that has ended would go on asking for it
     for player in players:
         if player.process.poll() is None:
             player.process.kill()

@@ -183,6 +183,8 @@ def test_the_closing_is_shown_and_known_to_have_been_seen(desk: WebDesk, page: P
         closing = Closing("Done", ["25 + 15"], ("Task", "Value"), [("kumo", "1.00")])
         shown = pool.submit(desk.close_with, closing, 30.0)
         state = page.next()
+        assert not shown.done()  # sent is not yet shown
+        assert page.call("POST", "/seen", {})[0] == 200
         assert shown.result(30) is True
     assert state["phase"] == "closing"
     assert state["rows"] == [["kumo", "1.00"]]

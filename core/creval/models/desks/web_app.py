@@ -1,4 +1,4 @@
-"""The web application of the page: five addresses, all on this machine."""
+"""The web application of the page: its files, its state, and what it sends."""
 
 from __future__ import annotations
 
@@ -52,10 +52,7 @@ def make_app(board: Board, hosts: frozenset[str]) -> web.Application:
             after = int(request.query.get("after", "0"))
         except ValueError:
             after = 0
-        found = await board.newer(after, _POLL_SECONDS)
-        if found["phase"] == "closing":
-            board.closing_seen.set()
-        return web.json_response(found)
+        return web.json_response(await board.newer(after, _POLL_SECONDS))
 
     async def answer(request: web.Request) -> web.Response:
         told = await _body(request)
@@ -65,12 +62,19 @@ def make_app(board: Board, hosts: frozenset[str]) -> web.Application:
         told = await _body(request)
         return _taken(lambda: board.stop(told.get("view")))
 
+    async def seen(request: web.Request) -> web.Response:
+        await _body(request)
+        if board.state["phase"] == "closing":
+            board.closing_seen.set()
+        return web.json_response({})
+
     app = web.Application(middlewares=[guard], client_max_size=_LARGEST_BODY)
     for path, (name, kind) in _FILES.items():
         app.router.add_get(path, _file(name, kind))
     app.router.add_get("/state", state)
     app.router.add_post("/answer", answer)
     app.router.add_post("/stop", stop)
+    app.router.add_post("/seen", seen)
     return app
 
 

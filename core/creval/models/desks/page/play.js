@@ -198,7 +198,10 @@ async function follow() {
         version = state.version;
         show(state);
       }
-      if (state.phase === "closing") return;
+      if (state.phase === "closing") {
+        send("/seen", {}); // so that the server may go
+        return;
+      }
     } catch {
       at("lost").hidden = false;
       await new Promise((resolve) => setTimeout(resolve, 2000));
