@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +42,7 @@ def watch() -> Iterator[Observer]:
         yield _Live(progress)
 
 
-class _Counting:
+class _Counting(ABC):
     """What both displays know: how many samples ended in which status, how fast, and what they cost."""
 
     def __init__(self) -> None:
@@ -87,11 +88,13 @@ class _Counting:
         words += [f"{number} {status.value}" for status, number in sorted(failed.items())]
         return ", ".join(words)
 
+    @abstractmethod
     def show_phase(self) -> None:
-        raise NotImplementedError
+        """Show that a phase begins."""
 
+    @abstractmethod
     def show(self) -> None:
-        raise NotImplementedError
+        """Show how far the phase is."""
 
 
 class _Live(_Counting):

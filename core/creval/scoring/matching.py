@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ __all__ = ["ExactMatch", "Includes", "Numeric"]
 
 
 @dataclass(frozen=True)
-class _Matching:
+class _Matching(ABC):
     """Base: looks up the doc's targets (one, or a list of which any will do) and scores 1 or 0.
 
     The value of the first answer is compared. `matches` raises ValueError where the answer cannot be read (the sample
@@ -42,12 +43,13 @@ class _Matching:
         except TypeError as error:
             return Score({}, failure=str(error), errored=True)
 
+    @abstractmethod
     def matches(self, value: Any, target: Any) -> bool:
-        raise NotImplementedError
+        """Say whether an answer is a target."""
 
 
 @dataclass(frozen=True)
-class _TextMatching(_Matching):
+class _TextMatching(_Matching, ABC):
     ignore_case: bool = False
     ignore_punctuation: bool = False
 

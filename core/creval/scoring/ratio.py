@@ -9,6 +9,7 @@ textbook s / sqrt(n).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -41,12 +42,12 @@ def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | No
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(ABC):
     """What the three share; a subclass says what a doc's numerator and denominator are."""
 
+    @abstractmethod
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         """Return each doc's numerator and denominator, both of shape (clusters,)."""
-        raise NotImplementedError
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
         numerators, denominators = self.parts(as_clusters(clusters))
