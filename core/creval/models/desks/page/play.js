@@ -199,7 +199,8 @@ async function follow() {
         show(state);
       }
       if (state.phase === "closing") {
-        send("/seen", {}); // so that the server may go
+        // Now the server may go; that it is gone already does no harm.
+        fetch("/seen", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" }).catch(() => {});
         return;
       }
     } catch {
