@@ -19,6 +19,7 @@ __all__ = ["Found", "decode_whole", "fenced_parts", "find_json", "find_quoted_li
 _WORK_PER_CHARACTER = 4
 _FREE_WORK = 100_000
 _WORK_PER_TRY = 200
+_QUOTED_WORK = 10  # reading quoted items here costs so much more than the decoder's reading of a character
 _LINE_COUNT_SPEED = 32  # a JSONDecodeError counts the line breaks before it, this much faster than decoding
 _ITEM_CHARACTERS = 1_000
 _SPACE_CHARACTERS = 200
@@ -94,7 +95,7 @@ def find_quoted_lists(text: str) -> Iterator[Found]:
     at = text.find("[")
     while at >= 0 and work > 0:
         items, end = _quoted_list(text, at + 1)
-        work -= _WORK_PER_TRY + 4 * (end - at)
+        work -= _WORK_PER_TRY + _QUOTED_WORK * (end - at)
         if items:
             yield Found(items, at)
             at = text.find("[", end)

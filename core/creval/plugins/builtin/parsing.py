@@ -28,11 +28,12 @@ def _one_of(*values: str) -> dict[str, Any]:
 
 def register(registry: Registry) -> None:
     """Add them to the registry."""
-    _register_structured(registry)
+    _register_json(registry)
+    _register_marked(registry)
     _register_plain(registry)
 
 
-def _register_structured(registry: Registry) -> None:
+def _register_json(registry: Registry) -> None:
     registry.add(
         "parser",
         "json_array",
@@ -62,6 +63,9 @@ def _register_structured(registry: Registry) -> None:
         ),
         positional="key",
     )
+
+
+def _register_marked(registry: Registry) -> None:
     registry.add(
         "parser",
         "tagged",
