@@ -31,7 +31,7 @@ demo: $(INSTALLED)
 	$(BIN)/creval --tasks drat,kumo_easy --model embedded/smollm2 --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -40,7 +40,9 @@ lint: $(INSTALLED)
 	$(BIN)/lint-imports
 
 bench: $(INSTALLED)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.startup.run
+	$(BIN)/python -m benchmarks.scoring.run
+	$(BIN)/python -m benchmarks.kumo.run
 
 fidelity: $(INSTALLED)
 	$(BIN)/python plugins/association/tools/fetch_mpnet.py
