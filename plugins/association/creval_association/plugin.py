@@ -48,6 +48,7 @@ def creval_components(registry: Registry) -> None:
         "creval_association.cdat_gate_command:CdatGate",
         "which models' answers to CDAT are more appropriate than random nouns, and their CDAT score",
     )
+    _list_scorers(registry)
     _scorers(registry)
     _players(registry)
 
@@ -115,35 +116,6 @@ def _scorers(registry: Registry) -> None:
         produces=("drat", "survivors", "gate_passed"),
         uses=("embedding",),
     )
-    for name, target, summary, uses in (
-        ("dat", "Dat", "mean pairwise distance of the first valid words (Eq. 1)", ("embedding",)),
-        (
-            "dat_dictionary",
-            "DatDictionary",
-            "the same with words validated by a dictionary",
-            ("embedding", "wordlist_dictionary"),
-        ),
-    ):
-        registry.add(
-            "scorer",
-            name,
-            f"creval_association.scorers.dat:{target}",
-            summary,
-            parameters=_object(words={"type": "integer", "minimum": 2}, variant=_VARIANT),
-            produces=("dat", "valid_words"),
-            uses=uses,
-        )
-    registry.add(
-        "scorer",
-        "cdat",
-        "creval_association.scorers.cdat:Cdat",
-        "novelty and appropriateness of words for a cue (Eqs. 2 and 3)",
-        parameters=_object(
-            words={"type": "integer", "minimum": 2}, appropriateness_scale={"enum": ["plain", "shifted"]}
-        ),
-        produces=("cdat_n", "cdat_a"),
-        uses=("embedding",),
-    )
     registry.add(
         "scorer",
         "pace",
@@ -172,6 +144,38 @@ def _scorers(registry: Registry) -> None:
         "mean distance of uses to the object",
         parameters=_object(uses=_POSITIVE),
         produces=("aut_originality", "fluency"),
+        uses=("embedding",),
+    )
+
+
+def _list_scorers(registry: Registry) -> None:
+    for name, target, summary, uses in (
+        ("dat", "Dat", "mean pairwise distance of the first valid words (Eq. 1)", ("embedding",)),
+        (
+            "dat_dictionary",
+            "DatDictionary",
+            "the same with words validated by a dictionary",
+            ("embedding", "wordlist_dictionary"),
+        ),
+    ):
+        registry.add(
+            "scorer",
+            name,
+            f"creval_association.scorers.dat:{target}",
+            summary,
+            parameters=_object(words={"type": "integer", "minimum": 2}, variant=_VARIANT),
+            produces=("dat", "valid_words"),
+            uses=uses,
+        )
+    registry.add(
+        "scorer",
+        "cdat",
+        "creval_association.scorers.cdat:Cdat",
+        "novelty and appropriateness of words for a cue (Eqs. 2 and 3)",
+        parameters=_object(
+            words={"type": "integer", "minimum": 2}, appropriateness_scale={"enum": ["plain", "shifted"]}
+        ),
+        produces=("cdat_n", "cdat_a"),
         uses=("embedding",),
     )
 
