@@ -13,8 +13,9 @@ from creval_kumo.instance import Instance
 from creval_kumo.search.limits import Limits
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.solver import EngineName, OptimalSearch, Proof
+from creval_kumo.small_games import MAX_SMALL, SmallGame
 
-__all__ = ["GoldenRun", "OptimalPlayer", "golden_of", "golden_run", "puzzle_of"]
+__all__ = ["GoldenRun", "OptimalPlayer", "golden_of", "golden_run", "observed_masks", "puzzle_of"]
 
 _GAME_KEYS = ("domain", "seed", "truths", "actions", "valid_truths", "observations", "outcomes")
 
@@ -35,7 +36,15 @@ class GoldenRun:
 def puzzle_of(instance: Instance) -> Puzzle:
     """The game as bit masks; bits follow the order of its truths and actions."""
     exclusions = [[truths for _, truths in action.outcomes] for action in instance.actions]
-    return Puzzle.from_names(instance.truths, exclusions)
+    return Puzzle.from_names(instance.truths, exclusions, len(instance.valid_truths))
+
+
+def observed_masks(instance: Instance) -> list[int]:
+    """Per action the mask of the truths that its observation in this game rules out."""
+    place = {name: 1 << index for index, name in enumerate(instance.truths)}
+    return [
+        sum(place[name] for name in action.ruled_out(instance.observations[action.name])) for action in instance.actions
+    ]
 
 
 class OptimalPlayer:
@@ -67,9 +76,7 @@ class OptimalPlayer:
         """Return the truth to name where play ends: the only one left, or one that no action left can rule out."""
         truth = self.search.prediction(*self._state(taken))
         if truth is None:
-            raise ScoringError(
-                "the observations rule out every truth", where=f"{self.instance.domain} instance {self.instance.seed}"
-            )
+            raise _no_truth_left(self.instance)
         return self.instance.truths[truth]
 
     def run(self) -> GoldenRun:
@@ -86,9 +93,22 @@ class OptimalPlayer:
         return truths, actions
 
 
+def _no_truth_left(instance: Instance) -> ScoringError:
+    return ScoringError("the observations rule out every truth", where=f"{instance.domain} instance {instance.seed}")
+
+
 def golden_of(instance: Instance, limits: Limits | None = None, engine: EngineName = "auto") -> GoldenRun:
-    """Return the golden run of a game."""
-    return OptimalPlayer(instance, limits, engine).run()
+    """Return the golden run of a game; small games are played by the faster `SmallGame` unless an engine is named.
+
+    Raises NotProvenError, a ScoringError, where a limit ends the search before the best action is proven.
+    """
+    puzzle = puzzle_of(instance)
+    if engine != "auto" or max(puzzle.n_truths, puzzle.n_actions) > MAX_SMALL:
+        return OptimalPlayer(instance, limits, engine).run()
+    run = SmallGame(puzzle).golden_run(observed_masks(instance))
+    if run.prediction is None:
+        raise _no_truth_left(instance)
+    return GoldenRun(tuple(instance.actions[test].name for test in run.tests), instance.truths[run.prediction])
 
 
 def golden_run(doc: Mapping[str, Any]) -> GoldenRun:
