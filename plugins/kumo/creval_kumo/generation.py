@@ -11,18 +11,20 @@ truth" nor Algorithm 3's value is defined; the paper gives no definition to buil
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from creval.errors import DataError, UsageError
+from creval_kumo.cover import Candidate
 from creval_kumo.domain import Domain, Interval, Outcome
 from creval_kumo.instance import GameAction, Instance, Observation
 from creval_kumo.search.puzzle import bits
-from creval_kumo.selection import DEFAULT_SOLVER, Candidate, Obstacle, diagnose, select
+from creval_kumo.selection import Obstacle, diagnose, select
 from creval_kumo.stream import Stream
 
-__all__ = ["MAX_TRIES", "Settings", "counterfactual", "generate"]
+__all__ = ["MAX_TRIES", "GameMaker", "Made", "Settings", "counterfactual", "generate"]
 
 MAX_TRIES = 1000
 """Draws of truths for one game before the settings are called unsatisfiable."""
@@ -52,11 +54,15 @@ class Settings:
 def counterfactual(domain: Domain, seed: int) -> Domain:
     """Return the domain with its truths' names shuffled in all exclusions; its name ends in `_counterfactual`.
 
-    What an outcome rules out no longer makes sense outside the game: the knowledge book is the only truth. The
-    structure, and so the difficulty of the reasoning, stays the same.
+    What an outcome rules out no longer makes sense outside the game: the knowledge book is the only truth. No truth
+    keeps its own exclusions. The structure, and so the difficulty of the reasoning, stays the same.
     """
     names = sorted(truth.name for truth in domain.truths)
-    other = dict(zip(names, Stream("counterfactual", domain.name, seed).shuffled(names), strict=True))
+    stream = Stream("counterfactual", domain.name, seed)
+    shuffled = stream.shuffled(names)
+    while any(name == moved for name, moved in zip(names, shuffled, strict=True)):
+        shuffled = stream.shuffled(names)
+    other = dict(zip(names, shuffled, strict=True))
     actions = tuple(
         replace(
             action,
@@ -70,22 +76,33 @@ def counterfactual(domain: Domain, seed: int) -> Domain:
     return replace(domain, name=f"{domain.name}_counterfactual", actions=actions)
 
 
-def generate(domain: Domain, settings: Settings, seed: int, solver: str = DEFAULT_SOLVER) -> Iterator[Instance]:
+def generate(domain: Domain, settings: Settings, seed: int, solver: str | None = None) -> Iterator[Instance]:
     """Yield games without end: number 0, 1, 2 ... of the task set `seed`.
 
-    No two have the same truths, valid truths, actions and observed outcomes. `solver` is any SAT solver's name
-    in python-sat; the games do not depend on it.
+    No two have the same truths, valid truths, actions and observed outcomes. `solver` names a SAT solver of
+    python-sat that must be used; the games do not depend on it.
 
     Raises:
         UsageError: the sizes do not fit the domain.
         DataError: MAX_TRIES draws in a row gave no game; the message says what stood in the way.
     """
-    settings.check(domain)
-    maker = _Maker(domain, settings, seed, solver)
+    maker = GameMaker(domain, settings, seed, solver)
     number = 0
     while True:
-        yield maker.make(number)
+        yield maker.make(number).instance
         number += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A game with the number of the draw that gave it, and 16 bytes that are the same for equal games only.
+
+    Equal are games with the same truths, valid truths, actions and observed outcomes (not the numbers measured).
+    """
+
+    instance: Instance
+    attempt: int
+    key: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +116,17 @@ class _Draw:
 
 
 @dataclass
-class _Maker:
-    """Makes the games of one task set; holds the domain in bit masks and the games made so far."""
+class GameMaker:
+    """Makes the games of one task set; holds the domain in bit masks and the keys of the games made so far."""
 
     domain: Domain
     settings: Settings
     seed: int
-    solver: str
-    seen: set[tuple[int, int, tuple[tuple[int, int], ...]]] = field(default_factory=set)
+    solver: str | None = None
+    seen: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.settings.check(self.domain)
         self.names = sorted(truth.name for truth in self.domain.truths)
         self.actions = sorted(self.domain.actions, key=lambda action: action.name)
         place = {name: 1 << index for index, name in enumerate(self.names)}
@@ -117,24 +135,35 @@ class _Maker:
         ]
         self.related = [sum(place[name] for name in action.related) for action in self.actions]
 
-    def make(self, number: int) -> Instance:
-        """Make game `number`: draw until the formula can be satisfied and the game is new."""
-        settings = self.settings
-        obstacles: Counter[Obstacle] = Counter()
-        stubborn: Counter[str] = Counter()
-        for attempt in range(MAX_TRIES):
-            words = (self.domain.name, settings.truths, settings.actions, settings.valid, self.seed, number, attempt)
-            stream = Stream("kumo", *words)
-            draw = self._draw(stream, obstacles, stubborn)
-            if draw is None:
-                continue
-            key = (sum(1 << truth for truth in draw.truths), draw.valid, tuple(sorted(draw.shown.items())))
-            if key not in self.seen:
-                self.seen.add(key)
-                return self._instance(draw, number, stream)
-        raise self._explain(obstacles, stubborn)
+    def make(self, number: int, attempt: int = 0) -> Made:
+        """Make game `number`, from draw `attempt` on: draw until the formula can be satisfied and the game is new."""
+        obstacles = _Obstacles()
+        while (made := self.draw(number, attempt, obstacles)).key in self.seen:
+            attempt = made.attempt + 1
+            obstacles.repeated += 1
+        self.seen.add(made.key)
+        return made
 
-    def _draw(self, stream: Stream, obstacles: Counter[Obstacle], stubborn: Counter[str]) -> _Draw | None:
+    def draw(self, number: int, attempt: int = 0, obstacles: _Obstacles | None = None) -> Made:
+        """Return the first draw from `attempt` on that gives a game, be it new or not."""
+        obstacles = obstacles or _Obstacles()
+        settings = self.settings
+        for tried in range(attempt, MAX_TRIES):
+            words = (self.domain.name, settings.truths, settings.actions, settings.valid, self.seed, number, tried)
+            stream = Stream("kumo", *words)
+            draw = self._draw(stream, obstacles)
+            if draw is not None:
+                key = repr((sorted(draw.truths), draw.valid, sorted(draw.shown.items()))).encode()
+                instance = self._instance(draw, number, stream)
+                return Made(instance, tried, hashlib.blake2b(key, digest_size=16).digest())
+        raise DataError(
+            f"{MAX_TRIES} draws gave no further game after {len(self.seen)}: {obstacles}",
+            where=f"domain {self.domain.name}, {settings.truths} truths ({settings.valid} valid), "
+            f"{settings.actions} actions",
+            cure="Ask for fewer truths, fewer games or more actions.",
+        )
+
+    def _draw(self, stream: Stream, obstacles: _Obstacles) -> _Draw | None:
         truths = stream.sample(range(len(self.names)), self.settings.truths)
         chosen = sum(1 << truth for truth in truths)
         valid = sum(1 << truth for truth in stream.sample(truths, self.settings.valid))
@@ -142,12 +171,15 @@ class _Maker:
         selected = select(candidates, chosen & ~valid, self.settings.actions, self.solver)
         if selected is None:
             obstacle, truths_left = diagnose(candidates, chosen & ~valid, self.settings.actions)
-            obstacles[obstacle] += 1
-            stubborn.update(self.names[truth] for truth in bits(truths_left))
+            obstacles.unsatisfiable[obstacle] += 1
+            obstacles.stubborn.update(self.names[truth] for truth in bits(truths_left))
             return None
         shown = {candidate.action: candidate.outcome for candidate in selected}
         self._fill_up(shown, chosen, valid, stream)
-        return _Draw(truths, valid, shown) if len(shown) == self.settings.actions else None
+        if len(shown) < self.settings.actions:
+            obstacles.unfilled += 1
+            return None
+        return _Draw(truths, valid, shown)
 
     def _candidates(self, chosen: int, valid: int) -> list[Candidate]:
         """The outcomes that rule out some truth of the game but no valid one (D_valid of Algorithm 1)."""
@@ -190,24 +222,28 @@ class _Maker:
         instance.check()
         return instance
 
-    def _explain(self, obstacles: Counter[Obstacle], stubborn: Counter[str]) -> DataError:
-        settings = self.settings
+
+@dataclass
+class _Obstacles:
+    """Why draws gave no game, for the message when too many did not."""
+
+    unsatisfiable: Counter[Obstacle] = field(default_factory=Counter)
+    stubborn: Counter[str] = field(default_factory=Counter)
+    """Truths that no outcome could rule out."""
+    unfilled: int = 0
+    repeated: int = 0
+
+    def __str__(self) -> str:
         parts = []
-        for obstacle, times in obstacles.most_common():
-            often = ", ".join(name for name, _ in stubborn.most_common(3))
+        for obstacle, times in self.unsatisfiable.most_common():
+            often = ", ".join(name for name, _ in self.stubborn.most_common(3))
             which = f" (most often {often})" if obstacle is Obstacle.NOT_EXCLUDABLE and often else ""
             parts.append(f"{times} times {obstacle.value}{which}")
-        repeated = MAX_TRIES - sum(obstacles.values())
-        if repeated:
-            parts.append(
-                f"{repeated} times the game was an earlier one of the set, or too few actions spared the valid"
-            )
-        return DataError(
-            f"{MAX_TRIES} draws gave no further game after {len(self.seen)}: {'; '.join(parts)}",
-            where=f"domain {self.domain.name}, {settings.truths} truths ({settings.valid} valid), "
-            f"{settings.actions} actions",
-            cure="Ask for fewer truths, fewer games or more actions.",
-        )
+        if self.unfilled:
+            parts.append(f"{self.unfilled} times too few actions have an outcome that spares the valid truths")
+        if self.repeated:
+            parts.append(f"{self.repeated} times the game was an earlier one of the set")
+        return "; ".join(parts)
 
 
 def _observe(outcome: Outcome, stream: Stream) -> Observation:
@@ -215,8 +251,7 @@ def _observe(outcome: Outcome, stream: Stream) -> Observation:
     state = outcome.state
     if not isinstance(state, Interval):
         return state
-    if state.lo == state.hi:
-        return state.lo
-    while (value := stream.uniform(state.lo, state.hi)) in (state.lo, state.hi):
-        pass
-    return value
+    for _ in range(64):
+        if (value := stream.uniform(state.lo, state.hi)) not in (state.lo, state.hi):
+            return value
+    return state.lo  # no number lies between the ends

@@ -3,29 +3,21 @@
 A SAT solver returns whichever model it meets first, and that differs between solvers and their versions. So the
 solver here only ever says whether something can be satisfied: going through the outcomes in a given order, each is
 left out unless every solution that agrees with the choices so far needs it. The result is the one smallest
-solution in that order, and every solver yields it.
+solution in that order, and every solver yields it. So does a plain search (`creval_kumo.cover`), which is
+faster in games with few truths; it is asked first unless a solver is named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from creval_kumo.cover import Candidate, TooHard, first_cover
 
 __all__ = ["DEFAULT_SOLVER", "Candidate", "Obstacle", "diagnose", "select"]
 
 DEFAULT_SOLVER = "minisat22"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An outcome that contradicts no valid truth: its action, its place there, the invalid truths it rules out."""
-
-    action: int
-    outcome: int
-    rules_out: int
-    """Bit mask, not empty."""
 
 
 class Obstacle(Enum):
@@ -37,14 +29,26 @@ class Obstacle(Enum):
 
 
 def select(
-    candidates: Sequence[Candidate], invalid: int, max_actions: int, solver: str = DEFAULT_SOLVER
+    candidates: Sequence[Candidate], invalid: int, max_actions: int, solver: str | None = None
 ) -> list[Candidate] | None:
     """Return the selected outcomes, or None where the formula is unsatisfiable.
 
     Constraints: at most one outcome an action, at most `max_actions` actions, and every truth of the mask
     `invalid` ruled out by at least one selected outcome. Of the solutions the order of `candidates` decides.
     No outcome of the result can be spared, so it has at most as many outcomes as there are invalid truths.
+    `solver` is the name of a SAT solver in python-sat that must decide; the result does not depend on it.
     """
+    if solver is None and invalid.bit_count() <= max_actions:
+        try:
+            return first_cover(candidates, invalid)
+        except TooHard:
+            pass
+    return _select_by_sat(candidates, invalid, max_actions, solver or DEFAULT_SOLVER)
+
+
+def _select_by_sat(
+    candidates: Sequence[Candidate], invalid: int, max_actions: int, solver: str
+) -> list[Candidate] | None:
     clauses = _clauses(candidates, invalid, max_actions)
     if clauses is None:
         return None

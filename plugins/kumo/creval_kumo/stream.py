@@ -31,9 +31,12 @@ class Stream:
 
     def below(self, n: int) -> int:
         """Return a whole number from 0 to n - 1, each as likely (by rejection). `n` from 1 to 2^64."""
+        value = self._pool.pop() if self._pool else self._draw()
+        if value < _SPAN - n:
+            return value % n
         limit = _SPAN - _SPAN % n  # equal shares below it
-        while (value := self._draw()) >= limit:
-            pass
+        while value >= limit:
+            value = self._draw()
         return value % n
 
     def uniform(self, lo: float, hi: float) -> float:
