@@ -24,7 +24,7 @@ from typing import Any, Literal
 from creval.errors import DataError
 from creval_kumo.domain import Action, Domain, Interval, Noun, Outcome, State, Truth
 from creval_kumo.faults import DomainError, Fault, FaultKind
-from creval_kumo.instance import GameAction, Instance, state_matches
+from creval_kumo.instance import GameAction, Instance, Observation, state_matches
 from creval_kumo.rules import PLAYABLE_RULES, find_faults
 
 __all__ = ["PublishedDomain", "read_domains", "read_instances"]
@@ -178,9 +178,13 @@ def _instance(row: Mapping[str, Any], published: PublishedDomain, where: str) ->
             message = f"the action {name!r} has no outcomes or no observation"
             faults.append(Fault(FaultKind.OUTCOMES_MISMATCH, message))
             continue
+        shown = observations[name]
+        if not isinstance(shown, str | int | float) or isinstance(shown, bool):
+            faults.append(Fault(FaultKind.WRONG_TYPE, f"{name!r} was observed as {shown!r}"))
+            continue
         outcomes = tuple((state, ruled_out & inside) for state, ruled_out in known.outcomes)
         actions.append(GameAction(name, "", "", outcomes))
-        faults += _observation_faults(actions[-1], observations[name], name in published.unreadable)
+        faults += _observation_faults(actions[-1], shown, name in published.unreadable)
     instance = Instance(published.domain.name, seed, truths, tuple(actions), observations, valid_truths, book)
     if len(actions) == len(names):
         try:
@@ -205,12 +209,9 @@ def _name_faults(
         yield Fault(FaultKind.DUPLICATE_NAME, message)
 
 
-def _observation_faults(action: GameAction, observation: object, unreadable: bool) -> Iterator[Fault]:
+def _observation_faults(action: GameAction, observation: Observation, unreadable: bool) -> Iterator[Fault]:
     if unreadable:
         yield Fault(FaultKind.WRONG_TYPE, f"the outcomes of {action.name!r} do not fit their type")
-        return
-    if not isinstance(observation, str | int | float) or isinstance(observation, bool):
-        yield Fault(FaultKind.WRONG_TYPE, f"{action.name!r} was observed as {observation!r}")
         return
     matching = [state for state, _ in action.outcomes if state_matches(state, observation)]
     if not matching:

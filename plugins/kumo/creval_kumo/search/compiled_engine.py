@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
-from creval_kumo.search.limits import Answer, Budget
+from creval_kumo.search.limits import Answer, Budget, Limits
 from creval_kumo.search.puzzle import Puzzle
 
 if TYPE_CHECKING:
@@ -37,13 +38,14 @@ class CompiledEngine:
         self.puzzle = puzzle
         self.horizon = min(horizon, puzzle.n_actions)
         self.game = self._new_game()
+        _load()
 
     def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
         """See `Engine.below`."""
         from creval_kumo.search import kernel, tables
 
         while not kernel.prepare(truths, actions, only, self.game):
-            self._grow()
+            self._grow(rows=True)
         self.game.sums[0, tables.UB] = bound
         while True:
             budget.check()
@@ -55,7 +57,7 @@ class CompiledEngine:
                 exact = bool(self.game.counts[tables.EXACT])
                 return Answer(float(self.game.sums[0, tables.BEST]), exact)
             if status == kernel.FULL:
-                self._grow()
+                self._grow(rows=bool(self.game.counts[tables.NO_ROOM]))
 
     def _new_game(self) -> Game:
         import numpy as np
@@ -96,12 +98,12 @@ class CompiledEngine:
             "chance": np.zeros(n_moves),
         }
 
-    def _grow(self) -> None:
-        """Double whichever tables are short of room; the numbers of rows and moves stay the same."""
+    def _grow(self, rows: bool) -> None:
+        """Double the tables of rows, or else the memo; the numbers of rows and moves stay the same."""
         from creval_kumo.search import tables
 
         game = self.game
-        if game.counts[tables.NO_ROOM]:
+        if rows:
             game.counts[tables.NO_ROOM] = 0
             larger = self._new_rows(2 * len(game.rows), 2 * len(game.chance))
             for name, table in larger.items():
@@ -112,6 +114,17 @@ class CompiledEngine:
             larger = _new_states(2 * len(game.values))
             tables.place_states(game.states, game.values, larger["states"], larger["values"])
         self.game = game._replace(**larger)
+
+
+@functools.cache
+def _load() -> None:
+    """Compile the kernel, or read it from numba's cache, once a process, so that no time limit pays for it."""
+    engine = CompiledEngine.__new__(CompiledEngine)
+    engine.puzzle, engine.horizon = Puzzle(3, ((1, 2), (2, 4), (4, 1))), 3
+    engine.game = engine._new_game()
+    engine.below(0b111, 0b111, float("inf"), Budget(Limits(None)))
+    engine._grow(rows=False)
+    engine._grow(rows=True)
 
 
 def _new_states(size: int) -> dict[str, Any]:

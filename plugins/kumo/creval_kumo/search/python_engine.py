@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from creval_kumo.search.limits import Answer, Budget
+from creval_kumo.search.limits import Answer, Budget, Limits
 from creval_kumo.search.puzzle import EPSILON, Puzzle, bits
 
 __all__ = ["PythonEngine"]
@@ -48,13 +48,15 @@ class PythonEngine:
         self.horizon = horizon
         self.rows: dict[int, _Row] = {}
         self.memo: dict[tuple[int, int], Answer] = {}
+        self._budget = Budget(Limits(None))
 
     def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
         """See `Engine.below`."""
         row = self._row(truths)
+        self._budget = budget
         if only >= 0:
-            return self._open(row, actions & row.related, bound, budget, only)
-        return self._search(row, row.canonical(actions), bound, budget)
+            return self._open(row, actions & row.related, bound, only)
+        return self._search(row, row.canonical(actions), bound)
 
     def promising(self, truths: int, actions: int) -> tuple[int, tuple[tuple[int, float], ...]]:
         """The action with the smallest lower bound (the first of several), and its live next sets with chances."""
@@ -62,18 +64,18 @@ class PythonEngine:
         action = self._ordered(row, actions & row.related, -1)[0][1]
         return action, row.moves[action]
 
-    def _search(self, row: _Row, actions: int, bound: float, budget: Budget) -> Answer:
+    def _search(self, row: _Row, actions: int, bound: float) -> Answer:
         key = (row.truths, actions)
         known = self.memo.get(key)
         if known is not None and (known.exact or known.value >= bound):
             return known
-        answer = self._open(row, actions, bound, budget, -1)
+        answer = self._open(row, actions, bound, -1)
         if answer.exact or known is None or answer.value > known.value:
             self.memo[key] = answer
         return answer
 
-    def _open(self, row: _Row, actions: int, bound: float, budget: Budget, only: int) -> Answer:
-        budget.spend(1)
+    def _open(self, row: _Row, actions: int, bound: float, only: int) -> Answer:
+        self._budget.spend(1)
         tries = self._ordered(row, actions, only)
         best, cut, low = math.inf, bound, math.inf
         for promised, action, live in tries:
@@ -83,7 +85,7 @@ class PythonEngine:
             total = promised
             for child, chance, least in live:
                 rest = child.canonical(actions & ~(1 << action))
-                answer = self._search(child, rest, least + (cut - total) / chance, budget)
+                answer = self._search(child, rest, least + (cut - total) / chance)
                 total += chance * (answer.value - least)
                 if not answer.exact:
                     total = max(total, cut)
@@ -115,6 +117,8 @@ class PythonEngine:
                 least = max(self._relaxed(child, steps), known.value if known else 0.0)
                 live.append((child, chance, least))
                 total += chance * least
+            if not live:
+                return [(total, action, live)]  # ends play for certain: no action is better
             tries.append((total, action, live))
         return sorted(tries, key=lambda attempt: attempt[:2])
 
@@ -124,6 +128,7 @@ class PythonEngine:
         if steps <= 0:
             return 0.0
         if steps not in row.bounds:
+            self._budget.check()
             best = math.inf
             for moves in row.moves.values():
                 total = 0.0
@@ -133,6 +138,7 @@ class PythonEngine:
                         break
                 best = min(best, total)
             row.bounds[steps] = 1.0 + best
+            self._budget.nodes += 1
         return row.bounds[steps]
 
     def _row(self, truths: int) -> _Row:

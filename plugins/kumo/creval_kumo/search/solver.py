@@ -24,8 +24,8 @@ real differences are fractions of small whole numbers."""
 WINDOW = 0.05
 """A value is asked for in windows of this width, from the lower bound upwards."""
 
-SMALL = 300
-"""Nodes that plain Python opens before the compiled kernel is loaded; most easy instances need fewer."""
+SMALL = 1000
+"""Nodes that plain Python may spend before the compiled kernel is loaded; easy games need fewer."""
 
 EngineName = Literal["auto", "python", "compiled"]
 
@@ -174,7 +174,8 @@ class OptimalSearch:
             except OutOfBudget:
                 budget.nodes = trial.nodes
                 budget.check()
-                self._engine = CompiledEngine(self.puzzle, _horizon(self.puzzle))
+                with budget.paused():
+                    self._engine = CompiledEngine(self.puzzle, _horizon(self.puzzle))
                 self._may_change = False
             else:
                 budget.nodes = trial.nodes
@@ -211,5 +212,14 @@ def _least(limits: Limits, nodes: int) -> Limits:
 
 
 def _horizon(puzzle: Puzzle) -> int:
-    """Depth of the relaxed game: full where there are few truth sets, else shallow, as it visits most of them."""
-    return puzzle.n_actions if puzzle.n_truths <= 16 else 4
+    """Depth of the relaxed game, so that its bounds never cost more than the search: full where there are few truth
+    sets, else as deep as some ten thousand sequences of outcomes allow."""
+    if puzzle.n_truths <= 16:
+        return puzzle.n_actions
+    branches = sum(len(set(outcomes)) for outcomes in puzzle.outcomes)
+    depth = 1
+    while branches ** (depth + 1) <= 20_000:
+        depth += 1
+        if depth >= puzzle.n_actions:
+            break
+    return depth

@@ -4,8 +4,9 @@ Few wide arrays with named columns, because numba's compile time grows with the 
 and action sets are bit masks in int64, at most 62 each. Hash tables are open-addressed and their sizes are
 powers of two; a free slot holds -1.
 
-numba keeps compiled code beside each file and renews it when that file changes, but not when only a file
-that it calls has changed: after an edit here, touch `truth_rows.py` and `kernel.py` too.
+numba keeps compiled code on disk and renews it when the file of a function has changed, but not when only a
+file has changed that it calls. So `truth_rows.py` states the digest of this file and `kernel.py` that of
+`truth_rows.py`: after an edit here both change, too (a test holds this).
 """
 
 from __future__ import annotations
