@@ -150,3 +150,10 @@ def test_a_store_in_another_format_is_refused(tmp_path: Path) -> None:
     meta.write_text(meta.read_text().replace('"format": 1', '"format": 99'))
     with pytest.raises(DataError, match="format 99"):
         VectorStore(store_folder(tmp_path, "g"))
+
+
+def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("creval.resources.vector_build._TOLD_EVERY", 3)
+    told: list[int] = []
+    build_store(write(tmp_path, GLOVE), "g", tmp_path, progress=told.append)
+    assert told == [3, 6]

@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,15 +23,19 @@ __all__ = ["build_store"]
 Dtype = Literal["float16", "float32"]
 _LARGEST_DIMENSION = 10_000
 _BLOCK = 8_192
+_TOLD_EVERY = 100_000
 
 
-def build_store(text: Path, name: str, cache: Path, dtype: Dtype = "float32") -> VectorStore:
+def build_store(
+    text: Path, name: str, cache: Path, dtype: Dtype = "float32", progress: Callable[[int], None] | None = None
+) -> VectorStore:
     """Convert a text file of vectors into the store called `name` and return it open.
 
     The file holds one word a line, its numbers after it, separated by single spaces. fastText's header line
     (`<words> <dimension>`) is recognised. A word may contain spaces, as some do in GloVe 840B: the last
     `dimension` fields are the numbers. Of two lines with one word the first counts. The file is read once
     and written in blocks, so memory holds the vocabulary but never all vectors. The store appears only when complete.
+    `progress` is told the number of lines read, every 100,000 lines.
 
     Raises DataError (with the line) where the file cannot be read, a line has too few or not finite numbers, or
     the header counts other lines than there are.
@@ -43,7 +47,7 @@ def build_store(text: Path, name: str, cache: Path, dtype: Dtype = "float32") ->
         parts = Path(scratch) / "store"
         parts.mkdir()
         try:
-            source = _read(text, raw)
+            source = _read(text, raw, progress or (lambda _: None))
         except OSError as error:
             raise DataError(
                 f"the vectors cannot be read: {error}", where=str(text), cure="Correct the path."
@@ -71,7 +75,7 @@ class _Source:
     sha256: str
 
 
-def _read(text: Path, raw: Path) -> _Source:
+def _read(text: Path, raw: Path, progress: Callable[[int], None]) -> _Source:
     """Read all lines; write the numbers of each new word to `raw` as float32 rows."""
     digest = hashlib.sha256()
     words: dict[bytes, int] = {}
@@ -84,6 +88,8 @@ def _read(text: Path, raw: Path) -> _Source:
         seen = 0
         for line in _chain(lines, file, digest):
             seen += 1
+            if seen % _TOLD_EVERY == 0:
+                progress(seen)
             word, vector = _split(line, dimension, text, number)
             number += 1
             if word not in words:
