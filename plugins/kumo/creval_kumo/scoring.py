@@ -18,7 +18,8 @@ class KumoPlay:
     - `tests`: actions taken, the prediction not among them.
     - `paper_compat`: tests + 2 for a success, number of actions + 1 otherwise (see `creval_kumo.counting`).
     - `relative_action_count`: (L - O) / O in that count, O that of optimal play on the same observations.
-    - `unparsed_answer`: 1 where the game ended with an answer that could not be read.
+    - `parse_error`: 1 where the game ended with an answer that could not be read, was cut or was declined: the
+      released code counts all three as such (Fig. 6a).
     """
 
     scores_failures = True
@@ -38,6 +39,6 @@ class KumoPlay:
             "tests": float(tests),
             "paper_compat": float(length),
             "relative_action_count": relative_action_count(length, len(golden.tests)),
-            "unparsed_answer": float(outcome.get("end") == "unparsed"),
+            "parse_error": float(outcome.get("end") in ("unparsed", "unfinished")),
         }
         return Score(scores, {"golden_tests": list(golden.tests), "prediction": outcome.get("prediction")})
