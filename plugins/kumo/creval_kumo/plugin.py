@@ -48,7 +48,7 @@ def creval_components(registry: Registry) -> None:
         "kumo_play",
         "creval_kumo.scoring:KumoPlay",
         "success and counts of actions, beside optimal play",
-        produces=("success", "tests", "paper_compat", "relative_action_count", "unparsed_answer"),
+        produces=("success", "tests", "paper_compat", "relative_action_count", "parse_error"),
     )
     registry.add(
         "generator",
