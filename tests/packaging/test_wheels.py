@@ -56,7 +56,7 @@ def test_every_task_of_the_tree_is_found_in_the_wheels(site: Path) -> None:
     found = {(item["plugin"], Path(item["file"]).name) for item in listed}
     for folder in (ROOT / "task_yaml").iterdir():
         for file in folder.glob("*.yaml"):
-            if folder.name != "suites":
+            if folder.name != "suites" and not file.name.startswith("_"):
                 assert (folder.name, file.name) in found
 
 
