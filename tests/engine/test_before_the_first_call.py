@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from support.toy_plugins import write_distribution
 
@@ -44,6 +46,11 @@ def test_a_setting_that_the_task_varies(make_task, server, options):
     [
         ({"limit": "some"}, "is no limit"),
         ({"limit": 0}, "is no limit"),
+        ({"limit": "9" * 5000}, "is no limit"),
+        ({"timeout": 0}, "no time limit"),
+        ({"timeout": float("nan")}, "no time limit"),
+        ({"generation": {"temperature": float("nan")}}, "cannot be sent"),
+        ({"generation": {"seed": date(2026, 1, 1)}}, "cannot be sent"),
         ({"repeats": 0}, "repeats must be at least 1"),
         ({"concurrency": 0}, "concurrency"),
         ({"allowed_error_share": 2}, "between 0 and 1"),

@@ -260,3 +260,8 @@ def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbfa: 1\n")
     root = read_yaml(file).root
     assert root is not None and plain(root) == {"a": 1}
+
+
+def test_a_file_without_end_is_read_up_to_the_bound():
+    document = read_yaml(Path("/dev/zero"))
+    assert "larger than" in document.problems[0].message

@@ -8,8 +8,12 @@ from creval.api import RunResult
 from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.results import print_results
+from creval.report.visible import visible
 
 __all__ = ["ending"]
+
+LONGEST = 1_000
+"""Of each error at most so many characters are shown; all of it stands in the run folder."""
 
 
 def ending(finished: Finished, allowed_error_share: float) -> int:
@@ -34,5 +38,6 @@ def _complain(result: RunResult, share: float) -> None:
     click.echo(f"{share:.1%} of the samples ended as errored; they count in no metric. The first of them:", err=True)
     for task in result.results["tasks"]:
         for line in task["first_errors"]:
-            click.echo(f"  {task['task']} {line}", err=True)
+            shown = visible(f"{task['task']} {line}", LONGEST).replace("\n", "\n    ")
+            click.echo(f"  {shown}", err=True)
     click.echo(f"  Try them again with: creval resume {result.folder}", err=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from creval.report.visible import visible
+
 if TYPE_CHECKING:
     from creval.tasks.headers import TaskHeader
 
@@ -56,4 +58,5 @@ def _record(header: TaskHeader) -> dict[str, object]:
 def _print_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     for row in (head, *rows):
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(visible(line).rstrip())

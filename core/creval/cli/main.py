@@ -13,6 +13,7 @@ import click
 
 from creval.cli.root import cli
 from creval.errors import CrevalError
+from creval.report.visible import visible
 
 __all__ = ["invoke", "main"]
 
@@ -49,7 +50,7 @@ def invoke(arguments: Sequence[str]) -> int:
 
 
 def _complain(message: str) -> None:
-    first, *rest = message.splitlines() or ["unknown error"]
+    first, *rest = visible(message).splitlines() or ["unknown error"]
     click.echo(click.style("error: ", fg="red", bold=True) + first, err=True)
     for line in rest:
         click.echo(f"  {line}", err=True)

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from creval.report.visible import visible
+
 __all__ = ["plugins"]
 
 
@@ -48,4 +50,4 @@ def plugins(components: bool, as_json: bool) -> None:
                 if component.plugin == record["name"]:
                     click.echo(f"  {component.kind:12}{component.name:24}{component.summary}")
     for failure in failures:
-        click.echo(f"{failure['name']} ({failure['distribution']}): FAILED: {failure['error']}")
+        click.echo(visible(f"{failure['name']} ({failure['distribution']}): FAILED: {failure['error']}"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 import yaml
 
+from creval.report.visible import visible
+
 __all__ = ["show"]
 
 
@@ -23,11 +25,11 @@ def show(task: str, resolved: bool) -> None:
         click.echo(yaml.safe_dump(dict(found.resolved), sort_keys=False, allow_unicode=True, width=100), nl=False)
         click.echo("# where each value came from")
         for path, origin in found.origins.items():
-            click.echo(f"#   {path}: {origin}")
+            click.echo(visible(f"#   {path}: {origin}"))
         return
-    click.echo(f"{found.qualified} {found.version}: {found.title}")
+    click.echo(visible(f"{found.qualified} {found.version}: {found.title}"))
     if found.description:
-        click.echo(f"\n{found.description.strip()}\n")
+        click.echo(visible(f"\n{found.description.strip()}\n"))
     facts = {
         "plugin": f"{found.plugin} {found.plugin_version}",
         "file": str(found.file),
@@ -45,4 +47,4 @@ def show(task: str, resolved: bool) -> None:
     }
     for name, value in facts.items():
         if value:
-            click.echo(f"{name + ':':12}{value}")
+            click.echo(visible(f"{name + ':':12}{value}"))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import click
 
+from creval.report.visible import visible
+
 __all__ = ["validate"]
 
 
@@ -29,7 +31,7 @@ def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: 
     if tests and not problems:
         problems = _run_tests(targets, resource)
     for problem in problems:
-        click.echo(problem)
+        click.echo(visible(problem))
     if problems:
         click.echo(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} found", err=True)
         ctx.exit(2)

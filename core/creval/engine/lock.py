@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from creval.engine.jsonl import disk_error
 from creval.errors import RunError
 
 __all__ = ["RunLock"]
@@ -16,7 +17,8 @@ class RunLock:
     """An advisory lock on `<folder>/.lock`, held as long as the process lives.
 
     The kernel drops it when the process ends, however it ends, so kill -9 never leaves a stale lock. The file holds
-    the process id for the message only. Raises RunError where another process holds it.
+    the process id for the message only. Raises RunError where another process holds it, or the folder
+    cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -24,7 +26,10 @@ class RunLock:
         self._file: int | None = None
 
     def __enter__(self) -> RunLock:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise disk_error(error, self._path) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

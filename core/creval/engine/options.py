@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 from creval.errors import UsageError
 
 __all__ = ["RunOptions", "parse_limit"]
+
+_DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,22 @@ class RunOptions:
             raise UsageError("repeats must be at least 1", where="--repeats")
         if self.concurrency < 1:
             raise UsageError("concurrency must be at least 1", where="--concurrency")
+        if not (math.isfinite(self.timeout) and self.timeout > 0):
+            raise UsageError(f"{self.timeout} is no time limit for a call", where="--timeout", cure="Give seconds.")
+        _check_plain(self.generation)
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
+
+
+def _check_plain(generation: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(dict(generation), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"a generation setting cannot be sent: {error}",
+            where="--generation",
+            cure="Use plain finite values; put a text such as a date in quotes.",
+        ) from None
 
 
 def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
@@ -65,6 +83,6 @@ def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
     text = str(limit)
     first = text.startswith("first:")
     number = text.removeprefix("first:")
-    if not number.isdecimal() or int(number) < 1:
+    if not number.isdecimal() or len(number) > _DIGITS or int(number) < 1:
         raise UsageError(f"{text!r} is no limit", where="--limit", cure="Give a number of docs, or first:N.")
     return int(number), first

@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from creval.report.visible import visible
+
 __all__ = ["cell", "print_table"]
 
 WIDE = 240
 
 
 def cell(value: Any) -> str:
-    """Render one value: `–` for none, four significant decimals for floats, no markup."""
+    """Render one value: `–` for none, four significant decimals for floats, no control characters."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -26,7 +28,7 @@ def cell(value: Any) -> str:
         if value == 0 or not math.isfinite(value):
             return f"{value:g}"
         return f"{value:.4g}" if abs(value) < 1 else f"{value:.2f}"
-    return str(value)
+    return visible(str(value))
 
 
 def print_table(
@@ -34,11 +36,11 @@ def print_table(
 ) -> None:
     """Print a table. Columns whose values are all numbers (or none) are aligned to the right."""
     console = console or _console()
-    table = Table(title=escape(title) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = Table(title=escape(visible(title)) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for index, column in enumerate(columns):
         values = [row[index] for row in rows if row[index] is not None]
         numeric = bool(values) and all(isinstance(value, int | float) for value in values)
-        table.add_column(escape(column), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(escape(visible(column)), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell(value)) for value in row))
     console.print(table)

@@ -89,7 +89,8 @@ def read_head(file: Path) -> Head | Problem:
 def _values(file: Path) -> dict[str, Any] | Problem:
     """Read the wanted keys of a file."""
     try:
-        text = file.read_bytes()[:_MAX_BYTES].decode("utf-8", "replace")
+        with file.open("rb") as stream:
+            text = stream.read(_MAX_BYTES).decode("utf-8", "replace")
     except OSError as error:
         return Problem(f"the file cannot be read: {error.strerror}", file)
     values = _scan(text)

@@ -40,9 +40,10 @@ class Document:
 def read_yaml(file: Path) -> Document:
     """Read a YAML file. Never raises for what the file holds: every fault stands in `problems`."""
     try:
-        if file.stat().st_size > MAX_BYTES:
+        with file.open("rb") as stream:  # never more than the bound, also of what is no plain file (/dev/zero)
+            content = stream.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
             return _unreadable(file, f"the file is larger than {MAX_BYTES:,} bytes, more than any task can need")
-        content = file.read_bytes()
     except FileNotFoundError:
         return _unreadable(file, "there is no such file", "Check the path.")
     except IsADirectoryError:

@@ -1,0 +1,20 @@
+"""Text written by others (models, servers, task files) made safe for a terminal."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["visible"]
+
+# Control characters but tab and newline, marks that turn the order of a line around, lone surrogates.
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    """Return a text whose control characters are written out (`\\x1b`), so that it cannot steer the terminal.
+
+    Of a text longer than `limit` characters the beginning is returned, with an ellipsis.
+    """
+    if limit is not None and len(text) > limit:
+        text = text[:limit] + "…"
+    return _HIDDEN.sub(lambda found: ascii(found.group())[1:-1], text)

@@ -1,0 +1,64 @@
+"""What others wrote (servers, task files, docs) cannot steer the terminal it is shown on."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from creval.cli.ending import ending
+from creval.cli.main import invoke
+from creval.engine.run import Finished
+from creval.report.tables import print_table
+from creval.report.visible import visible
+
+TITLE = "\x1b]0;other window\x07"
+OPENED = "\x1b[31m"
+
+
+def test_control_characters_are_written_out_and_other_text_stays() -> None:
+    assert visible(f"a{TITLE}\t\nb") == "a\\x1b]0;other window\\x07\t\nb"
+    assert visible("\u202eabc \ud800 \x9b") == "\\u202eabc \\ud800 \\x9b"
+    assert visible("Grüße, [red] 日本 🙂") == "Grüße, [red] 日本 🙂"
+    assert visible("abcdef", limit=3) == "abc…"
+
+
+def test_tables_show_names_as_they_are() -> None:
+    console = Console(file=io.StringIO(), width=100, force_terminal=True)
+    print_table(TITLE, [f"[bold]{OPENED}"], [[f"[red]{TITLE}[/red]"]], console)
+    shown = console.file.getvalue()
+    assert TITLE not in shown and OPENED not in shown
+    assert "[red]\\x1b]0;other window\\x07[/red]" in shown
+
+
+def test_errors_that_a_server_wrote(tmp_path: Path, capsys) -> None:
+    error = f"doc\n{TITLE}: the server said {OPENED}{'x' * 5000}"
+    task = {"task": "toy", "first_errors": [error], "metrics": [], "planned": 1, "hash": "", "dataset": ""}
+    counts = {"scored": 0, "unparsed": 0, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
+    results = {"model": "m", "tasks": [{**task, "counts": counts}]}
+    assert ending(Finished(tmp_path, results), 0.0) == 1
+    shown = capsys.readouterr().err
+    assert "\x1b" not in shown and "\x07" not in shown
+    assert "\\x1b]0;other window" in shown
+    assert len(shown) < 2000
+
+
+def test_a_title_of_a_task_file(tmp_path: Path, capsys) -> None:
+    (tmp_path / "d.jsonl").write_text('{"q": "x", "target": "x"}\n')
+    (tmp_path / "t.yaml").write_text(
+        f"""\
+schema: 1
+task: toy
+version: 1.0.0
+title: {json.dumps(TITLE)}
+dataset: {{source: file, file: d.jsonl}}
+prompt: [{{role: user, content: "{{{{ q }}}}"}}]
+score: exact_match
+metrics: [{{name: exact_match, failed: zero}}]
+"""
+    )
+    assert invoke(["show", str(tmp_path / "t.yaml")]) == 0
+    shown = capsys.readouterr().out
+    assert "\\x1b]0;other window\\x07" in shown and "\x1b" not in shown
