@@ -1,0 +1,91 @@
+"""Golden runs: small games are played as the proven search plays them, and every run ends at a valid truth."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kumo_games import EASY, HARD, games, make_domain, small_domains, small_settings, some_games
+
+from creval.errors import CrevalError, DataError
+from creval_kumo.counting import compat_length, relative_action_count
+from creval_kumo.generation import Settings, generate
+from creval_kumo.golden import GoldenRun, OptimalPlayer, golden_of, golden_run, observed_masks, puzzle_of
+from creval_kumo.search.compiled_engine import available
+from creval_kumo.search.limits import Limits
+from creval_kumo.search.puzzle import bits
+from creval_kumo.search.solver import OptimalSearch
+from creval_kumo.small_games import SmallGame
+
+
+@given(st.data(), st.integers(0, 1000))
+@settings(max_examples=120, deadline=None)
+def test_small_games_agree_with_the_proven_search(data: st.DataObject, seed: int) -> None:
+    domain = data.draw(small_domains())
+    sizes = data.draw(small_settings(domain))
+    try:
+        game = next(generate(domain, sizes, seed))
+    except DataError:
+        return
+    puzzle, observed = puzzle_of(game), observed_masks(game)
+    small, proven = SmallGame(puzzle), OptimalSearch(puzzle, engine="python")
+    value = small.value(puzzle.all_truths, puzzle.all_actions)
+    assert value == pytest.approx(proven.prove().value, abs=1e-9)
+    assert small.golden_run(observed) == proven.golden_run(observed)
+    assert golden_of(game).prediction in game.valid_truths
+
+
+@pytest.mark.parametrize("sizes", [EASY, Settings(8, 10), Settings(6, 8, 2)], ids=str)
+def test_shipped_games_are_played_alike(sizes: Settings) -> None:
+    for game in some_games(sizes, 6):
+        assert golden_of(game) == OptimalPlayer(game, engine="python").run()
+
+
+def test_every_step_of_a_golden_run_is_optimal() -> None:
+    for game in some_games(EASY, 6):
+        run, player = golden_of(game), OptimalPlayer(game)
+        for taken, action in enumerate(run.tests):
+            assert player.is_optimal(run.tests[:taken], action)
+        assert player.best(run.tests) is None
+        assert run.prediction in game.valid_truths
+
+
+@pytest.mark.skipif(not available(), reason="without numba this takes minutes: pip install 'creval-kumo[fast]'")
+def test_hard_games_end_at_the_valid_truth() -> None:
+    for game in games("fantasy", HARD, 3):
+        assert golden_of(game).prediction == game.valid_truths[0]
+
+
+def test_an_unproven_optimum_is_an_error_and_no_guess() -> None:
+    game = games("medical", HARD, 1)[0]
+    with pytest.raises(CrevalError, match=r"not proven after \d+ states: E\[S\] is between"):
+        golden_of(game, Limits(nodes=20), engine="python")
+
+
+def test_with_several_valid_truths_play_ends_when_no_others_are_left() -> None:
+    """One outcome rules out the only false truth: after that one test any truth left is right."""
+    domain = make_domain([[{0}, {1}, {2}]], 3)
+    game = next(generate(domain, Settings(3, 1, 2), seed=0))
+    run = golden_of(game)
+    assert (len(run.tests), run.prediction in game.valid_truths) == (1, True)
+
+
+def test_golden_runs_of_docs_are_those_of_their_games() -> None:
+    game = games("music")[0]
+    assert golden_run(game.to_doc()) == golden_of(game)
+    assert golden_run(game.to_doc()) is golden_run(dict(game.to_doc(), book="another book"))
+
+
+def test_counting() -> None:
+    """Eq. 4 in the paper's count: the golden run itself is 0; a failure is worth N_action + 1."""
+    golden = GoldenRun(("a", "b"), "t")
+    assert golden.compat_length == 4
+    assert relative_action_count(compat_length(2, True, 6), 2) == 0
+    assert relative_action_count(compat_length(0, True, 6), 2) == -0.5
+    assert relative_action_count(compat_length(0, False, 6), 2) == (7 - 4) / 4
+    assert relative_action_count(compat_length(40, False, 16), 5) == (17 - 7) / 7
+
+
+@given(st.integers(0, 2**10 - 1))
+def test_bits_and_masks_fit(mask: int) -> None:
+    assert sum(1 << bit for bit in bits(mask)) == mask
