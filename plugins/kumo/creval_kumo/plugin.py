@@ -23,6 +23,16 @@ def _object(required: Sequence[str] = (), **properties: Any) -> Mapping[str, Any
 
 _COUNT = {"type": "integer", "minimum": 1}
 
+_ANALYSES = (
+    ("optimal", "optimal_command:OptimalAnalysis", "Actions of optimal play, by domain and difficulty."),
+    ("graph", "graph_command:GraphAnalysis", "Domain graphs: communities and modularity."),
+    ("structure", "structure_command:StructureAnalysis", "Does the structure of games tell which are solved?"),
+    ("split", "split_command:SplitAnalysis", "Split a domain into two that share no truth."),
+    ("errors", "errors_command:ErrorsAnalysis", "Parse errors and tokens, by model and difficulty."),
+    ("correlation", "correlation_command:CorrelationAnalysis", "Correlation with other benchmarks over models."),
+    ("earnings", "earnings_command:EarningsAnalysis", "What players earned by the formula of the paper's study."),
+)
+
 
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
@@ -71,3 +81,5 @@ def creval_components(registry: Registry) -> None:
     registry.add(
         "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"
     )
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", f"kumo-{name}", f"creval_kumo.analysis.{target}", summary)

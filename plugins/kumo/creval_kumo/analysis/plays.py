@@ -1,0 +1,97 @@
+"""The games that models and people played, read from run folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from creval.engine.folder import RunFolder
+from creval.errors import RunError, UsageError
+from creval.types.sample import Sample, SampleScore, Status
+from creval_kumo.analysis.difficulty import difficulty
+
+__all__ = ["Play", "is_game", "need_runs", "read_plays"]
+
+_GAME = frozenset({"domain", "truths", "actions", "valid_truths", "observations", "outcomes"})
+_UNREAD = frozenset({Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One try at one game.
+
+    `game` tells games apart across runs (task and doc). `success`: the valid truth was named. `tests`: actions taken.
+    `tokens`: input and output of all calls of the target. `unread`: the answer could not be read, was cut at the token
+    limit or refused; the released code calls all three a parse error. `seconds` are those of each answer.
+    """
+
+    model: str
+    game: str
+    domain: str
+    difficulty: str
+    success: bool
+    tests: int
+    tokens: int
+    unread: bool
+    doc: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    seconds: tuple[float, ...] = ()
+
+
+def is_game(doc: Mapping[str, Any]) -> bool:
+    """Whether a doc is a game of KUMO."""
+    return doc.keys() >= _GAME
+
+
+def need_runs(runs: Sequence[str]) -> Sequence[str]:
+    """Return the runs. Raises UsageError where none is named."""
+    if not runs:
+        raise UsageError("no run is named", where="RUNS", cure="Name run folders, for example: runs/*")
+    return runs
+
+
+def read_plays(runs: Sequence[str]) -> Iterator[Play]:
+    """Yield every game played in the runs; errored and skipped samples were not played and are left out.
+
+    Raises UsageError without a run, RunError where a run holds no game, or no scores of its games.
+    """
+    for run in need_runs(runs):
+        folder = RunFolder.open(Path(run))
+        manifest = folder.read_manifest()
+        found = False
+        for task in manifest["tasks"]:
+            for play in _plays(folder, str(manifest["roles"]["target"]), str(task["task"])):
+                found = True
+                yield play
+        if not found:
+            raise RunError(
+                "the run holds no game of KUMO that was played to an end",
+                where=run,
+                cure="Name runs of KUMO tasks; finish or score them with creval resume or creval score.",
+            )
+
+
+def _plays(folder: RunFolder, model: str, task: str) -> Iterator[Play]:
+    scores = {score.key: score for score in folder.read_scores(task) if "success" in score.scores}
+    for sample in folder.read_samples(task):
+        score = scores.get(sample.key)
+        if score is not None and is_game(sample.doc):
+            yield _play(sample, score, model)
+
+
+def _play(sample: Sample, score: SampleScore, model: str) -> Play:
+    replies = [call.reply for call in sample.calls if call.role == "target" and call.reply is not None]
+    usage = [reply["usage"] for reply in replies]
+    return Play(
+        model=model,
+        game=f"{sample.key.task}\x1f{sample.key.doc}\x1f{sample.key.condition}",
+        domain=str(sample.doc["domain"]),
+        difficulty=difficulty(len(sample.doc["truths"]), len(sample.doc["actions"])),
+        success=score.scores["success"] == 1.0,
+        tests=int(score.scores["tests"]),
+        tokens=sum(int(use["input_tokens"]) + int(use["output_tokens"]) for use in usage),
+        unread=sample.status in _UNREAD,
+        doc=sample.doc,
+        seconds=tuple(float(reply["latency"]) for reply in replies),
+    )

@@ -1,0 +1,110 @@
+"""The analyses on real runs, through the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from creval.api import RunOptions, run
+from creval.errors import RunError, UsageError
+from creval_kumo.analysis.earnings_command import EarningsAnalysis
+from creval_kumo.analysis.errors_command import ErrorsAnalysis
+from creval_kumo.analysis.optimal_command import OptimalAnalysis
+from creval_kumo.analysis.plays import read_plays
+from creval_kumo.analysis.structure_command import StructureAnalysis
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Floor and ceiling on 12 games, and answers that cannot be read."""
+    base = tmp_path_factory.mktemp("runs")
+    made = {}
+    for name in ("floor", "ceiling"):
+        options = RunOptions(limit=12, repeats=3, seed=1, output=base / name, command="test")
+        made[name] = str(run(["kumo_easy"], f"baseline/{name}", options).folder)
+    answers = base / "answers.jsonl"
+    with answers.open("w") as file:
+        for line in (Path(made["floor"]) / "samples" / "kumo_easy.jsonl").read_text().splitlines():
+            sample = json.loads(line)
+            key = {"task": "kumo_easy", "doc": sample["doc_id"], "repeat": sample["repeat"]}
+            first = f"<ANSWER> {sample['doc']['actions'][0]} </ANSWER>"
+            file.write(json.dumps({**key, "answers": [first, "I do not know."]}) + "\n")
+    options = RunOptions(limit=12, repeats=3, seed=1, output=base / "mute")
+    made["mute"] = str(run(["kumo_easy"], f"replay/{answers}", options).folder)
+    return made
+
+
+def test_plays_hold_what_the_samples_and_scores_say(folders: dict[str, str]) -> None:
+    plays = list(read_plays([folders["ceiling"]]))
+    assert len(plays) == 36
+    assert {play.model for play in plays} == {"baseline/ceiling"}
+    assert {play.difficulty for play in plays} == {"easy"}
+    assert all(play.success and not play.unread for play in plays)
+    assert len({play.game for play in plays}) == 12
+    assert all(len(play.seconds) == play.tests + 1 for play in plays)
+
+
+def test_the_optimal_counts_of_a_run_are_those_of_the_ceiling_each_game_once(folders: dict[str, str]) -> None:
+    output = OptimalAnalysis().run([folders["floor"], folders["ceiling"]])
+    *_, everything = output.rows
+    assert everything[2] == 12
+    tests = {play.game: play.tests for play in read_plays([folders["ceiling"]])}
+    assert everything[3] == pytest.approx(sum(tests.values()) / 12)
+
+
+def test_parse_errors_are_counted_with_the_model_at_fault(folders: dict[str, str]) -> None:
+    output = ErrorsAnalysis().run(list(folders.values()))
+    rates = {str(row[0]).partition("/")[0]: row[4] for row in output.rows if row[0] != "baseline/floor"}
+    assert rates == {"baseline": 0.0, "replay": 1.0}
+    mute = list(read_plays([folders["mute"]]))
+    assert all(play.unread and not play.success and play.tests == 1 for play in mute)
+
+
+def test_a_run_without_a_single_failure_has_no_association(folders: dict[str, str], tmp_path: Path) -> None:
+    output = StructureAnalysis().run([folders["ceiling"], folders["floor"]], permutations=50, output=str(tmp_path))
+    rows = {row[0]: row for row in output.rows}
+    assert rows["baseline/ceiling"][5] is None
+    assert any("every game was solved" in note for note in output.notes)
+    assert rows["baseline/floor"][2] == 12
+    assert (tmp_path / "structure.json").is_file()
+
+
+def test_earnings_of_the_ceiling(folders: dict[str, str]) -> None:
+    output = EarningsAnalysis().run([folders["ceiling"]])
+    (row,) = output.rows
+    actions = sum(play.tests for play in read_plays([folders["ceiling"]]))
+    assert row[2:6] == (36, 1.0, float(actions), pytest.approx(40 - actions * 0.1))
+    compat = EarningsAnalysis().run([folders["ceiling"]], count="paper_compat").rows[0]
+    assert compat[5] == pytest.approx(row[5] - 36 * 2 * 0.1)
+
+
+@pytest.mark.parametrize("name", ["structure", "errors", "earnings"])
+def test_without_a_run_each_says_so(name: str) -> None:
+    analysis: Any = {"structure": StructureAnalysis, "errors": ErrorsAnalysis, "earnings": EarningsAnalysis}[name]()
+    with pytest.raises(UsageError, match="no run is named"):
+        analysis.run([])
+
+
+def test_a_run_of_another_benchmark_is_refused(tmp_path: Path) -> None:
+    folder = run(["rat"], "baseline/ceiling", RunOptions(limit=2, output=tmp_path / "rat")).folder
+    with pytest.raises(RunError, match="no game of KUMO"):
+        list(read_plays([str(folder)]))
+
+
+def test_the_command_line_prints_json_without_nan(folders: dict[str, str], tmp_path: Path) -> None:
+    for arguments in (
+        ["kumo-errors", folders["floor"], "--output", str(tmp_path / "e")],
+        ["kumo-structure", folders["floor"], folders["ceiling"], "--permutations", "10"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "creval", "analyse", *arguments, "--json"], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout, parse_constant=pytest.fail)
+        assert found["rows"]
+        assert all(Path(file).is_file() for file in found["files"])
