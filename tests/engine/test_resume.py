@@ -280,9 +280,10 @@ def test_interrupted_by_the_user_a_run_can_go_on(make_task, server, options, mon
 
         on_scored = on_finish = on_phase
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stopped:
         creval.run([task], MODEL, options(base_url=server.url, concurrency=2), Stop())
     folder = options().output
+    assert any(f"creval resume {folder}" in note for note in stopped.value.__notes__)
     assert json.loads((folder / "run.json").read_text("utf-8"))["status"] == "interrupted"
     assert 5 <= len(keys(folder)) < 30
     assert resume(folder).results["tasks"][0]["counts"]["scored"] == 30

@@ -69,7 +69,7 @@ class _Counting(ABC):
         self.step(count)
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
-        pass
+        return  # the table of results follows
 
     def step(self, count: int) -> None:
         self.done += count
@@ -79,7 +79,7 @@ class _Counting(ABC):
     def facts(self) -> str:
         """Return rate, spend and failures so far."""
         seconds = time.monotonic() - self._begun
-        words = [f"{self._made / seconds:.1f}/s"] if seconds > 0.5 and self._made else []
+        words = [_rate(self._made / seconds)] if seconds > 0.5 and self._made else []
         if self.stats.cost:
             words.append(f"${self.stats.cost:.4f}")
         if self.stats.retries:
@@ -95,6 +95,10 @@ class _Counting(ABC):
     @abstractmethod
     def show(self) -> None:
         """Show how far the phase is."""
+
+
+def _rate(a_second: float) -> str:
+    return f"{a_second:.1f}/s" if a_second >= 1 else f"{a_second * 60:.1f}/min"
 
 
 class _Live(_Counting):
@@ -123,8 +127,8 @@ class _Plain(_Counting):
             self._print(f"{self.phase}: {self.done} of {self.total} done")
 
     def show(self) -> None:
-        if time.monotonic() - self._last >= PLAIN_SECONDS:
-            self._print(f"{self.phase}: {self.done} of {self.total}, {self.facts()}")
+        if self.done == self.total or time.monotonic() - self._last >= PLAIN_SECONDS:
+            self._print(", ".join(filter(None, [f"{self.phase}: {self.done} of {self.total} done", self.facts()])))
 
     def _print(self, line: str) -> None:
         self._last = time.monotonic()

@@ -30,4 +30,14 @@ def report(runs: Sequence[Path], baselines: Path | None, as_json: bool) -> None:
         rows = [row for result in results for row in result.to_rows()]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
-    print_results(results, find_baselines(baselines or runs[0].absolute().parent))
+    folder = baselines or runs[0].absolute().parent
+    found = find_baselines(folder)
+    print_results(results, found)
+    known = {key[:2] for key in found}
+    tasks = [task for result in results for task in result.results["tasks"]]
+    bare = sorted({task["task"] for task in tasks if (task["hash"], task["dataset"]) not in known})
+    if bare:
+        names = ",".join(bare)
+        click.echo(f"No floor or ceiling of {names} was found among the runs in {folder}.", err=True)
+        click.echo("  Where a task has them, make them with the options of your run and", err=True)
+        click.echo(f"  --tasks {names} --model baseline/floor, then --model baseline/ceiling.", err=True)

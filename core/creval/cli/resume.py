@@ -17,6 +17,7 @@ __all__ = ["resume"]
 def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int | None) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
     from creval.cli.ending import ending
+    from creval.cli.interruption import cure_shown
     from creval.cli.progress import watch
     from creval.engine.folder import RunFolder
     from creval.engine.run import resume as go_on
@@ -25,7 +26,7 @@ def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int
         from creval.cli.play import play_again
 
         ctx.exit(play_again(run))
-    with watch() as observer:
+    with cure_shown(), watch() as observer:
         finished = go_on(run, observer, max_cost=max_cost, max_calls=max_calls)
     options = RunFolder.open(run).read_manifest()["options"]
     ctx.exit(ending(finished, options["allowed_error_share"]))

@@ -26,7 +26,7 @@ COMMANDS = {
 
 EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5
 
-Plugins add commands of their own, e.g. creval kumo --help; creval plugins lists them.
+Plugins add commands of their own, e.g. creval embedded --help and creval association --help.
 Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopped by the budget, 130 interrupted."""
 
 _RUN_OPTIONS = (

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from creval.cli.ending import ending
+from creval.cli.interruption import cure_shown
 from creval.cli.progress import watch
 from creval.cli.values import comma_list, paths, settings, texts
 from creval.engine.options import RunOptions
@@ -30,7 +31,7 @@ def start(given: Mapping[str, Any]) -> int:
         return play_new(tasks, options, Seat(player))
     from creval.engine.run import run_new
 
-    with watch() as observer:
+    with cure_shown(), watch() as observer:
         finished = run_new(tasks, given["model"] or "", options, observer)
     return ending(finished, options.allowed_error_share)
 

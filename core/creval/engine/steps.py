@@ -67,6 +67,8 @@ class RunSteps:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
                 self._end("interrupted" if interrupted else "failed")
+            if interrupted:
+                error.add_note(f"Finished samples are saved. Go on with: creval resume {self._folder.path}")
             raise
 
     def scored_again(self) -> Finished:

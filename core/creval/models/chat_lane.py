@@ -131,7 +131,8 @@ class ChatLane:
         raise explain(failure, self._caller, time())
 
     def _unreachable(self, error: Exception, kind: type[ModelError]) -> ModelError:
-        words = redact(str(error) or type(error).__name__, self._caller.keys)
+        said = str(error).replace(" ssl:default ", " ")  # aiohttp names its TLS setting even where there is no TLS
+        words = redact(said or type(error).__name__, self._caller.keys)
         return kind(
             f"the connection failed: {words}",
             where=self._caller.where,

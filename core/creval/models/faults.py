@@ -154,7 +154,7 @@ def _cure(failure: Failure, caller: Caller) -> tuple[str, bool]:
     if status == 403:
         return f"The key is not allowed to use {caller.model!r}; ask the provider for access.", True
     if status in (301, 302, 307, 308, 404, 405, 410):
-        return f"Check the model's name {caller.model!r} and the base URL.", True
+        return f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1.", True
     if status == 413 or "context_length" in words or "context length" in words or "too long" in words:
         return "The question is too long for this model; use one with a longer context.", False
     return "The request will not do as it is; see what the server said.", False
