@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import socket
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,3 +22,21 @@ def reference_data() -> Path:
         if candidate and Path(candidate).is_dir():
             return Path(candidate)
     pytest.skip("reference data not found: set CREVAL_DATA to its folder")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loopback_only() -> Iterator[None]:
+    """Refuse every connection of a test that leaves this machine."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def guarded(own: socket.socket, address: Any, real: Any = connect) -> Any:
+        if own.family in (socket.AF_INET, socket.AF_INET6):
+            host = str(address[0])
+            if host != "localhost" and not ipaddress.ip_address(host.partition("%")[0]).is_loopback:
+                raise AssertionError(f"a test tried to reach {host}; tests stay on the loopback address")
+        return real(own, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign]
+    socket.socket.connect_ex = lambda own, address: guarded(own, address, connect_ex)  # type: ignore[method-assign]
+    yield
+    socket.socket.connect, socket.socket.connect_ex = connect, connect_ex  # type: ignore[method-assign]
