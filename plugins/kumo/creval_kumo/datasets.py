@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from creval.errors import UsageError
 from creval.types.sample import Doc
 from creval_kumo.book import write_book
 from creval_kumo.domain import Domain
@@ -31,7 +32,14 @@ def game_doc(instance: Instance, domain: Domain) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class KumoDocs:
-    """`count` games of each domain. `domains`: names, or `all`. The same parameters give the same bytes everywhere."""
+    """`count` games of each domain. The same parameters give the same bytes everywhere.
+
+    `domains` are names of shipped domains, paths of domain files (ending in .yaml, taken from the working directory),
+    or `all` for every shipped one. `counterfactual` shuffles the truths' names in all exclusions.
+
+    Raises UsageError and UnknownNameError for parameters that make no sense, DomainError for a faulty domain file,
+    DataError where no further game can be found.
+    """
 
     domains: Sequence[str] | str
     truths: int = 4
@@ -43,18 +51,21 @@ class KumoDocs:
 
     def docs(self) -> Iterator[Doc]:
         """Yield the games, domain by domain."""
-        names = (
-            domain_names()
-            if self.domains == "all"
-            else [self.domains]
-            if isinstance(self.domains, str)
-            else self.domains
-        )
         settings = Settings(self.truths, self.actions, self.valid)
-        for name in names:
+        for name in _names(self.domains):
             domain = load_domain(name)
             if self.counterfactual:
                 domain = counterfactual(domain, self.seed)
             for instance in itertools.islice(generate(domain, settings, self.seed), self.count):
                 fields = game_doc(instance, domain)
                 yield Doc(fields["id"], fields)
+
+
+def _names(domains: Sequence[str] | str) -> list[str]:
+    names = domain_names() if domains == "all" else [domains] if isinstance(domains, str) else list(domains)
+    if not names:
+        raise UsageError("no domain is named", where="generator kumo", cure="Name some, or write: all")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise UsageError(f"the domain {double} stands twice", where="generator kumo")
+    return names
