@@ -25,9 +25,12 @@ CONTEXT = 4096  # tokens of prompt and answer together, for each slot
 DEFAULT_MAX_TOKENS = 512
 """The longest answer where no `max_tokens` is stated: a small model that rambles would fill its context."""
 
-# Without other settings a token is drawn from the model's whole distribution, as in the chat-completions protocol;
-# llama.cpp's own defaults cut it (top-k 40, top-p 0.95, min-p 0.05).
+# Where a temperature is stated a token is drawn from the model's whole distribution, as in the chat-completions
+# protocol; llama.cpp's own defaults cut it (top-k 40, top-p 0.95, min-p 0.05).
 _PLAIN_SAMPLING = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0}
+
+# Where none is stated the makers' own setting holds, as with any provider's default.
+_RECOMMENDED_SAMPLING = {"smollm2": {**_PLAIN_SAMPLING, "temperature": 0.2, "top_p": 0.9}}
 
 
 def find_gguf(model: str) -> tuple[Path, str]:
@@ -109,7 +112,10 @@ class EmbeddedProvider:
         settings.pop("seed", None)
         if "max_completion_tokens" in settings:
             settings.setdefault("max_tokens", settings.pop("max_completion_tokens"))
-        settings = {**_PLAIN_SAMPLING, "max_tokens": DEFAULT_MAX_TOKENS, **settings}
+        default = (
+            _PLAIN_SAMPLING if "temperature" in settings else _RECOMMENDED_SAMPLING.get(self._title, _PLAIN_SAMPLING)
+        )
+        settings = {**default, "max_tokens": DEFAULT_MAX_TOKENS, **settings}
         messages = [message.to_json() for message in request.messages]
         bodies = []
         for first in range(0, request.n, SLOTS):
