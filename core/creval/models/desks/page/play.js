@@ -105,8 +105,8 @@ function showQuestion(state) {
     at("reading-title").textContent = state.reading_title;
     at("text").replaceChildren(...readingNodes(state.reading));
     at("reading").scrollTop = 0;
-    at("side").scrollTop = 0;
   }
+  at("scroll").scrollTop = 0; // what was just observed stands at the top
   at("past").hidden = state.past.length === 0;
   at("past-title").textContent = state.past_title;
   at("past-list").replaceChildren(...state.past.map(([step, result]) => {
