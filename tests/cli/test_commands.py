@@ -135,7 +135,11 @@ def test_a_report_shows_the_floor_and_ceiling_that_stand_beside_the_run(folder: 
     shown = creval(folder, "report", "runs/floor")
     assert "floor" in shown.stdout and "ceiling" in shown.stdout
     success = next(line for line in shown.stdout.splitlines() if " success_rate " in line)
-    assert " 1.00 " in success
+    assert " 1.000 " in success
+    assert "success_rate *" in shown.stdout
+    assert "* primary metric; floor, ceiling: what baseline/floor" in shown.stdout
+    assert "floor" in done.stdout and "ceiling" in done.stdout  # the end of the run shows them too
+    assert " 1.000 " in next(line for line in done.stdout.splitlines() if " success_rate " in line)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +177,10 @@ def test_too_many_errored_samples_give_exit_code_1_and_the_first_reasons(folder:
         assert done.returncode == 1, done.stdout + done.stderr
     assert "12 errored" in done.stdout
     assert "creval resume" in done.stderr
+    lines = done.stderr[done.stderr.index("100.0% of the samples") :].splitlines()
+    assert lines[1].startswith("  spelling: 12 samples errored; the first ")
+    assert lines[2].startswith("    5 samples (w0, w1, w10, w11, w2): ")
+    assert all(line.startswith("      ") for line in lines[3:-1])
 
 
 def test_a_dry_run_asks_nothing_and_names_calls_and_price(folder: Path) -> None:

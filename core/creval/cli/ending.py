@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import click
 
 from creval.api import RunResult
 from creval.engine.run import Finished
 from creval.errors import BudgetError
+from creval.report.baselines import find_baselines
 from creval.report.results import print_results
 from creval.report.visible import visible
 
@@ -19,7 +22,7 @@ LONGEST = 1_000
 def ending(finished: Finished, allowed_error_share: float) -> int:
     """Print the results table and what the user should know, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
-    print_results([result])
+    print_results([result], find_baselines(finished.folder.parent))
     click.echo(f"run folder: {finished.folder}")
     if finished.budget is not None:
         click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
@@ -35,9 +38,28 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
 
 
 def _complain(result: RunResult, share: float) -> None:
-    click.echo(f"{share:.1%} of the samples ended as errored; they count in no metric. The first of them:", err=True)
+    click.echo(f"{share:.1%} of the samples ended as errored; they count in no metric.", err=True)
     for task in result.results["tasks"]:
-        for line in task["first_errors"]:
-            shown = visible(f"{task['task']} {line}", LONGEST).replace("\n", "\n    ")
-            click.echo(f"  {shown}", err=True)
+        if not task["first_errors"]:
+            continue
+        errored, listed = task["counts"]["errored"], len(task["first_errors"])
+        first = f"; the first {listed}" if listed < errored else ""
+        click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{first}:"), err=True)
+        for reason, docs in _by_reason(task["first_errors"]).items():
+            which = docs[0] if len(docs) == 1 else f"{_samples(len(docs))} ({', '.join(docs)})"
+            head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
+            click.echo("\n".join([f"    {head}", *(f"      {line.strip()}" for line in rest)]), err=True)
     click.echo(f"  Try them again with: creval resume {result.folder}", err=True)
+
+
+def _samples(count: int) -> str:
+    return f"{count} sample" if count == 1 else f"{count} samples"
+
+
+def _by_reason(errors: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Group lines of the form `doc: reason` by their reason."""
+    groups: dict[str, list[str]] = {}
+    for line in errors:
+        doc, _, reason = line.partition(": ")
+        groups.setdefault(reason, []).append(doc)
+    return groups

@@ -6,27 +6,51 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from creval.api import RunResult
 from creval.report.baselines import Baselines
-from creval.report.tables import cell, print_table
+from creval.report.numbers import decimals, number
+from creval.report.tables import print_table, table_console
+from creval.report.visible import visible
 
 __all__ = ["print_results", "result_rows"]
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
+_METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
+_LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and data"
 _ORDER = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
 
 def print_results(
     results: Sequence[RunResult], baselines: Baselines | None = None, console: Console | None = None
 ) -> None:
-    """Print one table a run."""
+    """Print one table a run, with a line that explains the marks.
+
+    The primary metric is bold on a terminal and carries a `*` everywhere else.
+    """
+    console = console or table_console()
+    bold = console.is_terminal and not console.is_dumb_terminal
+    legend: dict[str, None] = {}
     for result in results:
         rows = result_rows(result, baselines or {})
-        empty = {index for index in (2, 6, 7) if all(row[index] is None for row in rows)}
+        primary = [metric["primary"] for task in result.results["tasks"] for metric in task["metrics"]]
+        for row, marked in zip(rows, primary, strict=True):
+            if marked:
+                row[_METRIC] = _marked(row[_METRIC], bold)
+                legend["bold: primary metric" if bold else "* primary metric"] = None
+        empty = {index for index in (_CONDITION, *_BESIDE) if all(row[index] is None for row in rows)}
+        if not empty.issuperset(_BESIDE):
+            legend[_LEGEND] = None
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
         title = f"{result.results['model']} ({result.folder.name})"
         print_table(title, [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows], console)
+    if legend:
+        console.print("; ".join(legend), markup=False, soft_wrap=True)
+
+
+def _marked(name: str, bold: bool) -> Text | str:
+    return Text(visible(name), style="bold") if bold else f"{name} *"
 
 
 def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
@@ -54,7 +78,8 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
 def _interval(metric: Mapping[str, Any]) -> str | None:
     if metric["ci_low"] is None:
         return None
-    return f"{cell(metric['ci_low'])} to {cell(metric['ci_high'])}"
+    places = decimals(metric["value"])
+    return f"{number(metric['ci_low'], places)} to {number(metric['ci_high'], places)}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

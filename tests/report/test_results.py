@@ -1,0 +1,56 @@
+"""The results table: which metric is the primary one, and what stands beside it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from creval.api import RunResult
+from creval.report.results import print_results
+
+HOSTILE = "drat[bold]\x1b[2J"
+
+
+def _metric(name: str, primary: bool) -> dict[str, Any]:
+    counts = {"scored": 4, "unparsed": 0, "truncated": 0, "refused": 0, "errored": 0, "skipped": 0}
+    bounds = {"value": 1.8, "ci_low": 0.8, "ci_high": 2.8, "n": 4}
+    return {"name": name, "condition": None, **bounds, "counts": counts, "primary": primary}
+
+
+def _shown(terminal: bool, baselines: dict[Any, Any], first: str = "drat") -> str:
+    task = {"task": "drat", "hash": "h", "dataset": "d", "metrics": [_metric(first, True), _metric("survivors", False)]}
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=200, color_system="standard", highlight=False)
+    print_results([RunResult(Path("runs/mine"), {"model": "a/b", "tasks": [task]})], baselines, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_elsewhere_the_primary_metric_has_a_star_and_the_interval_one_precision() -> None:
+    shown = _shown(False, {})
+    assert "drat *" in shown
+    assert "survivors *" not in shown
+    assert "0.800 to 2.800" in shown
+    assert "* primary metric\n" in shown
+    assert "floor" not in shown
+
+
+def test_on_a_terminal_it_is_bold(monkeypatch: Any) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    shown = _shown(True, {})
+    assert "\x1b[1mdrat" in shown
+    assert "drat *" not in shown
+    assert "bold: primary metric" in shown
+
+
+def test_a_bold_name_cannot_steer_the_terminal(monkeypatch: Any) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    assert "drat[bold]\\x1b[2J" in _shown(True, {}, HOSTILE)
+
+
+def test_floor_and_ceiling_come_with_a_legend() -> None:
+    shown = _shown(False, {("h", "d", "survivors", None): {"floor": 0.25, "ceiling": 12.5}})
+    assert "0.250" in shown and "12.50" in shown
+    assert "* primary metric; floor, ceiling: what baseline/floor and baseline/ceiling reached" in shown
