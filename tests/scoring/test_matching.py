@@ -10,7 +10,11 @@ from creval.types.sample import Condition, SampleKey
 
 
 def score(scorer, value, **doc):
-    item = Scorable(SampleKey("t", "0", "default", 0), doc, Condition(), [value], ["raw"], {})
+    return score_all(scorer, [value], **doc)
+
+
+def score_all(scorer, values, **doc):
+    item = Scorable(SampleKey("t", "0", "default", 0), doc, Condition(), values, ["raw"] * len(values), {})
     (found,) = scorer.score([item], None)
     return found
 
@@ -62,3 +66,16 @@ def test_a_text_that_is_no_number_is_unparsed():
         found = score(Numeric(), value, target=1)
         assert not found.errored
         assert found.failure == f"{value!r} is not a finite number"
+
+
+def test_several_answers_score_their_mean_whatever_their_order():
+    for values in (["b", "a", "a", "c"], ["a", "b", "c", "a"]):
+        assert score_all(ExactMatch(), values, target="a").scores == {"exact_match": 0.5}
+    assert score_all(Includes(), ["xa", "x", "x"], target="a").scores["includes"] == pytest.approx(1 / 3)
+    assert score_all(Numeric(), [1, "1.0", 2], target=1).scores["numeric"] == pytest.approx(2 / 3)
+
+
+def test_each_of_several_answers_must_be_comparable():
+    assert score_all(Numeric(), [1, "many"], target=1).failure == "'many' is not a finite number"
+    assert score_all(ExactMatch(), ["a", ["a"]], target="a").errored
+    assert score_all(ExactMatch(), [], target="a").errored

@@ -16,11 +16,12 @@ __all__ = ["ExactMatch", "Includes", "Numeric"]
 
 @dataclass(frozen=True)
 class _Matching(ABC):
-    """Base: looks up the doc's targets (one, or a list of which any will do) and scores 1 or 0.
+    """Base: looks up the doc's targets (one, or a list of which any will do) and scores the share of right answers.
 
-    The value of the first answer is compared. `matches` raises ValueError where the answer cannot be read (the sample
-    is unparsed), TypeError where the task is at fault (errored). A doc without the field is such a fault too, not a
-    wrong answer.
+    Every answer of the sample is compared; the score is the mean over them (one answer: 1 or 0), so that `n: 3` counts
+    all three. One answer that cannot be compared fails the sample. `matches` raises ValueError where the answer cannot
+    be read (the sample is unparsed), TypeError where the task is at fault (errored). A doc without the field is such a
+    fault too, not a wrong answer.
     """
 
     field: str = "target"
@@ -36,8 +37,10 @@ class _Matching(ABC):
             return Score({}, failure=f"the doc has no field {self.field!r}; it has {known}", errored=True)
         target = item.doc[self.field]
         targets = target if isinstance(target, list) else [target]
+        values = item.values or (None,)  # a protocol that gave no answer cannot be compared: `matches` says so
         try:
-            return Score({self.name: float(any(self.matches(item.value, wanted) for wanted in targets))})
+            right = [any(self.matches(value, wanted) for wanted in targets) for value in values]
+            return Score({self.name: sum(right) / len(right)})
         except ValueError as error:
             return Score({}, failure=str(error))
         except TypeError as error:
