@@ -241,3 +241,30 @@ def test_observers_are_told_and_a_failing_one_is_left_out_from_then_on(site: Pat
     (failure,) = hooks.failures
     assert failure.name == "bad"
     assert failure.error == "it tried to end the program (SystemExit: stop) in the hook creval_sample_finished"
+
+
+def test_observers_get_copies_of_their_own(site: Path) -> None:
+    add(
+        site,
+        "greedy",
+        """
+        from creval.plugins import hookimpl
+
+        @hookimpl
+        def creval_run_started(manifest):
+            manifest["options"]["seed"] = 7
+
+        @hookimpl
+        def creval_run_finished(results):
+            results.clear()
+        """,
+    )
+    add(site, "later", OBSERVER.format(action="pass"))
+    hooks = load(site).hooks
+    manifest, results = {"command": "creval", "options": {"seed": 1}}, {"tasks": [{"task": "a"}]}
+    hooks.creval_run_started(manifest=manifest, folder=site)
+    hooks.creval_run_finished(results=results, folder=site)
+    assert manifest["options"] == {"seed": 1}
+    assert results == {"tasks": [{"task": "a"}]}
+    assert sys.modules["later_plugin"].seen[-1] == ("ended", results)
+    assert not hooks.failures

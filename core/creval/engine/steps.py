@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ class RunSteps:
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)
-        self._observer.on_finish(results)
+        self._observer.on_finish(deepcopy(results))
         for failure in self._setup.plugins.hooks.failures:
             _LOG.warning("the plugin %s failed as an observer: %s", failure.name, failure.error)
         return Finished(self._folder.path, results, budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,8 @@ class PluginHooks:
 class HookCalls:
     """The observers of all plugins. Each method calls every plugin that implements the hook of its name.
 
-    A plugin that raises is reported in `failures`, is not called again, and stops neither the run nor the others.
+    A plugin that raises is reported in `failures`, is not called again, and stops neither the run nor the others. Each
+    plugin is given copies of its own: what it does to them changes neither the run nor what the others see.
     """
 
     def __init__(self, plugins: Sequence[PluginHooks] = ()) -> None:
@@ -58,13 +60,21 @@ class HookCalls:
 
     def _call(self, hook: str, **arguments: Any) -> None:
         for plugin in tuple(self._observers[hook]):
-            action = partial(plugin.call, hook, **arguments)
-            failure = failure_of(plugin.name, plugin.distribution, f"in the hook {hook}", action)
+            failure = failure_of(
+                plugin.name,
+                plugin.distribution,
+                f"in the hook {hook}",
+                partial(_call_with_copies, plugin, hook, arguments),
+            )
             if failure is not None:
                 self.failures.append(failure)
                 for observers in self._observers.values():
                     if plugin in observers:
                         observers.remove(plugin)
+
+
+def _call_with_copies(plugin: PluginHooks, hook: str, arguments: Mapping[str, Any]) -> None:
+    plugin.call(hook, **deepcopy(dict(arguments)))
 
 
 _OBSERVERS = ("creval_run_started", "creval_sample_finished", "creval_run_finished")
