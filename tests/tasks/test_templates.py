@@ -196,7 +196,28 @@ def test_the_sandbox_holds(template: str) -> None:
         "{{ [1] | tojson(indent=999999999) }}",
         "{{ (5).to_bytes(999999999, 'big') }}",
         "{{ 'x'.encode() % 1 }}",
+        "{% for i in range(9999) %}{{ ('x' * 9000000) | upper | length }}{% endfor %}",
+        "{{ range(10000) | map('string') | map('replace', '', 'y' * 90000) | list | length }}",
+        "{{ range(10000) | map('string') | map('replace', '', 'y' * 90000) | sort | length }}",
+        "{{ range(10000) | map('string') | map('replace', '', 'y' * 90000) | unique | join | length }}",
+        "{% set x = 'x' * 9000000 %}{% for i in range(9999) %}{{ x.upper() | length }}{% endfor %}",
+        "{% set x = 'x' * 9000000 %}{% for i in range(9999) %}{{ 'y' in x }}{% endfor %}",
+        "{% set x = 'x' * 9000000 %}{% for i in range(9999) %}{{ x is in(['y', x ~ 'z']) }}{% endfor %}",
+        "{% set x = 'x' * 4000000 %}{% set y = x ~ '' %}{% for i in range(9999) %}{{ x == y }}{% endfor %}",
+        "{% set x = 'x' * 9000000 %}{% for i in range(9999) %}{{ x[1:] | length }}{% endfor %}",
+        "{% set x = 'x' * 4000000 %}{% for i in range(9999) %}{{ (x + x) | length }}{% endfor %}",
+        "{% set x = range(9999) | list %}{% for i in range(9999) %}{{ x | sort | length }}{% endfor %}",
+        "{% set x = range(9999) | list %}{% for i in range(9999) %}{{ [x] | length }}{% endfor %}",
     ],
 )  # fmt: skip
 def test_time_and_memory_are_bounded(template: str) -> None:
     assert "the prompt cannot be rendered" in error(template)
+
+
+def test_ordinary_work_on_a_long_doc_is_far_from_the_bounds() -> None:
+    doc = {"story": "word " * 20_000, "words": [f"w{i}" for i in range(300)]}
+    template = (
+        "{{ story | trim | upper }}{% for w in words %}{{ loop.index }}/{{ words | length }} {{ w | title }} "
+        "{{ words | join(', ') }}{{ w in words }}{% endfor %}"
+    )
+    assert text(template, doc).startswith("WORD WORD")

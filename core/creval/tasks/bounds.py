@@ -3,6 +3,7 @@
 A template can make data larger only by what stands here: ranges, repetition, concatenation, joining, replacing, and
 lists of variables. A list may hold the same list twice, so that a few assignments would describe more than any memory
 holds; therefore what is written into a list is *weighed*: all its members, however deep; 100 characters count like one.
+What the work costs that a template makes of such data is counted in `creval.tasks.charges`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import Namespace
 
+from creval.tasks.charges import MEMBERS, charged, charging, pay
+
 __all__ = [
-    "BUDGET",
     "FILTERS_OF_OURS",
-    "MAX_STEPS",
     "MAX_TEXT",
     "check_size",
     "checked",
@@ -29,7 +30,6 @@ __all__ = [
     "numbers",
 ]
 
-MAX_STEPS = 100_000
 MAX_TEXT = 10_000_000
 MAX_WEIGHT = 100_000
 _CHARACTERS = 100
@@ -37,9 +37,6 @@ _MAX_DEPTH = 40
 _MAX_RANGE = 10_000
 _MAX_PLACES = 15
 _MAX_INDENT = 8
-
-BUDGET = "creval steps left"
-"""The variable that carries the steps a render has left; no template can name it."""
 
 
 def check_size(size: int) -> None:
@@ -103,12 +100,16 @@ def namespace(**members: Any) -> Namespace:
 @pass_context
 def _bounded(context: Context, items: Iterable[Any]) -> Iterator[Any]:
     """Yield the items of a loop, each of which costs a step."""
-    budget = context.parent[BUDGET]
     for item in items:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise SecurityError(f"more than {MAX_STEPS:,} loop steps are too many for a prompt")
+        pay(context, 1)
         yield item
+
+
+@pass_context
+def _checked(context: Context, value: Any) -> Any:
+    """`checked`; the weighing itself is charged."""
+    pay(context, (MAX_WEIGHT - _weigh(value, MAX_WEIGHT, 0)) // MEMBERS)
+    return value
 
 
 def _concat(parts: Sequence[Any]) -> str:
@@ -150,11 +151,12 @@ def _tojson(value: Any, indent: int | None = None) -> Any:
 
 
 FILTERS_OF_OURS: Mapping[str, Callable[..., Any]] = {
-    "join": _join,
-    "replace": _replace,
-    "round": _round,
-    "tojson": _tojson,
+    "join": charging(_join),
+    "replace": charging(_replace),
+    "round": charging(_round),
+    "tojson": charging(_tojson),
     "creval_bounded": _bounded,
-    "creval_concat": _concat,
-    "creval_checked": checked,
+    "creval_concat": charging(_concat),
+    "creval_checked": _checked,
+    "creval_charged": charged,
 }

@@ -1,9 +1,9 @@
 """The Jinja environment of prompt templates: sandboxed, and bounded in time and memory.
 
 Task files come from anybody. Jinja's sandbox keeps a template away from Python's internals; what it does not bound are
-loops, repetition and padding. Here a render makes at most MAX_STEPS loop steps and MAX_TEXT characters, what can grow
-goes through `creval.tasks.bounds`, only filters that prompts need exist (none of them random), and macros, includes,
-imports and blocks are refused.
+loops, repetition and padding. Here a render takes at most MAX_STEPS steps (loop steps and the work on data, see
+`creval.tasks.charges`) and MAX_TEXT characters, what can grow goes through `creval.tasks.bounds`, only filters that
+prompts need exist (none of them random), and macros, includes, imports and blocks are refused.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from creval.tasks.bounds import (
-    BUDGET,
     FILTERS_OF_OURS,
-    MAX_STEPS,
     MAX_TEXT,
     check_size,
     checked,
@@ -28,8 +26,9 @@ from creval.tasks.bounds import (
     namespace,
     numbers,
 )
+from creval.tasks.charges import MAX_STEPS, charge, charging, cost, pay
 
-__all__ = ["BUDGET", "MAX_STEPS", "MAX_TEXT", "PromptEnvironment", "environment"]
+__all__ = ["MAX_TEXT", "PromptEnvironment", "environment"]
 
 _MAX_SOURCE = 100_000
 _MAX_POWER = 10**6
@@ -44,6 +43,11 @@ _FILTERS = {
 _GROWING_METHODS = {
     *("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map", "translate", "replace", "join"),
     *("fromkeys", "to_bytes"),
+}
+_AT_ONCE = {"count", "first", "last", "length"}  # they copy nothing, however long what they are given is
+_COMPARING = {
+    *("in", "eq", "equalto", "==", "ne", "!=", "lt", "lessthan", "<", "le", "<=", "gt", "greaterthan", ">", "ge", ">="),
+    *("lower", "upper"),
 }
 _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Include: "include",
@@ -66,7 +70,9 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-        self.filters = {**{name: FILTERS[name] for name in _FILTERS}, **FILTERS_OF_OURS}
+        plain = {name: FILTERS[name] if name in _AT_ONCE else charging(FILTERS[name]) for name in _FILTERS}
+        self.filters = {**plain, **FILTERS_OF_OURS}
+        self.tests = {name: charging(test) if name in _COMPARING else test for name, test in self.tests.items()}
         self.globals = {"range": numbers, "dict": checked_dict, "namespace": namespace}
 
     def prepare(self, source: str) -> nodes.Template:
@@ -86,7 +92,9 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def bound(self, tree: nodes.Template) -> nodes.Template:
-        """Send through filters of ours: what loops go over, every `~`, what is put into a list or a namespace."""
+        """Send through filters of ours what loops go over, every `~`, what is put into a list or namespace, compared
+        or sliced.
+        """
         for loop in tree.find_all(nodes.For):
             loop.iter = _through("creval_bounded", loop.iter)
         for assignment in tree.find_all(nodes.Assign):
@@ -106,8 +114,13 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
             self._check_product(left, right)
         elif hasattr(left, "__len__") and hasattr(right, "__len__"):
             check_size(len(left) + len(right))
-            return checked(super().call_binop(context, operator, left, right))
-        return super().call_binop(context, operator, left, right)
+            return charge(context, checked(super().call_binop(context, operator, left, right)))
+        return charge(context, super().call_binop(context, operator, left, right))
+
+    def call(__self, __context: Context, __obj: Any, *given: Any, **named: Any) -> Any:  # noqa: N805
+        """Call a function or method; of a method the object it belongs to is charged too."""
+        pay(__context, cost(getattr(__obj, "__self__", None)))
+        return charge(__context, super().call(__context, __obj, *given, **named))
 
     def _check_product(self, left: Any, right: Any) -> None:
         if _is_number(left, right):
@@ -149,6 +162,13 @@ def _bound_member(value: Any) -> Any:
     _bound_members(value)
     if isinstance(value, nodes.Concat):
         return _through("creval_concat", nodes.List(value.nodes, lineno=value.lineno))
+    if isinstance(value, nodes.Compare):
+        value.expr = _through("creval_charged", value.expr)
+        for operand in value.ops:
+            operand.expr = _through("creval_charged", operand.expr)
+        return value
+    if isinstance(value, nodes.Getitem) and isinstance(value.arg, nodes.Slice):
+        return _through("creval_charged", value)
     if isinstance(value, nodes.List | nodes.Dict) or (isinstance(value, nodes.Tuple) and value.ctx == "load"):
         return _through("creval_checked", value)
     return value

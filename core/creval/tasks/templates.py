@@ -57,7 +57,8 @@ def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) ->
 
 
 def _run(template: Template, fields: Mapping[str, object]) -> str:
-    from creval.tasks.sandbox import BUDGET, MAX_STEPS, MAX_TEXT
+    from creval.tasks.charges import BUDGET, MAX_STEPS
+    from creval.tasks.sandbox import MAX_TEXT
 
     context = template.new_context({**fields, BUDGET: [MAX_STEPS]})
     size = 0
