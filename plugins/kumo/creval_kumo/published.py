@@ -27,7 +27,7 @@ from creval_kumo.faults import DomainError, Fault, FaultKind
 from creval_kumo.instance import GameAction, Instance, Observation, state_matches
 from creval_kumo.rules import PLAYABLE_RULES, find_faults
 
-__all__ = ["PublishedDomain", "read_domains", "read_instances"]
+__all__ = ["PublishedDomain", "read_domains", "read_instances", "to_domain", "to_instance"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PublishedDomain:
 
 def read_domains(path: Path) -> dict[str, PublishedDomain]:
     """Return all published configurations by name, sound or not. Raises DataError on a malformed file."""
-    return {row["domain"]: _domain(row, where) for where, row in _rows(path)}
+    return {row["domain"]: to_domain(row, where) for where, row in _rows(path)}
 
 
 def read_instances(
@@ -80,7 +80,7 @@ def read_instances(
     if faulty == "refuse":
         published.sound()
     for where, row in _rows(path):
-        instance, faults = _instance(row, published, where)
+        instance, faults = to_instance(row, published, where)
         if faults and faulty == "refuse":
             raise DomainError(faults, where=where)
         if not faults:
@@ -100,7 +100,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise DataError(f"the file cannot be read: {error}", where=str(path)) from error
 
 
-def _domain(row: Mapping[str, Any], where: str) -> PublishedDomain:
+def to_domain(row: Mapping[str, Any], where: str) -> PublishedDomain:
+    """Return the configuration of one row; `where` is its place, for messages. Raises DataError on a malformed row."""
     try:
         outcomes = {str(entry["action"]): entry for entry in row["outcomes"]}
         names = [str(name) for name in row["actions"]]
@@ -160,7 +161,8 @@ def _state(state: object, kind: str) -> State | None:
     return None
 
 
-def _instance(row: Mapping[str, Any], published: PublishedDomain, where: str) -> tuple[Instance, list[Fault]]:
+def to_instance(row: Mapping[str, Any], published: PublishedDomain, where: str) -> tuple[Instance, list[Fault]]:
+    """Return the instance of one row with its faults. Raises DataError on a malformed row."""
     try:
         truths = tuple(map(str, row["truths"]))
         names = tuple(map(str, row["actions"]))
