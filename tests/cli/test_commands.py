@@ -83,6 +83,17 @@ def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
     assert "_game.yaml:" in shown.stdout
 
 
+def test_show_explains_data_and_metrics(folder: Path) -> None:
+    shown = creval(folder, "show", "kumo_easy").stdout
+    assert "ComponentRef" not in shown and "{" not in shown
+    assert "data:\n  source: generator\n  generator:\n    kumo:\n" in shown
+    assert "  success_rate (primary): higher is better; failed: zero (counts as 0)\n" in shown
+    lines = shown.splitlines()
+    place = lines.index("  relative_action_count: lower is better; failed: exclude (left out)")
+    assert "(Eq. 4)" in lines[place + 1]
+    assert "survivors: neither direction is better" in creval(folder, "show", "drat").stdout
+
+
 def test_a_run_prints_its_table_and_leaves_its_folder(folder: Path) -> None:
     with ChatServer(answer="ok") as server:
         done = creval(

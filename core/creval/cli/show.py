@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
 import yaml
 
 from creval.report.visible import visible
 
+if TYPE_CHECKING:
+    from creval.tasks.model import MetricSpec, Task
+
 __all__ = ["show"]
+
+_FAILED = (
+    "(failed: what an unparsed, truncated or refused answer counts, where the scorer gives it no value;",
+    " errored samples count in no metric)",
+)
 
 
 @click.command(epilog="Example: creval show drat --resolved")
@@ -22,7 +33,7 @@ def show(task: str, resolved: bool) -> None:
 
     found = TaskIndex(load_plugins()).load(task)
     if resolved:
-        click.echo(yaml.safe_dump(dict(found.resolved), sort_keys=False, allow_unicode=True, width=100), nl=False)
+        click.echo(_yaml(dict(found.resolved)))
         click.echo("# where each value came from")
         for path, origin in found.origins.items():
             click.echo(visible(f"#   {path}: {origin}"))
@@ -30,21 +41,46 @@ def show(task: str, resolved: bool) -> None:
     click.echo(visible(f"{found.qualified} {found.version}: {found.title}"))
     if found.description:
         click.echo(visible(f"\n{found.description.strip()}\n"))
-    facts = {
-        "plugin": f"{found.plugin} {found.plugin_version}",
-        "file": str(found.file),
-        "hash": found.hash,
-        "paper": " ".join(part for part in (found.source.paper, found.source.section) if part),
-        "measures": ", ".join(found.measures),
-        "data": f"{found.dataset.source} {dict(found.dataset.parameters)}",
-        "protocol": found.protocol.name,
-        "conditions": ", ".join(condition.name for condition in found.conditions),
-        "repeats": str(found.repeats),
-        "resources": ", ".join(f"{name}={spec}" for name, spec in found.resources.items()),
-        "roles": ", ".join(found.roles),
-        "metrics": ", ".join(metric.name for metric in found.metrics),
-        "baselines": ", ".join(f"{name}: {ref.name}" for name, ref in found.baselines.items()),
-    }
-    for name, value in facts.items():
-        if value:
+    for name, value in _facts(found):
+        if "\n" in value:
+            click.echo(visible("\n".join([f"{name}:", *(f"  {line}" for line in value.splitlines())])))
+        elif value:
             click.echo(visible(f"{name + ':':12}{value}"))
+
+
+def _facts(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a task, by name; a value of several lines is a block."""
+    yield "plugin", f"{task.plugin} {task.plugin_version}"
+    yield "file", str(task.file)
+    yield "hash", task.hash
+    yield "paper", " ".join(part for part in (task.source.paper, task.source.section) if part)
+    yield "measures", ", ".join(task.measures)
+    yield "data", _yaml(task.resolved["dataset"]) if "dataset" in task.resolved else task.dataset.source
+    yield "protocol", task.protocol.name
+    yield "conditions", ", ".join(condition.name for condition in task.conditions)
+    yield "repeats", str(task.repeats)
+    yield "resources", ", ".join(f"{name}={spec}" for name, spec in task.resources.items())
+    yield "roles", ", ".join(task.roles)
+    yield "metrics", "\n".join([*(line for metric in task.metrics for line in _metric(metric)), *_FAILED])
+    yield "baselines", ", ".join(f"{name}: {ref.name}" for name, ref in task.baselines.items())
+
+
+def _yaml(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).removesuffix("\n")
+
+
+def _metric(metric: MetricSpec) -> Iterator[str]:
+    better = {True: "higher is better", False: "lower is better", None: "neither direction is better"}
+    facts = [better[metric.higher_is_better], _failed(metric)]
+    if metric.unit:
+        facts.insert(0, f"in {metric.unit}")
+    yield f"{metric.name}{' (primary)' if metric.primary else ''}: {'; '.join(facts)}"
+    if metric.description:
+        yield f"    {' '.join(metric.description.split())}"
+
+
+def _failed(metric: MetricSpec) -> str:
+    """Say what the model's own failures count."""
+    if metric.failed == "exclude":
+        return "failed: exclude (left out)"
+    return f"failed: zero (counts as {metric.failed_value:g})"
