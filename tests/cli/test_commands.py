@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from support.chat_server import ChatServer, HttpError
+
+from creval.cli.lazy import import_command
+from creval.plugins.loader import load_plugins
 
 TASK = """\
 schema: 1
@@ -67,6 +71,31 @@ def test_every_command_has_help_with_an_example(folder: Path, command: str) -> N
     assert f"Example: creval {command}" in shown.stdout
 
 
+def test_every_command_of_a_plugin_has_an_example_and_every_analysis_a_sentence() -> None:
+    loaded = load_plugins()
+    waiting = [
+        (f"creval {plugin} {name}", import_command(target))
+        for plugin, commands in loaded.commands.items()
+        for name, target in commands.items()
+    ]
+    assert len(waiting) >= 3
+    for path, command in waiting:
+        assert (command.epilog or "").startswith(f"Example: {path}"), path
+        waiting += [(f"{path} {name}", inner) for name, inner in getattr(command, "commands", {}).items()]
+    for component in loaded.registry.all():
+        if component.kind == "analysis":
+            assert component.summary[:1].isupper(), component.name
+            assert component.summary.endswith((".", "?")), component.name
+
+
+def test_the_example_of_resume_names_a_folder_as_runs_make_them(folder: Path) -> None:
+    creval(folder, "--tasks", "kumo_easy", "--limit", "1", "--repeats", "1", "--model", "baseline/floor")
+    made = next((folder / "runs").iterdir()).name
+    example = creval(folder, "resume", "--help").stdout.split("creval resume runs/")[1].split()[0]
+    form = r"\d{4}-\d\d-\d\dT\d{6}\+\d{4}-[a-z]+_[\w.-]+"
+    assert re.fullmatch(form, made) and re.fullmatch(form, example)
+
+
 def test_ls_lists_the_tasks_with_plugin_version_and_source(folder: Path) -> None:
     listed = json.loads(creval(folder, "ls", "--json").stdout)
     by_name = {item["name"]: item for item in listed}
@@ -74,6 +103,27 @@ def test_ls_lists_the_tasks_with_plugin_version_and_source(folder: Path) -> None
     assert by_name["drat"]["plugin"] == "association"
     assert by_name["drat"]["source"]
     assert all(item["version"] for item in listed if item["kind"] == "task")
+
+
+def test_ls_names_files_that_are_no_tasks_on_stderr(folder: Path) -> None:
+    tasks = folder / "site" / "broken_tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "__init__.py").write_text(
+        "from pathlib import Path\nfrom creval.plugins import hookimpl\n\n\n"
+        "@hookimpl\ndef creval_tasks():\n    return [Path(__file__).parent]\n"
+    )
+    (tasks / "notes.yaml").write_text("just: notes\n")
+    info = folder / "site" / "broken_tasks-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: broken-tasks\nVersion: 1.0\nRequires-Dist: creval>=0\n"
+    )
+    (info / "entry_points.txt").write_text("[creval]\nbroken = broken_tasks\n")
+    listed = creval(folder, "ls", "--json", PYTHONPATH=str(folder / "site"))
+    assert listed.returncode == 0, listed.stderr
+    assert json.loads(listed.stdout)
+    assert len(listed.stderr.splitlines()) == 1
+    assert "notes.yaml" in listed.stderr
 
 
 def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
@@ -92,6 +142,17 @@ def test_show_explains_data_and_metrics(folder: Path) -> None:
     place = lines.index("  relative_action_count: lower is better; failed: exclude (left out)")
     assert "(Eq. 4)" in lines[place + 1]
     assert "survivors: neither direction is better" in creval(folder, "show", "drat").stdout
+
+
+def test_plugins_tells_commands_and_what_components_take(folder: Path) -> None:
+    shown = creval(folder, "plugins", "--components").stdout
+    assert "  commands: creval association vectors\n" in shown
+    lines = [line.strip() for line in shown.splitlines()]
+    place = next(index for index, line in enumerate(lines) if line.startswith("scorer") and " drat " in line)
+    assert "quantile: number >= 0, <= 1" in lines[place:]
+    assert "produces the scores drat, survivors, gate_passed" in lines[place:]
+    head = next(line for line in lines if line.startswith("embedded "))
+    assert "1 command, 2 components" in head and "task" not in head
 
 
 def test_a_run_prints_its_table_and_leaves_its_folder(folder: Path) -> None:

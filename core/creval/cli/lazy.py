@@ -61,7 +61,8 @@ class PluginGroup(click.Group):
     """`creval <plugin> ...`: the commands that one plugin brings."""
 
     def __init__(self, plugin: str, targets: Mapping[str, str]) -> None:
-        super().__init__(plugin, help=f"Commands of the plugin {plugin}.", no_args_is_help=True)
+        example = f"Example: creval {plugin} {min(targets)} --help" if targets else None
+        super().__init__(plugin, help=f"Commands of the plugin {plugin}.", no_args_is_help=True, epilog=example)
         self._targets = dict(targets)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -25,7 +25,12 @@ def ls(words: Sequence[str], as_json: bool) -> None:
     from creval.tasks.index import TaskIndex
 
     plugins = load_plugins()
-    headers = [header for header in TaskIndex(plugins).headers() if _matches(header, words)]
+    index = TaskIndex(plugins)
+    headers = [header for header in index.headers() if _matches(header, words)]
+    for problem in index.problems():
+        click.echo(visible(" ".join(str(problem).split())), err=True)
+    for failure in plugins.failures:
+        click.echo(f"plugin {failure.name} could not be loaded: see creval plugins", err=True)
     if as_json:
         click.echo(json.dumps([_record(header) for header in headers], indent=2, ensure_ascii=False))
         return
@@ -33,8 +38,6 @@ def ls(words: Sequence[str], as_json: bool) -> None:
     _print_columns(("NAME", "VERSION", "KIND", "PLUGIN", "TITLE"), rows)
     if not rows:
         click.echo("No task matches." if words else "No tasks: install a plugin, e.g. pip install creval-association")
-    for failure in plugins.failures:
-        click.echo(f"plugin {failure.name} could not be loaded: see creval plugins", err=True)
 
 
 def _matches(header: TaskHeader, words: Sequence[str]) -> bool:

@@ -69,7 +69,8 @@ class _Counting(ABC):
         self.step(count)
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
-        return  # the table of results follows
+        """End the last phase; the table of results follows."""
+        self.phase = ""
 
     def step(self, count: int) -> None:
         self.done += count

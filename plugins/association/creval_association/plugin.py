@@ -46,7 +46,7 @@ def creval_components(registry: Registry) -> None:
         "analysis",
         "cdat-gate",
         "creval_association.cdat_gate_command:CdatGate",
-        "which models' answers to CDAT are more appropriate than random nouns, and their CDAT score",
+        "Which models' answers to CDAT are more appropriate than random nouns, and their CDAT score.",
     )
     _list_scorers(registry)
     _scorers(registry)

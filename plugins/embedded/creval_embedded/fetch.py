@@ -98,7 +98,7 @@ def _verify(folder: Path) -> None:
         )
 
 
-@click.command()
+@click.command(epilog="Example: creval embedded fetch mpnet")
 @click.argument("name", type=click.Choice(["mpnet"]))
 @click.option("--cache", type=click.Path(path_type=Path), default=None, help="Cache folder (default: creval's own).")
 def fetch(name: str, cache: Path | None) -> None:

@@ -19,12 +19,12 @@ _CACHE = click.option(
 )
 
 
-@click.group()
+@click.group(epilog="Example: creval association vectors add glove-840b glove.840B.300d.txt")
 def vectors() -> None:
     """Word vectors from text files (GloVe, fastText), converted once and opened at once."""
 
 
-@vectors.command()
+@vectors.command(epilog="Example: creval association vectors add glove-840b glove.840B.300d.txt")
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--dtype", type=click.Choice(["float32", "float16"]), default="float32", help="Precision of the store.")
@@ -46,7 +46,7 @@ def _tell(lines: int) -> None:
     click.echo(f"{lines:,} lines read", err=True)
 
 
-@vectors.command("list")
+@vectors.command("list", epilog="Example: creval association vectors list")
 @_CACHE
 def show(cache: Path | None) -> None:
     """List the vectors that were added."""
@@ -59,7 +59,7 @@ def show(cache: Path | None) -> None:
         click.echo("none yet: creval association vectors add NAME FILE")
 
 
-@vectors.command()
+@vectors.command(epilog="Example: creval association vectors remove glove-840b")
 @click.argument("name")
 @_CACHE
 def remove(name: str, cache: Path | None) -> None:
