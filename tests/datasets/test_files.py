@@ -273,3 +273,14 @@ def test_values_become_plain_json_data() -> None:
         Dataset(ListRows([{"x": _Odd()}], "here"))
     with pytest.raises(DataError, match=r"the field 'x' holds bytes"):
         Dataset(ListRows([{"x": b"1"}], "here"))
+
+
+@pytest.mark.parametrize("row", ['{"id": "b", "id": "c"}', '{"id": "b", "deep": [{"x": 1, "x": 1}]}'])
+def test_a_key_that_stands_twice_is_a_fault_with_its_line(tmp_path: Path, row: str) -> None:
+    name = "id" if '"c"' in row else "x"
+    lines = tmp_path / "docs.jsonl"
+    lines.write_text(f'{{"id": "a"}}\n{row}\n', encoding="utf-8")
+    assert f"{lines}:2: not valid JSON: the key {name!r} stands twice" in fault(lines, "id")
+    whole = tmp_path / "docs.json"
+    whole.write_text(f'[{{"id": "a"}},\n{row}]', encoding="utf-8")
+    assert f"the key {name!r} stands twice" in fault(whole, "id")

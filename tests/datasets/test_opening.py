@@ -57,6 +57,19 @@ def test_a_package_file_stands_beside_the_task_or_in_the_package(tmp_path: Path)
     for outside in ("../secret.jsonl", str(tmp_path / "secret.jsonl")):
         with pytest.raises(DataError, match="outside the plugin's package"):
             opened(load(tasks, f"{{source: package, file: {outside}}}", "red"))
+    (tasks / "link.jsonl").symlink_to(tmp_path / "secret.jsonl")
+    task = load(tasks, "{source: package, file: link.jsonl}", "red")
+    with pytest.raises(DataError, match="a link that leads out of the plugin's package"):
+        opened(task)
+
+
+def test_the_folder_of_tasks_may_be_a_link_itself(tmp_path: Path) -> None:
+    real = tmp_path / "repository" / "red"
+    write_task(real, dataset="dataset: {source: package, file: docs.jsonl}")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "tasks").symlink_to(real, target_is_directory=True)
+    task = load(tmp_path / "package" / "tasks", "{source: package, file: docs.jsonl}", "red")
+    assert len(opened(task)) == 2
 
 
 def test_a_generator_makes_its_docs_from_its_parameters(tmp_path: Path) -> None:

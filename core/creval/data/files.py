@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.data.rows import ListRows, Malformed, Row, Rows
-from creval.data.text_files import CsvRows, JsonLinesRows, no_constant
+from creval.data.text_files import JSON, CsvRows, JsonLinesRows
 from creval.errors import DataError, MissingPartError
 
 __all__ = ["FORMATS", "open_file"]
@@ -49,7 +49,7 @@ def open_file(file: Path, format: str | None = None) -> Rows:
 
 def _json_rows(file: Path) -> Rows:
     try:
-        content = json.loads(file.read_bytes().decode("utf-8-sig"), parse_constant=no_constant)
+        content = JSON.decode(file.read_bytes().decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise DataError(f"not valid JSON: {error.msg}", where=f"{file}:{error.lineno}:{error.colno}") from error
     except (ValueError, RecursionError) as error:

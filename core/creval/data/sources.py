@@ -23,6 +23,15 @@ def open_package_file(file: str, *, base: Path, options: DataOptions, format: st
             where=str(base),
             cure="Name it relative to the task file or to the package, or use source: file.",
         )
+    folders = search_folders(base, options.package)
+    found = find_data_file(file, folders)
+    # A folder of the plugin may be a link (its tasks, say); what is in it must not lead out again.
+    if found is not None and not any(found.resolve().is_relative_to(folder.resolve()) for folder in folders):
+        raise DataError(
+            f"the file {file!r} is a link that leads out of the plugin's package",
+            where=str(base),
+            cure="Put the file itself into the package, or use source: file.",
+        )
     return _open(file, base, options.package, format)
 
 

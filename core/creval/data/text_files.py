@@ -14,9 +14,27 @@ from typing import Any, NoReturn
 from creval.data.rows import Malformed, Row
 from creval.errors import DataError
 
-__all__ = ["CsvRows", "JsonLinesRows", "no_constant"]
+__all__ = ["JSON", "CsvRows", "JsonLinesRows"]
 
 _MARK = b"\xef\xbb\xbf"
+
+
+def _no_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which are not JSON."""
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that stands twice in an object: one of its values would be lost."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return found
+
+
+JSON = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_no_doubles)
+"""The decoder of rows: strict about constants and doubled keys."""
 
 
 class _OffsetRows:
@@ -88,7 +106,7 @@ class JsonLinesRows(_OffsetRows):
 
     def _parse(self, line: bytes, index: int) -> Row | Malformed:
         try:
-            found = json.loads(line.removeprefix(_MARK).rstrip(b"\r\n"), parse_constant=no_constant)
+            found = JSON.decode(line.removeprefix(_MARK).rstrip(b"\r\n").decode("utf-8"))
         except (ValueError, RecursionError) as error:
             return Malformed(f"not valid JSON: {_brief(error)}", self.where(index))
         if not isinstance(found, dict):
@@ -161,11 +179,6 @@ class _CountedLines:
         self.position += len(line)
         self.number += 1
         return (line.removeprefix(_MARK) if self.number == 1 else line).decode("utf-8")
-
-
-def no_constant(name: str) -> NoReturn:
-    """Refuse NaN and Infinity, which are not JSON."""
-    raise ValueError(f"{name} is not a JSON value")
 
 
 def _brief(error: BaseException) -> str:
