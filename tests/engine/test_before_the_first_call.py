@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 from support.toy_plugins import write_distribution
 
 import creval
+from creval.data.check import check_all
+from creval.data.options import DataOptions
+from creval.engine.folder import RunFolder
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
+from creval.plugins.loader import load_plugins
 
 MODEL = "hosted_vllm/parrot"
 
@@ -52,6 +57,9 @@ def test_a_setting_that_the_task_varies(make_task, server, options):
         ({"generation": {"temperature": float("nan")}}, "cannot be sent"),
         ({"generation": {"seed": date(2026, 1, 1)}}, "cannot be sent"),
         ({"repeats": 0}, "repeats must be at least 1"),
+        ({"repeats": 10**12}, "too many"),
+        ({"generation": {"extra": 1}}, "must be a mapping"),
+        ({"generation": {"extra": {"n": 2}, "n": 1}}, "set twice"),
         ({"concurrency": 0}, "concurrency"),
         ({"allowed_error_share": 2}, "between 0 and 1"),
     ],
@@ -67,6 +75,14 @@ def test_wrong_options(options, changes, match):
         ({"resources": {"embeding": "embedded/minilm"}}, UnknownNameError, "unknown resource 'embeding'"),
         ({"data": {"parot": "x.jsonl"}}, UnknownNameError, "unknown task 'parot'"),
         ({"max_cost": -1}, UsageError, "no amount"),
+        ({"roles": {"jugde": "openai/x"}}, UnknownNameError, "unknown role 'jugde'"),
+        ({"roles": {"target": "openai/x"}}, UsageError, "no role to fill"),
+        ({"generation": {"temperature": "hot"}}, UsageError, "temperature must be a number"),
+        ({"generation": {"temperature": 5000}}, UsageError, "temperature must be at most 10"),
+        ({"generation": {"n": 0}}, UsageError, "n must be at least 1"),
+        ({"generation": {"extra": {"top_p": 7}}}, UsageError, "top_p must be at most 1"),
+        ({"generation": {"messages": []}}, UsageError, "'messages' is no generation setting"),
+        ({"generation": {"model": "x"}}, UsageError, "'model' is no generation setting"),
     ],
 )
 def test_wrong_names(make_task, server, options, changes, error, match):
@@ -84,6 +100,44 @@ def test_a_run_is_never_overwritten(make_task, server, options):
     creval.run([task], MODEL, options(base_url=server.url))
     with pytest.raises(RunError, match="a run stands there already"):
         creval.run([task], MODEL, options(base_url=server.url))
+
+
+def test_settings_under_extra_are_sent_beside_the_others_and_null_takes_one_away(make_task, server, options):
+    given = options(base_url=server.url, generation={"extra": {"top_a": 0.5}, "max_tokens": None})
+    creval.run([make_task(docs=1)], MODEL, given)
+    (sent,) = server.requests
+    assert sent.body["top_a"] == 0.5
+    assert not {"extra", "max_tokens"} & sent.body.keys()
+
+
+def test_a_faulty_parser_parameter_is_named_with_its_line(make_task, server, options):
+    task = make_task(extra='parse: [words, {regex: "("}]\n')
+    found = refuse(server, options, [task], TaskError, "the parser 'regex' cannot be made")
+    (problem,) = found.problems
+    lines = Path(task).read_text("utf-8").splitlines()
+    assert (str(problem.file), lines[problem.line - 1][:6]) == (task, "parse:")
+    problems = check_all([task], load_plugins(), DataOptions(offline=True))
+    assert [(p.line, p.message) for p in problems] == [(problem.line, problem.message)]
+
+
+def test_a_task_without_the_baseline_that_is_to_play_it(make_task, server, options):
+    refuse(server, options, [make_task()], UsageError, "has no floor baseline", model="baseline/floor")
+
+
+def test_a_run_that_began_before_the_lock_was_taken_stays(make_task, server, options, monkeypatch):
+    given = options(base_url=server.url)
+    make = RunFolder.create
+
+    def overtaken(path):
+        folder = make(path)
+        folder.manifest.write_text("another's", "utf-8")
+        return folder
+
+    monkeypatch.setattr(RunFolder, "create", overtaken)
+    with pytest.raises(RunError, match="a run stands there already"):
+        creval.run([make_task()], MODEL, given)
+    assert (given.output / "run.json").read_text("utf-8") == "another's"
+    assert server.requests == []
 
 
 PLUGIN = """
@@ -144,3 +198,5 @@ def test_code_runs_only_with_leave(make_task, server, options, tmp_path):
 def test_a_role_that_nobody_plays(make_task, server, options, tmp_path):
     task = with_scorer(make_task, tmp_path, "judged")
     refuse(server, options, [task], UsageError, "needs a model in the role 'judge'")
+    found = refuse(server, options, [task], UnknownNameError, "unknown role", roles={"jugde": "hosted_vllm/x"})
+    assert "Did you mean 'judge'?" in str(found)

@@ -11,15 +11,16 @@ from creval.data.dataset import Dataset
 from creval.data.mirror import REMOTE_KEY
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.errors import CrevalError, DataError, Problem, UsageError
+from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, UsageError
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
 from creval.tasks.check import check, files_of
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.model import ComponentRef, Task
 from creval.tasks.templates import undefined_fields
+from creval.types.kinds import Kind
 
-__all__ = ["check_all", "check_data", "check_fields"]
+__all__ = ["check_all", "check_components", "check_data", "check_fields"]
 
 _ORIGIN = re.compile(r"(.*):(\d+)")
 
@@ -34,6 +35,7 @@ def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOpti
     index = TaskIndex(plugins)
     files = [file for target in targets for file in _files(target, index) if file not in faulty]
     for task in {task.hash: task for task in _tasks(files, index)}.values():
+        problems.extend(check_components(task, plugins.registry))
         remote = plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY)
         if not (options.offline and remote):
             problems.extend(check_data(task, plugins.registry, options))
@@ -53,6 +55,34 @@ def _tasks(files: Sequence[Path], index: TaskIndex) -> Iterator[Task]:
             yield from index.expand([file])
         except CrevalError:
             continue  # `check` has reported it
+
+
+def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
+    """Make every parser and scorer of a task once and return what its parameters make impossible (a faulty pattern).
+
+    No resource is opened. A part whose package is not installed is no fault of the task: a run says so.
+    """
+    sections: tuple[tuple[str, Kind, Sequence[ComponentRef]], ...] = (
+        ("parse", "parser", task.parse),
+        ("score", "scorer", task.score),
+    )
+    problems = []
+    for section, kind, refs in sections:
+        for index, ref in enumerate(refs):
+            try:
+                registry.get(kind, ref.name).load()(**ref.parameters)
+            except (MissingPartError, PluginError):
+                continue
+            except CrevalError as error:
+                what, cure = error.what, error.cure
+            except Exception as error:  # a plugin's own code
+                what, cure = f"{type(error).__name__}: {error}", None
+            else:
+                continue
+            listed = isinstance(task.resolved.get(section), list)
+            path = f"{section}[{index}]" if listed else section
+            problems.append(_at(task, path, f"the {kind} {ref.name!r} cannot be made: {what}", cure))
+    return problems
 
 
 def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence[Problem]:

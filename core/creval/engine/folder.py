@@ -54,17 +54,21 @@ class RunFolder:
     def create(cls, path: Path) -> RunFolder:
         """Make a new run folder. Raises RunError where one stands there already."""
         folder = cls(path)
-        if folder.manifest.exists():
-            raise RunError(
-                "a run stands there already",
-                where=str(path),
-                cure=f"Go on with it: creval resume {path}. Or choose another folder with --output.",
-            )
+        folder.check_new()
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise disk_error(error, path / "run.json") from error
         return folder
+
+    def check_new(self) -> None:
+        """Raises RunError where a run stands here already; ask again once the folder is locked."""
+        if self.manifest.exists():
+            raise RunError(
+                "a run stands there already",
+                where=str(self.path),
+                cure=f"Go on with it: creval resume {self.path}. Or choose another folder with --output.",
+            )
 
     @classmethod
     def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:

@@ -13,6 +13,8 @@ from creval.errors import UsageError
 
 __all__ = ["RunOptions", "parse_limit"]
 
+MAX_REPEATS = 1_000_000
+_REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 
 
@@ -60,9 +62,26 @@ class RunOptions:
             raise UsageError("concurrency must be at least 1", where="--concurrency")
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise UsageError(f"{self.timeout} is no time limit for a call", where="--timeout", cure="Give seconds.")
+        if self.repeats is not None and self.repeats > MAX_REPEATS:
+            raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", cure=_REPEATS_CURE)
         _check_plain(self.generation)
+        object.__setattr__(self, "generation", _flat(self.generation))
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
+
+
+def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings with those under `extra` beside the others, as a task's settings are kept."""
+    if "extra" not in generation:
+        return generation
+    extra = generation["extra"]
+    if not isinstance(extra, Mapping):
+        raise UsageError("extra must be a mapping of settings", where="--generation", cure="Write extra={name: value}.")
+    rest = {name: value for name, value in generation.items() if name != "extra"}
+    twice = sorted(rest.keys() & extra.keys())
+    if twice:
+        raise UsageError(f"{twice[0]!r} is set twice, also under extra", where="--generation", cure="Keep one of them.")
+    return {**rest, **extra}
 
 
 def _check_plain(generation: Mapping[str, Any]) -> None:

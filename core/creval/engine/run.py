@@ -53,6 +53,7 @@ def run_new(
     else:
         folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
     with RunLock(folder.path):
+        folder.check_new()  # another process may have begun and ended here since
         manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
         return RunSteps(folder, manifest, setup, plans, watcher).whole()
 

@@ -71,9 +71,11 @@ class Setup:
         """Open the target (unless only scoring is to be done) and every resource that the tasks' components use.
 
         What is missing must show before the first call, not after the last.
-        Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code).
+        Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code, a task without the
+        baseline that is to play it).
         """
         spec = self.models.get(TARGET).spec if target else ""
+        _check_baseline(self.tasks, spec)
         for task in self.tasks:
             context = self.contexts[task.name]
             for name in self._uses(task, spec):
@@ -127,7 +129,7 @@ def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) 
 
 
 def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
-    """A misspelt name in --data or --resource would silently do nothing: refuse it."""
+    """A misspelt name in --data, --resource or --role would silently do nothing: refuse it."""
     names = {name for task in tasks for name in (task.name, task.qualified)}
     for name in options.data:
         if name not in names:
@@ -137,6 +139,24 @@ def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
         if name not in resources:
             raise UnknownNameError(
                 "resource", name, sorted(resources), where="--resource", hint="No chosen task uses it."
+            )
+
+    roles = {role for task in tasks for role in (*task.roles, *task.role_models)}
+    for name in options.roles:
+        if name == TARGET:
+            raise UsageError("the target is no role to fill", where="--role", cure="Name it with --model.")
+        if name not in roles:
+            raise UnknownNameError("role", name, sorted(roles), where="--role", hint="No chosen task asks it.")
+
+
+def _check_baseline(tasks: Sequence[Task], spec: str) -> None:
+    provider, _, which = spec.partition("/")
+    for task in tasks if provider == "baseline" else ():
+        if which not in task.baselines:
+            raise UsageError(
+                f"the task {task.name!r} has no {which} baseline",
+                where="--model",
+                cure=f"Leave the task out, or name one in its YAML:  baselines: {{{which}: <component>}}",
             )
 
 

@@ -72,7 +72,8 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         super().__init__(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
         plain = {name: FILTERS[name] if name in _AT_ONCE else charging(FILTERS[name]) for name in _FILTERS}
         self.filters = {**plain, **FILTERS_OF_OURS}
-        self.tests = {name: charging(test) if name in _COMPARING else test for name, test in self.tests.items()}
+        tests: dict[str, Any] = dict(self.tests)
+        self.tests = {name: charging(test) if name in _COMPARING else test for name, test in tests.items()}
         self.globals = {"range": numbers, "dict": checked_dict, "namespace": namespace}
 
     def prepare(self, source: str) -> nodes.Template:
