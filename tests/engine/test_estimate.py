@@ -35,6 +35,16 @@ def test_on_this_machine_it_is_free_and_elsewhere_a_price_may_be_unknown(make_ta
     assert not options().output.exists()
 
 
+def test_no_key_is_needed(make_task, options, monkeypatch):
+    without = estimate_run([make_task()], "openai/gpt-4o-mini", options())
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    assert without == estimate_run([make_task()], "openai/gpt-4o-mini", options())
+    assert without[0].price > 0
+    monkeypatch.delenv("OPENAI_API_KEY")
+    own = options(base_url="https://models.invalid/v1")
+    assert estimate_run([make_task()], "openai/gpt-4o-mini", own)[0].price is None
+
+
 def test_tasks_and_model_are_needed(options):
     with pytest.raises(UsageError):
         estimate_run([], "openai/x", options())

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan, Work
 from creval.engine.session import LiveSession, TaskRuntime
-from creval.engine.setup import open_plans, open_setup
-from creval.errors import CrevalError, UsageError
-from creval.models.model import Model
+from creval.engine.setup import Setup, open_plans, open_setup
+from creval.errors import CrevalError, MissingPartError, UsageError
+from creval.models.model import price_of
+from creval.models.opening import listed_price
+from creval.models.options import ModelOptions
 from creval.plugins.loader import load_plugins
 from creval.types.messages import GenerateRequest, Message, Origin
 
 __all__ = ["TaskEstimate", "estimate_run"]
+
+Pricing = Callable[[GenerateRequest], float | None]
 
 LOOKED_AT = 50
 _CHARACTERS_A_TOKEN = 4
@@ -44,11 +48,21 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> list[
     plugins = load_plugins()
     plans = open_plans(list(tasks), options, plugins)
     setup = open_setup([plan.task for plan in plans], {TARGET: model, **options.roles}, options, plugins)
-    target = setup.models.get(TARGET)
-    return [_estimate(plan, setup.runtime(plan.task), target) for plan in plans]
+    price = _pricing(setup, model, options)
+    return [_estimate(plan, setup.runtime(plan.task), price) for plan in plans]
 
 
-def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: Model) -> TaskEstimate:
+def _pricing(setup: Setup, model: str, options: RunOptions) -> Pricing:
+    """Return what prices a request: the model, or where a key is missing, which nothing needs here, the table alone."""
+    try:
+        return setup.models.get(TARGET).estimate
+    except MissingPartError:
+        model_options = ModelOptions(base_url=options.base_url, offline=options.offline)
+        price = listed_price(model, setup.plugins.registry, model_options)
+        return lambda request: None if price is None else price_of(request, price)
+
+
+def _estimate(plan: TaskPlan, runtime: TaskRuntime, pricing: Pricing) -> TaskEstimate:
     works = list(itertools.islice(plan.works(lambda key: False), LOOKED_AT))
     requests = [_request(runtime, work) for work in works]
     share = plan.total / len(works) if works else 0.0
@@ -56,7 +70,7 @@ def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: Model) -> TaskEstima
     turns = max(1, int(getattr(runtime.protocol, "expected_calls", 1)))
     calls = plan.total * turns
     answer = int(_settings(runtime).get("max_tokens") or _UNSTATED_ANSWER)
-    prices = [target.estimate(request) for request in requests]
+    prices = [pricing(request) for request in requests]
     known = [price for price in prices if price is not None]
     price = sum(known) * share * turns if len(known) == len(prices) else None
     tokens = int(characters / _CHARACTERS_A_TOKEN * share * turns)

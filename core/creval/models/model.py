@@ -21,7 +21,7 @@ from creval.models.traits import ProviderTraits
 from creval.types.components import Provider
 from creval.types.messages import GenerateRequest, Reply, Usage
 
-__all__ = ["Model", "Parts"]
+__all__ = ["Model", "Parts", "price_of"]
 
 _CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
 _INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not kept
@@ -90,10 +90,7 @@ class Model:
         price = self._parts.price
         if price is None:
             return None
-        asked = sum(len(message.content) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
-        limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
-        answer = int(limit) if isinstance(limit, int | float) else asked
-        return price.cost(Usage(asked, answer * request.n))
+        return price_of(request, price)
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the reply with `request.n` completions.
@@ -213,6 +210,14 @@ class Model:
         if price is None or not reply.usage.input_tokens:
             return reply
         return replace(reply, cost=price.cost(reply.usage))
+
+
+def price_of(request: GenerateRequest, price: Price) -> float:
+    """About what a request costs at most in US dollars; without `max_tokens` the answer is as long as the question."""
+    asked = sum(len(message.content) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
+    limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
+    answer = int(limit) if isinstance(limit, int | float) else asked
+    return price.cost(Usage(asked, answer * request.n))
 
 
 def _is_empty(reply: Reply) -> bool:

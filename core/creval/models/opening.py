@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from creval.errors import UnknownNameError, UsageError
 from creval.models.cache import ResponseCache
+from creval.models.endpoints import ENDPOINTS
 from creval.models.model import Model, Parts
 from creval.models.options import ModelOptions
-from creval.models.prices import PriceTable
+from creval.models.prices import Price, PriceTable
 from creval.models.retries import RetryPolicy
+from creval.models.secrets import find_key
 from creval.models.spec import ModelSpec
 from creval.models.traits import ProviderTraits
 from creval.plugins.registry import Component, Registry
 from creval.types.components import Provider
 
-__all__ = ["open_model", "provider_names"]
+__all__ = ["listed_price", "open_model", "provider_names"]
 
 _GENERIC = "chat"
 _FALLBACK = "litellm"
@@ -52,6 +54,18 @@ def open_model(spec: str, registry: Registry, options: ModelOptions | None = Non
         cache=ResponseCache(options.cache) if options.cache and traits.cacheable else None,
     )
     return Model(name, parts)
+
+
+def listed_price(spec: str, registry: Registry, options: ModelOptions) -> Price | None:
+    """Return what the price table says of a model, without opening it: no key is needed.
+
+    None where the table has none, or the model's address is the user's own. Raises UnknownNameError, UsageError.
+    """
+    table = PriceTable()
+    name, _ = _resolve(ModelSpec.parse(spec), registry, options, table)
+    endpoint = ENDPOINTS.get(name.provider)
+    own = options.base_url or (endpoint is not None and (not endpoint.prices or find_key(endpoint.url_vars)))
+    return None if own else table.find(*_vendor(name))
 
 
 def provider_names(registry: Registry, table: PriceTable | None = None) -> list[str]:
