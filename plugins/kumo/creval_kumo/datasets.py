@@ -19,14 +19,18 @@ __all__ = ["KumoDocs", "game_doc"]
 
 
 def game_doc(instance: Instance, domain: Domain) -> dict[str, Any]:
-    """Return a game as the fields of a doc: the game, its book, and the domain's words for the prompt."""
+    """Return a game as the fields of a doc: the game, its book, and the domain's words for the prompt.
+
+    A game that has no book gets one by template.
+    """
     return instance.to_doc() | {
         "id": f"{instance.domain}-{len(instance.truths)}x{len(instance.actions)}-{instance.seed}",
         "title": domain.title,
         "goal": domain.goal,
+        "about": {name: domain.truth_by_name[name].about for name in instance.truths},
         "truth_noun": {"singular": domain.truth_noun.singular, "plural": domain.truth_noun.plural},
         "action_noun": {"singular": domain.action_noun.singular, "plural": domain.action_noun.plural},
-        "book": write_book(instance, domain),
+        "book": instance.book or write_book(instance, domain),
     }
 
 

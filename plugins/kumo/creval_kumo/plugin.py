@@ -9,7 +9,7 @@ from typing import Any
 from creval.plugins import hookimpl
 from creval.plugins.registry import Registry
 
-__all__ = ["creval_components", "creval_tasks"]
+__all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
 
 def _object(required: Sequence[str] = (), **properties: Any) -> Mapping[str, Any]:
@@ -38,6 +38,20 @@ _ANALYSES = (
 def creval_tasks() -> Sequence[Path]:
     """The task files of this plugin."""
     return [Path(__file__).parent / "tasks"]
+
+
+@hookimpl
+def creval_commands() -> Mapping[str, str]:
+    """Commands under `creval kumo`."""
+    return {
+        "book": "creval_kumo.cli.book:book",
+        "configure": "creval_kumo.cli.configure:configure",
+        "domains": "creval_kumo.cli.domains:domains",
+        "generate": "creval_kumo.cli.generate:generate",
+        "import": "creval_kumo.cli.importing:import_published",
+        "propose": "creval_kumo.cli.propose:propose",
+        "trajectories": "creval_kumo.cli.trajectories:trajectories",
+    }
 
 
 @hookimpl

@@ -79,14 +79,25 @@ class SmallGame:
         return best
 
     def _tries(self, truths: int, actions: int) -> list[tuple[float, int, Moves]]:
-        """Per action a lower bound of its value (each live next state takes a step), what remains, and where to."""
+        """Per action a lower bound of its value (each live next state takes a step), what remains, and where to.
+
+        An action after which play always ends is the best there can be, and the only one then.
+        """
         tries = []
+        valid, loose = self.puzzle.valid, self._loose
         for action, outcomes in enumerate(self.puzzle.outcomes):
             if actions >> action & 1:
                 rest = actions ^ 1 << action
-                loose = self._loose[rest]
-                live = tuple(move for move in _moves(outcomes, truths, self.puzzle.valid) if not move[0] & loose)
-                tries.append((1.0 + sum(chance for _, chance in live), rest, live))
+                without = loose[rest]
+                least = 1.0
+                live = []
+                for move in _moves(outcomes, truths, valid):
+                    if not move[0] & without:
+                        live.append(move)
+                        least += move[1]
+                if not live:
+                    return [(1.0, rest, ())]
+                tries.append((least, rest, tuple(live)))
         tries.sort()
         return tries
 

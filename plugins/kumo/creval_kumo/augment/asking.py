@@ -1,0 +1,76 @@
+"""Asks the augmenter, and goes on where its answer broke off.
+
+Source: paper 002, Methods, "Automatic domain proposal and seed configs generation": generation continues from
+truncation points up to a retry limit of 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from creval.errors import FatalModelError
+from creval.models.model import Model
+from creval.types.messages import GenerateRequest, Message, Origin
+from creval.types.sample import SampleKey
+from creval_kumo.augment.prompting import text
+
+__all__ = ["MAX_CONTINUATIONS", "Augmenter", "joined"]
+
+MAX_CONTINUATIONS = 3
+MAX_ANSWER = 1_000_000
+"""Characters of one answer; more is refused."""
+_SHORTEST_OVERLAP = 12
+_LONGEST_OVERLAP = 2000
+_FENCE = "```"
+
+
+@dataclass
+class Augmenter:
+    """A model in the role `augmenter`, for one piece of work (`subject`); `settings` are generation settings."""
+
+    model: Model
+    subject: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    calls: int = 0
+
+    async def ask(self, messages: Sequence[Message], whole: Callable[[str], bool] | None = None) -> str:
+        """Return the answer, continued up to MAX_CONTINUATIONS times while it was cut or is not `whole`.
+
+        What is still cut then is returned as it is: whoever reads it finds it incomplete. Raises ModelError where a
+        call fails or the model declines.
+        """
+        answer, cut = await self._call(messages)
+        for _ in range(MAX_CONTINUATIONS):
+            if not cut and (whole is None or whole(answer)):
+                break
+            more, cut = await self._call([*messages, Message("assistant", answer), Message("user", text("go_on"))])
+            answer = joined(answer, more)
+        return answer
+
+    async def _call(self, messages: Sequence[Message]) -> tuple[str, bool]:
+        key = SampleKey("kumo_augment", self.subject, "default", 0)
+        origin = Origin(key, role="augmenter", call=self.calls)
+        self.calls += 1
+        reply = await self.model.generate(GenerateRequest(tuple(messages), dict(self.settings), origin))
+        completion = reply.completions[0]
+        if completion.refusal or completion.finish_reason == "content_filter":
+            raise FatalModelError(
+                f"the model declined: {completion.refusal or 'content filter'}", where=self.model.spec
+            )
+        if len(completion.text) > MAX_ANSWER:
+            raise FatalModelError(f"the answer has more than {MAX_ANSWER} characters", where=self.model.spec)
+        return completion.text, completion.finish_reason == "length"
+
+
+def joined(answer: str, more: str) -> str:
+    """Join an answer and its continuation: without the fence that opens it anew, and without what it repeats."""
+    if answer.count(_FENCE) % 2 and more.lstrip().startswith(_FENCE):
+        first, line_break, rest = more.lstrip().partition("\n")
+        if line_break and first.removeprefix(_FENCE).strip().isalpha():
+            more = rest
+    for length in range(min(len(answer), len(more), _LONGEST_OVERLAP), _SHORTEST_OVERLAP - 1, -1):
+        if answer.endswith(more[:length]):
+            return answer + more[length:]
+    return answer + more

@@ -1,0 +1,25 @@
+"""Finds the plain data in an answer: inside a code fence, or from where it begins."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["data_part"]
+
+_FENCE = re.compile(r"^[ \t]*```[^\n]*\n", re.MULTILINE)
+
+
+def data_part(answer: str, begin: re.Pattern[str]) -> str:
+    """Return the text from the first match of `begin` on, up to the end of the fenced block that it stands in.
+
+    A block without an end goes on to the end of the answer. Without a match the whole answer is returned.
+    """
+    found = begin.search(answer)
+    if found is None:
+        return answer
+    before = len(_FENCE.findall(answer[: found.start()] + "\n"))
+    if before % 2:
+        end = re.compile(r"^[ \t]*```", re.MULTILINE).search(answer, found.start())
+        if end is not None:
+            return answer[found.start() : end.start()]
+    return answer[found.start() :]

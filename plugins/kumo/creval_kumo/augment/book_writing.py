@@ -1,0 +1,90 @@
+"""Stage d: a model writes the knowledge book of a game, and revises it while errors are detected (paper 002, Fig. 2d).
+
+Errors are detected twice: by the model, as in the paper, and by `book_check`, which decides. A book that the check does
+not pass is never handed out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from creval.errors import DataError
+from creval.types.messages import Message
+from creval_kumo.augment.asking import Augmenter
+from creval_kumo.augment.prompting import fill
+from creval_kumo.book_check import book_faults
+from creval_kumo.domain import Domain
+from creval_kumo.instance import Instance
+from creval_kumo.trajectories.conversation import symbolic_book
+
+__all__ = ["WrittenBook", "write_book_by_model"]
+
+MAX_ROUNDS = 3
+_FENCED = re.compile(r"\A\s*```[a-z]*\n(.*)\n```\s*\Z", re.DOTALL)
+_NO_ERRORS = re.compile(r"\bNO ERRORS?\b")
+_MAX_ERRORS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenBook:
+    """The text, how often it was revised, and the errors that were found on the way."""
+
+    text: str
+    revisions: int
+    errors: tuple[str, ...]
+
+
+async def write_book_by_model(
+    augmenter: Augmenter, instance: Instance, domain: Domain, rounds: int = MAX_ROUNDS
+) -> WrittenBook:
+    """Return a book that passes the check.
+
+    At most `rounds` revisions are asked for. What the model still objects to after the last is let pass if the check
+    finds nothing. Raises DataError where the check still finds faults, ModelError where a call fails.
+    """
+    shared = _shared(instance, domain)
+    book = _unfenced(await augmenter.ask([Message("user", fill("book_write", goal=domain.goal, **shared))]))
+    errors: list[str] = []
+    for revisions in range(rounds + 1):
+        faults = book_faults(book, instance)
+        if revisions == rounds:
+            break
+        found = list(dict.fromkeys([*faults, *await _detected(augmenter, book, shared)]))
+        if not found:
+            return WrittenBook(book, revisions, tuple(errors))
+        errors += found
+        listed = "\n".join(f"- {error}" for error in found[:_MAX_ERRORS])
+        revised = fill("book_revise", book=book, errors=listed, **shared)
+        book = _unfenced(await augmenter.ask([Message("user", revised)]))
+    if faults:
+        shown = "\n".join(f"  {fault}" for fault in faults[:10])
+        raise DataError(
+            f"after {rounds} revisions the book still has {len(faults)} faults:\n{shown}",
+            where=f"{instance.domain} {instance.seed}, written by {augmenter.model.spec}",
+            cure="Allow more --rounds, take another model, or leave --augmenter out for books by template.",
+        )
+    return WrittenBook(book, rounds, tuple(errors))
+
+
+async def _detected(augmenter: Augmenter, book: str, shared: dict[str, str]) -> list[str]:
+    """The errors that the model finds; an answer that is no list counts as none."""
+    answer = await augmenter.ask([Message("user", fill("book_detect", book=book, **shared))])
+    if _NO_ERRORS.search(answer):
+        return []
+    return [line.strip()[2:].strip() for line in answer.splitlines() if line.strip().startswith("- ")]
+
+
+def _shared(instance: Instance, domain: Domain) -> dict[str, str]:
+    return {
+        "truths": ", ".join(instance.truths),
+        "truth_noun": domain.truth_noun.singular,
+        "truths_noun": domain.truth_noun.plural,
+        "actions_noun": domain.action_noun.plural,
+        "config": symbolic_book(instance),
+    }
+
+
+def _unfenced(answer: str) -> str:
+    found = _FENCED.match(answer)
+    return (found[1] if found else answer).strip() + "\n"

@@ -1,0 +1,3 @@
+"""Commands under `creval kumo`."""
+
+from __future__ import annotations

@@ -1,0 +1,108 @@
+"""`creval kumo book`: knowledge books of games, by template or by a model (stage d), and their check."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from creval.errors import DataError
+from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
+from creval_kumo.cli.shared import json_line, output_option, read_lines, write_lines
+
+if TYPE_CHECKING:
+    from creval.models.model import Model
+    from creval_kumo.augment.book_writing import WrittenBook
+    from creval_kumo.domain import Domain
+    from creval_kumo.instance import Instance
+
+    Game = tuple[dict[str, Any], Instance, Domain]
+
+__all__ = ["book"]
+
+AT_ONCE = 8
+
+
+@click.command(epilog="Example: creval kumo book games.jsonl --augmenter openai/gpt-4o -o with_books.jsonl")
+@click.argument("games", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--check", is_flag=True, help="Only check the books that the games have; exit code 1 where one is faulty."
+)
+@augmenter_options(required=False)
+@click.option("--rounds", type=click.IntRange(min=0), default=3, show_default=True, help="Revisions a book at most.")
+@output_option("JSON Lines of the games with the new books; without it they are printed.")
+def book(games: Path, check: bool, rounds: int, output: Path | None, **given: Any) -> None:
+    """Write the books of GAMES (a file of `creval kumo generate`) anew: by template, or by a model.
+
+    A model's book is searched for errors, by the model and by a check that knows every fact of the game, and revised
+    until none is found. A book that the check does not pass ends the command.
+    """
+    rows = [_game(row, f"{games}:{number}") for number, row in enumerate(read_lines(games), start=1)]
+    if check:
+        sys.exit(_check(rows))
+    if given["augmenter"] is None:
+        from creval_kumo.book import write_book
+
+        texts = [write_book(instance, domain) for _, instance, domain in rows]
+    else:
+        written = _written(rows, rounds, given)
+        texts = [one.text for one in written]
+        revisions = sum(one.revisions for one in written)
+        click.echo(f"{len(texts)} books, {revisions} revisions", err=True)
+    lines = (json_line({**row, "book": text}) for (row, _, _), text in zip(rows, texts, strict=True))
+    count = write_lines(output, lines)
+    if output is not None:
+        click.echo(f"{count} games written to {output}", err=True)
+
+
+def _game(row: dict[str, Any], where: str) -> Game:
+    from creval_kumo.domain import Domain, Noun, Truth
+    from creval_kumo.instance import Instance
+
+    try:
+        instance = Instance.from_doc(row)
+        nouns = Noun(**row["truth_noun"]), Noun(**row["action_noun"])
+        truths = tuple(Truth(name, str(row["about"][name])) for name in instance.truths)
+        domain = Domain(instance.domain, str(row["title"]), str(row["goal"]), *nouns, truths, ())
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"not a game of creval kumo generate: {error!r}", where=where) from error
+    return row, instance, domain
+
+
+def _check(games: Sequence[Game]) -> int:
+    from creval_kumo.book_check import book_faults
+
+    bad = 0
+    for row, instance, _ in games:
+        faults = book_faults(instance.book, instance)
+        bad += bool(faults)
+        for fault in faults:
+            click.echo(f"{row.get('id', instance.seed)}: {fault}")
+    click.echo(f"{len(games)} books, {bad} with faults", err=True)
+    return 1 if bad else 0
+
+
+def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[WrittenBook]:
+    from creval_kumo.augment.asking import Augmenter
+    from creval_kumo.augment.book_writing import write_book_by_model
+
+    async def work(model: Model) -> list[WrittenBook]:
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def one(instance: Instance, domain: Domain) -> WrittenBook:
+            async with places:
+                augmenter = Augmenter(model, f"{instance.domain}-{instance.seed}", generation(given))
+                return await write_book_by_model(augmenter, instance, domain, rounds)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(instance, domain)) for _, instance, domain in games]
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return [task.result() for task in tasks]
+
+    return run_with_model(given, work)

@@ -1,0 +1,70 @@
+"""`creval kumo configure`: a model writes the seed configuration of proposed domains (stage b)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from creval.errors import DataError, UnknownNameError
+from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
+from creval_kumo.cli.shared import read_lines
+
+if TYPE_CHECKING:
+    from creval.models.model import Model
+    from creval_kumo.augment.proposal import Proposal
+    from creval_kumo.domain import Domain
+
+__all__ = ["configure"]
+
+
+@click.command(epilog="Example: creval kumo configure proposals.jsonl --name star_maps --augmenter openai/o1")
+@click.argument("domain", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", metavar="N", help="Which of the proposals; not needed for a file with one.")
+@augmenter_options(required=True)
+@click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True, help="Configurations at most.")
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Default: <name>.yaml"
+)
+def configure(domain: Path, name: str | None, tries: int, output: Path | None, **given: Any) -> None:
+    """Let a model write truths, actions and outcomes of a proposed domain; DOMAIN is a file of `creval kumo propose`.
+
+    What the model writes is read as plain data and checked; a faulty configuration is written again with its faults
+    before the model's eyes. The result is a domain file: creval kumo generate --domain FILE
+    """
+    from creval_kumo.augment.asking import Augmenter
+    from creval_kumo.augment.configuration import configure as ask
+    from creval_kumo.augment.domain_text import domain_yaml
+
+    proposal = _proposal(domain, name)
+
+    async def work(model: Model) -> Domain:
+        return await ask(Augmenter(model, proposal.name, generation(given)), proposal, tries=tries)
+
+    made = run_with_model(given, work)
+    target = output or Path(f"{proposal.name}.yaml")
+    comment = f"Proposed and configured by {given['augmenter']} with creval kumo configure."
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(domain_yaml(made, comment), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"the file cannot be written: {error.strerror or error}", where=str(target)) from error
+    click.echo(f"{len(made.truths)} truths and {len(made.actions)} actions written to {target}", err=True)
+
+
+def _proposal(file: Path, name: str | None) -> Proposal:
+    from creval_kumo.augment.proposal import Proposal
+
+    found: dict[str, Proposal] = {}
+    for number, row in enumerate(read_lines(file), start=1):
+        try:
+            proposal = Proposal.from_row(row)
+        except ValueError as error:
+            raise DataError(f"not a proposal: {error}", where=f"{file}:{number}") from error
+        found[proposal.name] = proposal
+    if name is None and len(found) == 1:
+        return next(iter(found.values()))
+    if name not in found:
+        raise UnknownNameError("proposal", name or "", list(found), where=str(file), hint="Choose one: --name N")
+    return found[name]

@@ -1,0 +1,32 @@
+"""`creval kumo generate`: fresh games with their knowledge books."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval_kumo.cli.shared import chosen_domain, game_options, json_line, output_option, sizes, write_lines
+
+__all__ = ["generate"]
+
+
+@click.command(epilog="Example: creval kumo generate --domain medical --truths 12 --actions 16 --count 2 --seed 7")
+@game_options
+@click.option("--count", type=click.IntRange(min=1), default=50, show_default=True, help="How many games.")
+@output_option("JSON Lines; without it they are printed. Play it: creval --tasks kumo --data kumo=FILE --model M")
+def generate(output: Path | None, count: int, **given: Any) -> None:
+    """Generate games from a domain: the same bytes from the same seed on every machine.
+
+    The observations of each game leave exactly the valid truths. No two games of a set are equal.
+    """
+    from creval_kumo.datasets import game_doc
+    from creval_kumo.generation import generate as games
+
+    domain = chosen_domain(given)
+    made = itertools.islice(games(domain, sizes(given), given["seed"]), count)
+    written = write_lines(output, (json_line(game_doc(game, domain)) for game in made))
+    if output is not None:
+        click.echo(f"{written} games written to {output}", err=True)

@@ -1,0 +1,37 @@
+"""`creval kumo propose`: a model proposes domains (stage a)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
+from creval_kumo.cli.shared import json_line, output_option, write_lines
+
+if TYPE_CHECKING:
+    from creval.models.model import Model
+    from creval_kumo.augment.proposal import Proposal
+
+__all__ = ["propose"]
+
+
+@click.command(epilog="Example: creval kumo propose --augmenter openai/o1 --count 3 -o proposals.jsonl")
+@augmenter_options(required=True)
+@click.option("--count", type=click.IntRange(1, 100), default=5, show_default=True, help="How many domains.")
+@click.option("--topic", metavar="T", help="The field that they must belong to, e.g. geology.")
+@output_option("JSON Lines; without it they are printed. Go on with: creval kumo configure FILE")
+def propose(output: Path | None, count: int, topic: str | None, **given: Any) -> None:
+    """Let a model propose domains: a goal, what the truths are, what the actions are."""
+    from creval_kumo.augment.asking import Augmenter
+    from creval_kumo.augment.proposal import propose as ask
+    from creval_kumo.domains import domain_names
+
+    async def work(model: Model) -> list[Proposal]:
+        return await ask(Augmenter(model, "domains", generation(given)), count, domain_names(), topic)
+
+    proposals = run_with_model(given, work)
+    write_lines(output, (json_line(one.to_row()) for one in proposals))
+    if output is not None:
+        click.echo(f"{len(proposals)} proposals written to {output}", err=True)

@@ -1,0 +1,75 @@
+"""Lines in order from several processes, the same as from one.
+
+Each process draws its games without knowing the others'. Doubles are rare; the parent, which sees all keys in order,
+draws again where one comes up, from where the worker stopped. That is just what a single process does.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from creval_kumo.trajectories.rows import LineMaker, TrajectorySet
+
+__all__ = ["trajectory_lines"]
+
+CHUNK = 200
+
+
+class _Drawn(NamedTuple):
+    key: bytes
+    attempt: int
+    line: str
+
+
+_maker_of_process: list[LineMaker] = []
+
+
+def trajectory_lines(games: TrajectorySet, start: int, stop: int, seen: set[bytes], workers: int = 1) -> Iterator[str]:
+    """Yield the lines of the games `start` to `stop` - 1. `seen` holds the keys of all games before; it grows."""
+    maker = LineMaker(games)
+    maker.maker.seen = seen
+    if workers <= 1:
+        for number in range(start, stop):
+            yield maker.line(maker.maker.make(number))
+        return
+    for number, drawn in zip(itertools.count(start), _drawn(games, start, stop, workers), strict=False):
+        if drawn.key in seen:
+            yield maker.line(maker.maker.make(number, drawn.attempt + 1))
+        else:
+            seen.add(drawn.key)
+            yield drawn.line
+
+
+def _drawn(games: TrajectorySet, start: int, stop: int, workers: int) -> Iterator[_Drawn]:
+    """Draw in chunks, a few ahead of what is taken, so that memory stays bounded."""
+    context = get_context("spawn")
+    chunks = iter(range(start, stop, CHUNK))
+    waiting: deque[Future[list[_Drawn]]] = deque()
+    with ProcessPoolExecutor(workers, context, _start, (games,)) as pool:
+        try:
+            for first in itertools.islice(chunks, 2 * workers):
+                waiting.append(pool.submit(_chunk, first, min(stop, first + CHUNK)))
+            while waiting:
+                yield from waiting.popleft().result()
+                for first in itertools.islice(chunks, 1):
+                    waiting.append(pool.submit(_chunk, first, min(stop, first + CHUNK)))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _start(games: TrajectorySet) -> None:
+    _maker_of_process.append(LineMaker(games))
+
+
+def _chunk(start: int, stop: int) -> list[_Drawn]:
+    maker = _maker_of_process[0]
+    drawn = []
+    for number in range(start, stop):
+        made = maker.maker.draw(number)
+        drawn.append(_Drawn(made.key, made.attempt, maker.line(made)))
+    return drawn

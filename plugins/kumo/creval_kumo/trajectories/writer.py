@@ -1,0 +1,107 @@
+"""Writes trajectories to a file that can be gone on with after any interruption."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from creval.errors import DataError, UsageError
+from creval_kumo.trajectories.rows import KEY_DIGITS, LineMaker, TrajectorySet
+from creval_kumo.trajectories.stream import trajectory_lines
+
+__all__ = ["Written", "write_trajectories"]
+
+_HEAD = b'{"key": "'
+_FLUSH_EVERY = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many lines the file held before, and how many were added."""
+
+    found: int
+    added: int
+
+
+def write_trajectories(
+    games: TrajectorySet, count: int, output: Path, workers: int = 1, progress: Callable[[int], None] | None = None
+) -> Written:
+    """Write the first `count` trajectories of a set to `output`, or go on where a file of the same set ends.
+
+    A line that was cut off is dropped. `progress` is told the number of lines now and then.
+
+    Raises:
+        UsageError: the file holds something else, or another process writes it.
+        DataError: the file cannot be written, or no further game can be found.
+    """
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with output.open("a+b") as file:
+            _lock(file, output)
+            seen = _resume(file, games, output)
+            found = len(seen)
+            for number, line in enumerate(trajectory_lines(games, found, count, seen, workers), start=found + 1):
+                file.write(line.encode())
+                if number % _FLUSH_EVERY == 0:
+                    file.flush()
+                    if progress is not None:
+                        progress(number)
+    except OSError as error:
+        raise DataError(f"the file cannot be written: {error.strerror or error}", where=str(output)) from error
+    return Written(found, max(0, count - found))
+
+
+def _lock(file: BinaryIO, output: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(
+            "another process writes this file", where=str(output), cure="Wait for it, or choose another --output."
+        ) from None
+
+
+def _resume(file: BinaryIO, games: TrajectorySet, output: Path) -> set[bytes]:
+    """Return the keys of the whole lines of the file, cut off what follows them, and check the last against the set."""
+    seen: set[bytes] = set()
+    last, end = b"", 0
+    file.seek(0)
+    for line in file:
+        if not line.endswith(b"\n"):
+            break
+        seen.add(_key(line, output, len(seen) + 1))
+        last, end = line, end + len(line)
+    file.truncate(end)
+    file.seek(0, os.SEEK_END)
+    if last:
+        _check_last(last, seen, games, output)
+    return seen
+
+
+def _key(line: bytes, output: Path, number: int) -> bytes:
+    digits = line[len(_HEAD) : len(_HEAD) + KEY_DIGITS]
+    if line.startswith(_HEAD) and len(digits) == KEY_DIGITS:
+        try:
+            return bytes.fromhex(digits.decode("ascii"))
+        except ValueError:
+            pass
+    raise UsageError("the file holds something else than trajectories", where=f"{output}:{number}", cure=_CURE)
+
+
+_CURE = "Choose another --output, or remove the file."
+
+
+def _check_last(last: bytes, seen: set[bytes], games: TrajectorySet, output: Path) -> None:
+    maker = LineMaker(games)
+    number = len(seen) - 1
+    key = _key(last, output, len(seen))
+    maker.maker.seen = seen - {key}
+    if maker.line(maker.maker.make(number)).encode() != last:
+        raise UsageError(
+            "the file holds the trajectories of another domain, size or seed",
+            where=f"{output}:{number + 1}",
+            cure=_CURE,
+        )
