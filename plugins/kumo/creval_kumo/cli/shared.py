@@ -22,7 +22,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 MAX_LINE = 4_000_000
 
 _GAME = (
-    click.option("--domain", required=True, metavar="D", help="A domain by name, or a file that ends in .yaml."),
+    click.option(
+        "--domain", default="medical", show_default=True, metavar="D", help="A domain, or a file that ends in .yaml."
+    ),
     click.option("--truths", type=int, default=4, show_default=True, help="Truths a game (N_truth)."),
     click.option("--actions", type=int, default=6, show_default=True, help="Actions a game (N_action)."),
     click.option("--valid", type=int, default=1, show_default=True, help="Valid truths a game (N_valid)."),

@@ -23,8 +23,8 @@ __all__ = ["trajectories"]
     "--workers", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Processes; by default one a processor."
 )
 @click.option(
-    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", required=True,
-    help="Where to; a file of the same set is gone on with."
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    default=Path("trajectories.jsonl"), show_default=True, help="Where to; a file of the same set is gone on with."
 )  # fmt: skip
 def trajectories(count: int, form: str, workers: int, output: Path, **given: Any) -> None:
     """Write optimal games as conversations: a symbolic knowledge book, messages, and which of them count in the loss.
