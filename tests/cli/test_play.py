@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,7 +243,8 @@ def test_the_page_serves_the_same_run(folder: Path) -> None:
             if state["phase"] == "ask":
                 told = {"view": state["view"], "value": answers[state["title"].rpartition(", ")[2]]}
                 _call(int(address[1]), "POST", "/answer", told)
-        assert ["spelling", "accuracy", "1.00"] in state["rows"]
+        (row,) = state["rows"]
+        assert (row[:2], float(row[2])) == (["spelling", "accuracy"], 1.0)
         out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
         assert "accuracy" in out
@@ -251,6 +253,34 @@ def test_the_page_serves_the_same_run(folder: Path) -> None:
             process.kill()
             process.wait()
     assert json.loads((folder / "run" / "results.json").read_text())["model"] == "human/p01"
+
+
+def test_an_error_of_the_run_is_told_on_the_page(folder: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "creval", "play", "./spelling.yaml", "--web", "--limit", "first:1", "-o", "run"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/", process.stderr.readline())
+        assert address
+        port, version = int(address[1]), 0
+        while (state := _call(port, "GET", f"/state?after={version}"))["phase"] != "closing":
+            version = state["version"]
+            if state["phase"] == "ask":
+                shutil.rmtree(folder / "run")
+                (folder / "run").write_text("no folder: the results cannot be written")
+                _call(port, "POST", "/answer", {"view": state["view"], "value": "word0"})
+        assert state["title"] == "Stopped by an error"
+        assert any("run" in line for line in state["lines"])
+        _call(port, "POST", "/seen", {})
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert "error:" in err
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def _call(port: int, method: str, path: str, told: Any = None) -> Any:

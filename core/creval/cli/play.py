@@ -132,6 +132,9 @@ def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
         click.echo(f"\n{words}\n  creval play --resume {shlex.quote(str(folder))}", err=True)
         place.show(Closing("Stopped", [words]))
         raise
+    except Exception as error:  # the command line tells it; who sits at a page must not be left waiting
+        place.show(Closing("Stopped by an error", [*str(error).splitlines(), "What you finished is saved."]))
+        raise
     code = ending(finished, 0.0)
     closing = _closing(finished)
     for line in closing.lines:

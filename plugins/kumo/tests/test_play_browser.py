@@ -62,11 +62,18 @@ class Player:
         return str(self.all(css)[0].text)
 
     def until(self, true: Any) -> Any:
-        from selenium.common.exceptions import StaleElementReferenceException
+        """Wait until something is true; where it never is, say what the page and the run show instead."""
+        from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
         from selenium.webdriver.support.ui import WebDriverWait
 
         wait = WebDriverWait(self.browser, PATIENCE, 0.05, (StaleElementReferenceException,))
-        return wait.until(lambda _: true())
+        try:
+            return wait.until(lambda _: true())
+        except TimeoutException:
+            ended = self.process.poll()
+            told = "still running" if ended is None else f"ended with {ended}: {self.process.communicate()}"
+            page = self.browser.execute_script("return document.body.innerText")
+            pytest.fail(f"waited in vain. The run: {told}. The page:\n{page}\n{self.browser.get_log('browser')}")
 
     def until_closing(self) -> None:
         self.until(lambda: self.all("#closing:not([hidden])"))

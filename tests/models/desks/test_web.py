@@ -190,8 +190,13 @@ def test_the_closing_is_shown_and_known_to_have_been_seen(desk: WebDesk, page: P
     assert state["rows"] == [["kumo", "1.00"]]
 
 
-def test_without_a_page_the_closing_waits_no_longer_than_told(desk: WebDesk) -> None:
+def test_a_page_that_has_gone_is_waited_for_no_longer_than_told(desk: WebDesk, page: Page) -> None:
+    page.next()
     assert desk.close_with(Closing("Done"), patience=0.01) is False
+
+
+def test_nobody_is_waited_for_where_nobody_came(desk: WebDesk) -> None:
+    assert desk.close_with(Closing("Done"), patience=float("inf")) is False
 
 
 def test_a_port_in_use_is_an_error_with_a_cure() -> None:

@@ -27,6 +27,7 @@ class Board:
         self.version = 1
         self.state = state
         self.closing_seen = asyncio.Event()
+        self.visited = False
         self._changed = asyncio.Event()
         self._view: View | None = None
         self._number = 0
@@ -41,6 +42,7 @@ class Board:
 
     async def newer(self, version: int, seconds: float) -> dict[str, Any]:
         """Return the state with its version, at once where it is another than `version`, else after some seconds."""
+        self.visited = True
         if version == self.version:
             try:
                 await asyncio.wait_for(self._changed.wait(), seconds)

@@ -19,7 +19,7 @@ __all__ = ["Around", "Painting", "paint"]
 
 WIDE = 110
 """From this width on the text stands beside the choices, not above them."""
-_LEAST = 6
+_LEAST = 8
 _FOOT = 3  # notice, prompt, and the line that the cursor goes to
 _FRAME = 2
 _HINT = Text("The terminal is too small for the text: + shows it.", style="dim")

@@ -78,10 +78,15 @@ class WebDesk:
         return value
 
     def close_with(self, closing: Closing, patience: float = 10.0) -> bool:
-        """Show the last words and wait until a page has them, at most `patience` seconds. Returns whether one has."""
+        """Show the last words and wait until a page has them, at most `patience` seconds. Returns whether one has.
+
+        Where nobody ever opened the page, nobody is waited for.
+        """
 
         async def last() -> bool:
             self._board.show(closing_state(self._player, closing))
+            if not self._board.visited:
+                return False
             try:
                 await asyncio.wait_for(self._board.closing_seen.wait(), patience)
             except TimeoutError:
