@@ -16,10 +16,12 @@ from creval_kumo.analysis.domain_text import domain_yaml
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.analysis.split import split_actions, split_domain
 from creval_kumo.analysis.split_command import SplitAnalysis
+from creval_kumo.datasets import KumoDocs
 from creval_kumo.domain import Action, Domain, Interval, Noun, Outcome, Truth
 from creval_kumo.domain_file import load_domain_file
 from creval_kumo.domains import domain_names, load_domain
 from creval_kumo.generation import Settings, generate
+from creval_kumo.golden import golden_run
 from creval_kumo.published import read_domains
 from creval_kumo.rules import PLAYABLE_RULES
 
@@ -145,6 +147,9 @@ def test_the_command_writes_two_domain_files_that_can_be_played(tmp_path: Path, 
     for file, row in zip(output.files, output.rows[1:], strict=True):
         half = load_domain_file(Path(file), PLAYABLE_RULES)
         assert (half.name, len(half.truths), len(half.actions)) == row[:3]
+        games = list(KumoDocs(domains=[file], truths=12, actions=16, count=3, seed=1).docs())
+        assert len(games) == 3
+        assert all(golden_run(game.fields).prediction in game.fields["valid_truths"] for game in games)
     assert [domain.name for domain in chosen_domains(output.files)] == ["MedicalEnv_ind", "MedicalEnv_ood"]
 
 
