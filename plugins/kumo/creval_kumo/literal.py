@@ -28,6 +28,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_EXPONENT = re.compile(r"[eE][+-]?")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": "", "0": "\0"}
 _CONSTANTS: Mapping[str, object] = {"True": True, "False": False, "None": None, "true": True, "false": False}
@@ -242,6 +243,12 @@ def _tokens(text: str) -> Iterator[Token]:
         if found is None:
             raise _bad_character(text, place, line)
         kind = str(found.lastgroup)
+        if kind == "string" and len(found.group()) == 2 and text[found.end() : found.end() + 1] == found.group()[0]:
+            raise LiteralError("strings in three quotation marks are not understood", line)
+        if kind == "number" and _EXPONENT.fullmatch(text, found.end()):
+            raise IncompleteText("the text breaks off inside a number", line)
+        if kind == "number" and text[found.end() : found.end() + 1].isalnum():
+            raise LiteralError(f"{text[place : found.end() + 1]!r} is no number", line)
         if kind != "space":
             yield Token(kind, found.group(), line)
         line += found.group().count("\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, **given: An
     """
     rows = [_game(row, f"{games}:{number}") for number, row in enumerate(read_lines(games), start=1)]
     if check:
-        sys.exit(_check(rows))
+        click.get_current_context().exit(_check(rows))
     if given["augmenter"] is None:
         from creval_kumo.book import write_book
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
@@ -22,7 +21,7 @@ def domains(files: tuple[Path, ...], as_json: bool) -> None:
     if files:
         from creval_kumo.check import main
 
-        sys.exit(main([str(file) for file in files]))
+        click.get_current_context().exit(main([str(file) for file in files]))
     from creval.report.tables import print_table
     from creval_kumo.domains import domain_names, load_domain
 

@@ -6,6 +6,7 @@ draws again where one comes up, from where the worker stopped. That is just what
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Iterator
@@ -24,9 +25,6 @@ class _Drawn(NamedTuple):
     key: bytes
     attempt: int
     line: str
-
-
-_maker_of_process: list[LineMaker] = []
 
 
 def trajectory_lines(games: TrajectorySet, start: int, stop: int, seen: set[bytes], workers: int = 1) -> Iterator[str]:
@@ -50,24 +48,26 @@ def _drawn(games: TrajectorySet, start: int, stop: int, workers: int) -> Iterato
     context = get_context("spawn")
     chunks = iter(range(start, stop, CHUNK))
     waiting: deque[Future[list[_Drawn]]] = deque()
-    with ProcessPoolExecutor(workers, context, _start, (games,)) as pool:
+    with ProcessPoolExecutor(workers, context) as pool:
         try:
             for first in itertools.islice(chunks, 2 * workers):
-                waiting.append(pool.submit(_chunk, first, min(stop, first + CHUNK)))
+                waiting.append(pool.submit(_chunk, games, first, min(stop, first + CHUNK)))
             while waiting:
                 yield from waiting.popleft().result()
                 for first in itertools.islice(chunks, 1):
-                    waiting.append(pool.submit(_chunk, first, min(stop, first + CHUNK)))
+                    waiting.append(pool.submit(_chunk, games, first, min(stop, first + CHUNK)))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _start(games: TrajectorySet) -> None:
-    _maker_of_process.append(LineMaker(games))
+@functools.lru_cache(maxsize=1)
+def _maker(games: TrajectorySet) -> LineMaker:
+    """The maker of a worker process, which draws only and remembers no games."""
+    return LineMaker(games)
 
 
-def _chunk(start: int, stop: int) -> list[_Drawn]:
-    maker = _maker_of_process[0]
+def _chunk(games: TrajectorySet, start: int, stop: int) -> list[_Drawn]:
+    maker = _maker(games)
     drawn = []
     for number in range(start, stop):
         made = maker.maker.draw(number)

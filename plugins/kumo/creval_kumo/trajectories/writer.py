@@ -17,6 +17,7 @@ __all__ = ["Written", "write_trajectories"]
 
 _HEAD = b'{"key": "'
 _FLUSH_EVERY = 1000
+_CURE = "Choose another --output, or remove the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ def _resume(file: BinaryIO, games: TrajectorySet, output: Path) -> set[bytes]:
     file.seek(0)
     for line in file:
         if not line.endswith(b"\n"):
+            if not (line.startswith(_HEAD) or _HEAD.startswith(line)):
+                raise _other_file(output, len(seen) + 1)
             break
         seen.add(_key(line, output, len(seen) + 1))
         last, end = line, end + len(line)
@@ -88,10 +91,11 @@ def _key(line: bytes, output: Path, number: int) -> bytes:
             return bytes.fromhex(digits.decode("ascii"))
         except ValueError:
             pass
-    raise UsageError("the file holds something else than trajectories", where=f"{output}:{number}", cure=_CURE)
+    raise _other_file(output, number)
 
 
-_CURE = "Choose another --output, or remove the file."
+def _other_file(output: Path, line: int) -> UsageError:
+    return UsageError("the file holds something else than trajectories", where=f"{output}:{line}", cure=_CURE)
 
 
 def _check_last(last: bytes, seen: set[bytes], games: TrajectorySet, output: Path) -> None:
