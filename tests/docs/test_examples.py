@@ -44,7 +44,7 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "COLUMNS": "120"}
     for kind, text in examples(page):
         done = subprocess.run(
-            command(kind, text), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+            command(kind, text), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900
         )
         assert done.returncode == 0, f"{page.name}: {text}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
 
