@@ -7,6 +7,8 @@ arrays: dictionaries, unbounded integers, recursion.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from creval_kumo.search.limits import Answer, Budget, Limits
@@ -144,30 +146,26 @@ class PythonEngine:
     def _row(self, truths: int) -> _Row:
         row = self.rows.get(truths)
         if row is None:
-            moves = {
-                action: self._moves(truths, action)
-                for action, related in enumerate(self.puzzle.related)
-                if related & truths
-            }
+            moves = {}
             alike: dict[tuple[object, int], int] = {}
-            for action, parts in moves.items():
-                key = (parts, self.puzzle.related[action] & truths)
-                alike[key] = alike.get(key, 0) | 1 << action
+            for action, related in enumerate(self.puzzle.related):
+                if related & truths:
+                    after = Counter(truths & ~ruled_out for ruled_out in self.puzzle.outcomes[action])
+                    moves[action] = self._moves(after)
+                    # Sets that end play count too: on fewer truths they weigh differently. The empty one never does.
+                    weighing = tuple(sorted((left, number) for left, number in after.items() if left))
+                    alike[weighing, related & truths] = alike.get((weighing, related & truths), 0) | 1 << action
             classes = [members for members in alike.values() if members & (members - 1)]
             row = _Row(truths, sum(1 << action for action in moves), moves, classes)
             self.rows[truths] = row
         return row
 
-    def _moves(self, truths: int, action: int) -> tuple[tuple[int, float], ...]:
-        weights: dict[int, int] = {}
-        total = 0
-        for ruled_out in self.puzzle.outcomes[action]:
-            left = truths & ~ruled_out
-            total += left.bit_count()
-            weights[left] = weights.get(left, 0) + left.bit_count()
+    def _moves(self, after: Mapping[int, int]) -> tuple[tuple[int, float], ...]:
+        """The live next sets with their probabilities, out of all next sets with their number of outcomes."""
+        total = sum(left.bit_count() * number for left, number in after.items()) + EPSILON
         live = [
-            (left, weight / (total + EPSILON))
-            for left, weight in weights.items()
+            (left, left.bit_count() * number / total)
+            for left, number in after.items()
             if left.bit_count() > self.puzzle.valid
         ]
         return tuple(sorted(live, key=lambda move: (move[0].bit_count(), move[0])))

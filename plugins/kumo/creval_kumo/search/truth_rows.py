@@ -106,19 +106,30 @@ def moves_of(row: int, action: int, game: Game) -> tuple[int, int]:
 
 
 @inlined
+def times_left(truths: int, action: int, left: int, game: Game) -> int:
+    """How many outcomes of `action` leave exactly the truths `left`."""
+    number = 0
+    for outcome in range(game.actions[action, N_OUTCOMES]):
+        if truths & ~game.actions[action, OUTCOMES + outcome] == left:
+            number += 1
+    return number
+
+
+@inlined
 def alike(row: int, one: int, two: int, game: Game) -> bool:
-    """Whether two actions are interchangeable while exactly the truths of `row` are left."""
-    if (game.actions[one, RELATED] ^ game.actions[two, RELATED]) & game.rows[row, TRUTHS]:
+    """Whether two actions are interchangeable while the truths of `row`, or some of them, are left.
+
+    They leave the same sets equally often, and relate to the same truths. Sets that end play count too: on
+    fewer truths they weigh differently. Only the empty set, which never weighs anything, may differ in number.
+    """
+    truths = game.rows[row, TRUTHS]
+    if (game.actions[one, RELATED] ^ game.actions[two, RELATED]) & truths:
         return False
-    start, end = moves_of(row, one, game)
-    other, other_end = moves_of(row, two, game)
-    if end - start != other_end - other:
-        return False
-    for step in range(end - start):
-        if game.next_row[start + step] != game.next_row[other + step]:
-            return False
-        if game.chance[start + step] != game.chance[other + step]:
-            return False
+    for action in (one, two):
+        for outcome in range(game.actions[action, N_OUTCOMES]):
+            left = truths & ~game.actions[action, OUTCOMES + outcome]
+            if left and times_left(truths, one, left, game) != times_left(truths, two, left, game):
+                return False
     return True
 
 
