@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import creval_kumo
 from creval_kumo.domains import domain_names, load_domain
 
-FOLDER = Path(__file__).resolve().parents[3] / "task_yaml" / "kumo"
+FOLDER = Path(creval_kumo.__file__).parent / "tasks"
 SIZES = {"easy": (4, 6), "hard": (12, 16)}
 """Truths and actions of the paper's two difficulties."""
 

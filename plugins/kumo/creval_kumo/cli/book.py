@@ -26,7 +26,10 @@ __all__ = ["book"]
 AT_ONCE = 8
 
 
-@click.command(epilog="Example: creval kumo book games.jsonl --augmenter openai/gpt-4o -o with_books.jsonl")
+@click.command(
+    short_help="Write the guidebooks of games anew, or check them.",
+    epilog="Example: creval kumo book games.jsonl --augmenter openai/gpt-4o -o with_books.jsonl",
+)
 @click.argument("games", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--check", is_flag=True, help="Only check the books that the games have; exit code 1 where one is faulty."

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["configure"]
 
 
-@click.command(epilog="Example: creval kumo configure proposals.jsonl --name star_maps --augmenter openai/o1")
+@click.command(
+    short_help="Let a model write a proposed domain.",
+    epilog="Example: creval kumo configure proposals.jsonl --name star_maps --augmenter openai/o1",
+)
 @click.argument("domain", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", metavar="N", help="Which of the proposals; not needed for a file with one.")
 @augmenter_options(required=True)

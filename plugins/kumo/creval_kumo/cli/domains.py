@@ -10,7 +10,10 @@ import click
 __all__ = ["domains"]
 
 
-@click.command(epilog="Example: creval kumo domains --json")
+@click.command(
+    short_help="List the domains, or check files of domains.",
+    epilog="Example: creval kumo domains --json",
+)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a domain.")
 def domains(files: tuple[Path, ...], as_json: bool) -> None:

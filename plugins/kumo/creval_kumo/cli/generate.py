@@ -13,7 +13,10 @@ from creval_kumo.cli.shared import chosen_domain, game_options, json_line, outpu
 __all__ = ["generate"]
 
 
-@click.command(epilog="Example: creval kumo generate --domain medical --truths 12 --actions 16 --count 2 --seed 7")
+@click.command(
+    short_help="Make fresh games.",
+    epilog="Example: creval kumo generate --domain medical --truths 12 --actions 16 --count 2 --seed 7",
+)
 @game_options
 @click.option("--count", type=click.IntRange(min=1), default=50, show_default=True, help="How many games.")
 @output_option("JSON Lines; without it they are printed. Play it: creval --tasks kumo --data kumo=FILE --model M")

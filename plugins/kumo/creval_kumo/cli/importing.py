@@ -17,6 +17,7 @@ SIZES = {"easy": (4, 6), "hard": (12, 16)}
 
 @click.command(
     "import",
+    short_help="Convert the authors' published games.",
     epilog="Example: creval kumo import kumo/ --domain MedicalEnv --difficulty hard -o medical.jsonl",
 )
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["propose"]
 
 
-@click.command(epilog="Example: creval kumo propose --augmenter openai/o1 --count 3 -o proposals.jsonl")
+@click.command(
+    short_help="Let a model propose domains.",
+    epilog="Example: creval kumo propose --augmenter openai/o1 --count 3 -o proposals.jsonl",
+)
 @augmenter_options(required=True)
 @click.option("--count", type=click.IntRange(1, 100), default=5, show_default=True, help="How many domains.")
 @click.option("--topic", metavar="T", help="The field that they must belong to, e.g. geology.")

@@ -15,7 +15,10 @@ from creval_kumo.cli.shared import game_options, sizes
 __all__ = ["trajectories"]
 
 
-@click.command(epilog="Example: creval kumo trajectories --domain medical --count 100 --workers 1 -o golden.jsonl")
+@click.command(
+    short_help="Write optimal games for fine-tuning.",
+    epilog="Example: creval kumo trajectories --domain medical --count 100 --workers 1 -o golden.jsonl",
+)
 @game_options
 @click.option("--count", type=click.IntRange(min=1), default=1000, show_default=True, help="How many trajectories.")
 @click.option("--format", "form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
