@@ -10,6 +10,7 @@ reader could miss, and not always an error.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -168,6 +169,7 @@ def _names_in(text: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+@functools.lru_cache(maxsize=4096)
 def _flat(text: str) -> str:
     return " ".join(_TOKEN.findall(text.casefold()))
 

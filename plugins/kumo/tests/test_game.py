@@ -215,7 +215,7 @@ def reasoning_player(request: Received) -> Answer:
 
 def test_the_prompts_alone_tell_all_that_is_needed(tmp_path: Path) -> None:
     with ChatServer(reasoning_player) as server:
-        options = RunOptions(base_url=server.url, output=tmp_path / "run", repeats=1, limit="first:10")
+        options = RunOptions(base_url=server.url, output=tmp_path / "run", repeats=1, limit="first:5")
         result = run(["kumo_easy_chemical", "kumo_hard_chemical"], "openai/test", options)
     for task in ("kumo_easy_chemical", "kumo_hard_chemical"):
         assert result.metrics(task)["success_rate"]["value"] == 1

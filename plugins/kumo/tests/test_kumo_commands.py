@@ -106,6 +106,7 @@ def test_generate(say: Say, tmp_path: Path) -> None:
         ("generate --domain medical -o /proc/no/games.jsonl", "cannot be written"),
         ("trajectories --domain medical -o .", "directory"),
         ("book nowhere.jsonl", "nowhere.jsonl"),
+        ("configure volcanoes --augmenter openai/x", "proposals.jsonl"),
         ("nonsense", "creval kumo"),
     ],
 )
@@ -180,10 +181,10 @@ def test_from_a_proposal_to_games(say: Say, tmp_path: Path) -> None:
     whole = configuration(load_domain("medical"))
     with ChatServer([Answer(proposals), Answer("Write it."), Answer(whole)]) as server:
         model = f"--augmenter openai/test --base-url {server.url} --generation max_tokens=9000"
-        assert say(*shlex.split(f"propose --count 2 {model} -o p.jsonl"))[0] == 0
-        code, _, err = say(*shlex.split(f"configure p.jsonl {model}"))
-        assert code == 2 and "Choose one: --name N" in err
-        code, _, err = say(*shlex.split(f"configure p.jsonl --name medicine_two {model}"))
+        assert say(*shlex.split(f"propose --count 2 {model} -o proposals.jsonl"))[0] == 0
+        code, _, err = say(*shlex.split(f"configure medicine_too {model}"))
+        assert code == 2 and "Did you mean 'medicine_two'?" in err
+        code, _, err = say(*shlex.split(f"configure medicine_two {model}"))
         assert code == 0 and "written to medicine_two.yaml" in err
         assert {request.body["max_tokens"] for request in server.requests} == {9000}
     assert len(load_domain_file(tmp_path / "medicine_two.yaml").truths) >= 50

@@ -73,8 +73,10 @@ def test_suites() -> None:
 def test_tasks_have_the_papers_sizes_and_five_tries() -> None:
     for task in INDEX.expand(["kumo_5", "kumo_all"]):
         truths, actions = (4, 6) if "_easy" in task.name else (12, 16)
-        fields = dataset(task)[0].fields
-        assert (len(fields["truths"]), len(fields["actions"]), task.repeats) == (truths, actions, 5)
+        asked = task.dataset.parameters["generator"].parameters
+        assert (asked["truths"], asked["actions"], asked["count"], task.repeats) == (truths, actions, 50, 5)
+    fields = dataset(INDEX.load("kumo_hard_medical"))[0].fields
+    assert (len(fields["truths"]), len(fields["actions"])) == (12, 16)
 
 
 def test_a_domain_has_the_same_games_alone_as_among_the_five() -> None:

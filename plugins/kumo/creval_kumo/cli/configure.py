@@ -21,17 +21,23 @@ __all__ = ["configure"]
 
 @click.command(
     short_help="Let a model write a proposed domain.",
-    epilog="Example: creval kumo configure proposals.jsonl --name star_maps --augmenter openai/o1",
+    epilog="Example: creval kumo configure star_maps --augmenter openai/o1",
 )
-@click.argument("domain", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--name", metavar="N", help="Which of the proposals; not needed for a file with one.")
+@click.argument("domain")
+@click.option(
+    "--proposals",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("proposals.jsonl"),
+    show_default=True,
+    help="A file of creval kumo propose that holds DOMAIN.",
+)
 @augmenter_options(required=True)
 @click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True, help="Configurations at most.")
 @click.option(
-    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Default: <name>.yaml"
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Default: DOMAIN.yaml"
 )
-def configure(domain: Path, name: str | None, tries: int, output: Path | None, **given: Any) -> None:
-    """Let a model write truths, actions and outcomes of a proposed domain; DOMAIN is a file of `creval kumo propose`.
+def configure(domain: str, proposals: Path, tries: int, output: Path | None, **given: Any) -> None:
+    """Let a model write truths, actions and outcomes of DOMAIN, the name of a proposed domain.
 
     What the model writes is read as plain data and checked; a faulty configuration is written again with its faults
     before the model's eyes. The result is a domain file: creval kumo generate --domain FILE
@@ -40,7 +46,7 @@ def configure(domain: Path, name: str | None, tries: int, output: Path | None, *
     from creval_kumo.augment.configuration import configure as ask
     from creval_kumo.augment.domain_text import domain_yaml
 
-    proposal = _proposal(domain, name)
+    proposal = _proposal(proposals, domain)
 
     async def work(model: Model) -> Domain:
         return await ask(Augmenter(model, proposal.name, generation(given)), proposal, tries=tries)
@@ -56,7 +62,7 @@ def configure(domain: Path, name: str | None, tries: int, output: Path | None, *
     click.echo(f"{len(made.truths)} truths and {len(made.actions)} actions written to {target}", err=True)
 
 
-def _proposal(file: Path, name: str | None) -> Proposal:
+def _proposal(file: Path, name: str) -> Proposal:
     from creval_kumo.augment.proposal import Proposal
 
     found: dict[str, Proposal] = {}
@@ -66,8 +72,6 @@ def _proposal(file: Path, name: str | None) -> Proposal:
         except ValueError as error:
             raise DataError(f"not a proposal: {error}", where=f"{file}:{number}") from error
         found[proposal.name] = proposal
-    if name is None and len(found) == 1:
-        return next(iter(found.values()))
     if name not in found:
-        raise UnknownNameError("proposal", name or "", list(found), where=str(file), hint="Choose one: --name N")
+        raise UnknownNameError("proposal", name, list(found), where=str(file), hint=f"There are: {', '.join(found)}.")
     return found[name]
