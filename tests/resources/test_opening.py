@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from creval.caches import cache_folder
 from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
 from creval.plugins.builtin.resources import register
 from creval.plugins.registry import Registry
 from creval.resources.entailment import label_order
 from creval.resources.opening import open_resource, resolve
-from creval.resources.options import ResourceOptions, default_cache
+from creval.resources.options import ResourceOptions
 
 
 class Flat:
@@ -122,7 +123,7 @@ def test_a_missing_library_or_model_folder_has_a_cure(registry: Registry, tmp_pa
 
 def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "own"))
-    assert ResourceOptions().folder == default_cache() == tmp_path / "own"
+    assert ResourceOptions().folder == cache_folder() == tmp_path / "own"
     monkeypatch.delenv("CREVAL_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_cache() == tmp_path / "creval"
+    assert cache_folder() == tmp_path / "creval"

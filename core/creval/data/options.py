@@ -7,15 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["DataOptions", "cache_folder"]
+from creval.caches import cache_folder
 
-
-def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder for downloads: CREVAL_CACHE, else `creval` in XDG_CACHE_HOME or ~/.cache."""
-    own = environment.get("CREVAL_CACHE")
-    if own:
-        return Path(own).expanduser()
-    return Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "creval"
+__all__ = ["DataOptions"]
 
 
 @dataclass(frozen=True, slots=True)

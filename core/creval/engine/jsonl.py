@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from creval.engine.secrets import Secrets
 from creval.errors import RunError
@@ -143,21 +143,28 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
-    """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a file beside `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with path.open("rb") as source, beside.open("wb") as target:
-            for line in source:
-                if line.endswith(b"\n") and keep(_DECODE(line.decode())[0]):
-                    target.write(line)
-            target.flush()
-            os.fsync(target.fileno())
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         raise disk_error(error, path) from error
+
+
+def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
+    """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
+    with _replacing(path) as target, path.open("rb") as source:
+        for line in source:
+            if line.endswith(b"\n") and keep(_DECODE(line.decode())[0]):
+                target.write(line)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
@@ -166,14 +173,5 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise UnstorableError(f"not a number in the data: {error}", where=str(path)) from error
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            file.write(Secrets().hide((text + "\n").encode("utf-8", "backslashreplace")))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise disk_error(error, path) from error
+    with _replacing(path) as file:
+        file.write(Secrets().hide((text + "\n").encode("utf-8", "backslashreplace")))

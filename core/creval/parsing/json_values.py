@@ -7,9 +7,9 @@ bracket pair that is no JSON (`[see note 1]`) is passed over; it never hides the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.json_scan import decode_whole, fenced_parts, find_json, find_quoted_lists, nested_lists
@@ -17,7 +17,23 @@ from creval.types.components import Parsed
 
 __all__ = ["JsonArray", "JsonObject"]
 
+T = TypeVar("T")
+Places = Iterable[tuple[str, Iterable[T]]]
+"""The places of an answer in the order they are tried, each with its name and the values that stand there."""
+
 _ITEM_TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "number": (int, float), "object": (dict,)}
+
+
+def _first_fitting(places: Places[T], fits: Callable[[T], bool]) -> tuple[str, list[T], int]:
+    """Return (place, values that fit, most values seen in a place) of the first place where any value fits."""
+    seen = 0
+    for place, candidates in places:
+        found = list(candidates)
+        seen = max(seen, len(found))
+        fitting = [value for value in found if fits(value)]
+        if fitting:
+            return place, fitting, seen
+    return "", [], seen
 
 
 @dataclass(frozen=True)
@@ -39,20 +55,15 @@ class JsonArray(Extractor):
             return Parsed(text, route="json_array") if self._fits(text) else Parsed.failure("the list does not fit")
         if not isinstance(text, str):
             return not_text(text)
-        seen = 0
-        for branch, candidates in self._places(text):
-            found = list(candidates)
-            fitting = [value for value in found if self._fits(value)]
-            seen = max(seen, len(found))
-            if fitting:
-                route = f"json_array/{branch}" if branch else "json_array"
-                return Parsed(self._choose(fitting), route=route)
+        branch, fitting, seen = _first_fitting(self._places(text), self._fits)
+        if fitting:
+            return Parsed(self._choose(fitting), route=f"json_array/{branch}" if branch else "json_array")
         if not seen:
             return Parsed.failure("no JSON array in the answer")
         kind = "" if self.items == "any" else f" with only {self.items} items"
         return Parsed.failure(f"{seen} arrays in the answer, none{kind} of at least {self.minimum} items")
 
-    def _places(self, text: str) -> Iterable[tuple[str, Iterable[list[Any]]]]:
+    def _places(self, text: str) -> Places[list[Any]]:
         stripped = text.strip()
         whole = decode_whole(stripped)
         if whole is not None:
@@ -104,19 +115,15 @@ class JsonObject(Extractor):
             return self._finish(text, "") if self._fits(text) else Parsed.failure("the object lacks a key")
         if not isinstance(text, str):
             return not_text(text)
-        seen = 0
-        for branch, candidates in self._places(text):
-            found = list(candidates)
-            fitting = [value for value in found if self._fits(value)]
-            seen = max(seen, len(found))
-            if fitting:
-                return self._finish(fitting[0] if self.choose == "first" else fitting[-1], branch)
+        branch, fitting, seen = _first_fitting(self._places(text), self._fits)
+        if fitting:
+            return self._finish(fitting[0] if self.choose == "first" else fitting[-1], branch)
         if not seen:
             return Parsed.failure("no JSON object in the answer")
         wanted = ", ".join(repr(key) for key in (*self.keys, *([self.key] if self.key else [])))
         return Parsed.failure(f"{seen} JSON objects in the answer, none with {wanted}")
 
-    def _places(self, text: str) -> Iterable[tuple[str, Iterable[dict[str, Any]]]]:
+    def _places(self, text: str) -> Places[dict[str, Any]]:
         whole = decode_whole(text.strip())
         if isinstance(whole, dict):
             yield "", [whole]

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ResourceOptions", "default_cache"]
+from creval.caches import cache_folder
 
-
-def default_cache() -> Path:
-    """Return the folder for everything that may be kept across runs: `$CREVAL_CACHE`, else the user's cache folder."""
-    if own := os.environ.get("CREVAL_CACHE"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base).expanduser() if base else Path.home() / ".cache") / "creval"
+__all__ = ["ResourceOptions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +15,7 @@ class ResourceOptions:
     """Settings of a run that reach the factory of every resource.
 
     `offline` forbids the network. `cache` is the folder for vectors, models and embeddings that outlive the run
-    (None: `default_cache()`). `persist` False keeps embedded texts in memory only. `device` is the torch device
+    (None: `cache_folder()`). `persist` False keeps embedded texts in memory only. `device` is the torch device
     (`cpu`, `cuda:0`; None: the library's choice). `batch_size` texts go through an encoder at once.
     """
 
@@ -35,4 +28,4 @@ class ResourceOptions:
     @property
     def folder(self) -> Path:
         """The cache folder that holds."""
-        return self.cache if self.cache is not None else default_cache()
+        return self.cache if self.cache is not None else cache_folder()

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from creval.caches import cache_folder
 from creval.errors import MissingPartError
-from creval.resources.options import ResourceOptions, default_cache
+from creval.resources.options import ResourceOptions
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(Path(__file__).parent))
@@ -26,7 +27,7 @@ def embedded() -> Callable[[str], Any]:
 
     def get(name: str) -> Any:
         if name not in opened:
-            caches = [ROOT / ".cache", default_cache()]
+            caches = [ROOT / ".cache", cache_folder()]
             here = [cache for cache in caches if name != "mpnet" or (cache / "models" / "all-mpnet-base-v2").is_dir()]
             if not here:
                 pytest.skip("all-mpnet-base-v2 is not there: run `make fidelity`, which fetches it")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import click
 
+from creval.caches import cache_folder
 from creval.errors import DataError, MissingPartError
 from creval.resources.local_models import file_digest
-from creval.resources.options import default_cache
 
 __all__ = ["MPNET", "fetch", "fetch_mpnet"]
 
@@ -103,4 +103,4 @@ def _verify(folder: Path) -> None:
 @click.option("--cache", type=click.Path(path_type=Path), default=None, help="Cache folder (default: creval's own).")
 def fetch(name: str, cache: Path | None) -> None:
     """Fetch the weights of a larger encoder once: `embedded/mpnet` (all-mpnet-base-v2, about 400 MB)."""
-    fetch_mpnet(cache or default_cache(), click.echo)
+    fetch_mpnet(cache or cache_folder(), click.echo)

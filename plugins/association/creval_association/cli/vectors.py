@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from creval.caches import cache_folder
 from creval.errors import UsageError
-from creval.resources.options import default_cache
 from creval.resources.vector_build import build_store
 from creval.resources.vector_store import list_stores, store_folder
 
@@ -37,7 +37,7 @@ def add(name: str, file: Path, dtype: str, cache: Path | None) -> None:
     plain = name.replace("/", "-")
     if not plain or plain != Path(plain).name or plain.startswith("."):
         raise UsageError(f"{name!r} will not do as a name", cure="Use letters, digits and hyphens.")
-    store = build_store(file, plain, cache or default_cache(), dtype, _tell)  # type: ignore[arg-type]
+    store = build_store(file, plain, cache or cache_folder(), dtype, _tell)  # type: ignore[arg-type]
     info = store.info
     click.echo(f"{info.name}: {info.words} words of {info.dimension} numbers ({info.dtype}), sha256 {info.sha256[:12]}")
 
@@ -50,7 +50,7 @@ def _tell(lines: int) -> None:
 @_CACHE
 def show(cache: Path | None) -> None:
     """List the vectors that were added."""
-    found = list_stores(cache or default_cache())
+    found = list_stores(cache or cache_folder())
     for info in found:
         click.echo(
             f"{info.name}\t{info.words}\t{info.dimension}\t{info.dtype}\tsha256 {info.sha256[:12]}\t{info.source}"
@@ -64,7 +64,7 @@ def show(cache: Path | None) -> None:
 @_CACHE
 def remove(name: str, cache: Path | None) -> None:
     """Remove the vectors called NAME from the cache."""
-    known = [info.name for info in list_stores(cache or default_cache())]
+    known = [info.name for info in list_stores(cache or cache_folder())]
     if name.replace("/", "-") not in known:
         raise UsageError(f"there are no vectors called {name!r}", cure=f"There are: {', '.join(known) or 'none'}.")
-    shutil.rmtree(store_folder(cache or default_cache(), name))
+    shutil.rmtree(store_folder(cache or cache_folder(), name))
