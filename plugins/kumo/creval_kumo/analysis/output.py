@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import MissingPartError, UsageError
+from creval.report import figures, files
 from creval.types.components import FieldSpec
 
 if TYPE_CHECKING:
@@ -30,38 +28,18 @@ COLOURS = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000", "#999999", "#882255",
     "#44AA99", "#332288",
 )  # fmt: skip
-_STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "svg.hashsalt": "creval-kumo",
-    "svg.fonttype": "path",
-    "savefig.dpi": 160,
-}
+_CREATOR = "creval-kumo"
+_CURE = "Install it: pip install 'creval-kumo[plots]', or leave the plots out with --no-plots."
 
 
 def write_text(path: Path, text: str) -> str:
     """Write a file, its folder made first; returns its path. Raises UsageError where that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), cure="Name a folder that you may write to."
-        ) from error
-    return str(path)
+    return str(files.write_text(path, text))
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Write a table; None is an empty cell."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
-    return write_text(path, out.getvalue())
+    return write_text(path, files.csv_text(columns, rows))
 
 
 def write_json(path: Path, data: Any) -> str:
@@ -75,33 +53,10 @@ def figure(rows: int, columns: int, width: float, height: float) -> Iterator[tup
 
     Raises MissingPartError without matplotlib.
     """
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingPartError(
-            "plots need matplotlib, which is not installed",
-            cure="Install it: pip install 'creval-kumo[plots]', or leave the plots out with --no-plots.",
-        ) from error
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(_STYLE):
-        drawn = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(drawn)
-        yield drawn, list(drawn.subplots(rows, columns, squeeze=False).ravel())
+    with figures.style(_CREATOR, _CURE):
+        yield figures.new_figure(rows, columns, width, height)
 
 
 def save_figure(drawn: Figure, base: Path) -> list[str]:
     """Write a figure as PNG and SVG, without dates; returns the paths. Raises UsageError where that cannot be."""
-    written = []
-    for form, metadata in (("png", {"Software": "creval-kumo"}), ("svg", {"Date": None, "Creator": "creval-kumo"})):
-        path = base.with_name(f"{base.name}.{form}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            drawn.savefig(path, format=form, metadata=metadata)
-        except OSError as error:
-            raise UsageError(
-                f"cannot be written: {error.strerror}", where=str(path), cure="Name a folder that you may write to."
-            ) from error
-        written.append(str(path))
-    return written
+    return [str(path) for path in figures.save_figure(drawn, base, _CREATOR)]

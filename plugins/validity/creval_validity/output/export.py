@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping
@@ -12,10 +10,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from creval.errors import UsageError
+from creval.report import files
 from creval_validity.output.rows import Rows
 
-__all__ = ["csv_text", "plain", "write_csv", "write_json", "write_text"]
+__all__ = ["csv_text", "plain", "write_csv", "write_json"]
 
 
 def plain(value: Any) -> Any:
@@ -35,30 +33,14 @@ def plain(value: Any) -> Any:
 
 def csv_text(rows: Rows) -> str:
     """Return rows as CSV; gaps are empty cells, floats keep every digit that tells them apart."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows.columns)
-    writer.writerows(["" if (cell := plain(value)) is None else cell for value in row] for row in rows.rows)
-    return out.getvalue()
+    return files.csv_text(rows.columns, ([plain(value) for value in row] for row in rows.rows))
 
 
 def write_csv(path: Path, rows: Rows) -> Path:
     """Write rows as CSV."""
-    return write_text(path, csv_text(rows))
+    return files.write_text(path, csv_text(rows))
 
 
 def write_json(path: Path, data: Any) -> Path:
     """Write data as JSON; numbers are finite or null."""
-    return write_text(path, json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def write_text(path: Path, text: str) -> Path:
-    """Write a text file, its folder made first. Raises UsageError where that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), cure="Name a folder that you may write to."
-        ) from error
-    return path
+    return files.write_text(path, json.dumps(plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
