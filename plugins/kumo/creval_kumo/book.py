@@ -22,9 +22,8 @@ def write_book(instance: Instance, domain: Domain) -> str:
         f"# Guidebook: {domain.title}",
         "",
         f"This guidebook describes {len(instance.truths)} {truths.plural} and "
-        f"{len(instance.actions)} {actions.plural}. It tells which {truths.plural} each result of a "
-        f"{actions.singular} rules out. "
-        f"A result never proves a {truths.singular}: it only excludes others.",
+        f"{len(instance.actions)} {actions.plural}. It tells which {truths.plural} each result rules out. "
+        f"A result proves none of the {truths.plural}: it only excludes others.",
         "",
         f"## {_capital(truths.plural)}",
         "",

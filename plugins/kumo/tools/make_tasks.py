@@ -25,7 +25,7 @@ def task_file(name: str, difficulty: str) -> str:
 # Written by plugins/kumo/tools/make_tasks.py.
 include: _game.yaml
 task: kumo_{difficulty}_{name}
-version: 1.0.0
+version: 1.0.1
 title: "KUMO, {difficulty} ({truths} truths, {actions} actions): {load_domain(name).title}"
 dataset:
   source: generator

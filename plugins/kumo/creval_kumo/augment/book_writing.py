@@ -78,7 +78,6 @@ async def _detected(augmenter: Augmenter, book: str, shared: dict[str, str]) -> 
 def _shared(instance: Instance, domain: Domain) -> dict[str, str]:
     return {
         "truths": ", ".join(instance.truths),
-        "truth_noun": domain.truth_noun.singular,
         "truths_noun": domain.truth_noun.plural,
         "actions_noun": domain.action_noun.plural,
         "config": symbolic_book(instance),
