@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from creval.data import download as module
 from creval.data.dataset import Dataset
 from creval.data.download import download, open_url
 from creval.data.options import DataOptions
@@ -37,6 +38,12 @@ class Handler(BaseHTTPRequestHandler):
             self.end_headers()
         elif name == "/missing":
             self.send_error(404)
+        elif name == "/busy" and self.server.requests.count(self.path) <= 2:  # type: ignore[attr-defined]
+            self.send_response(429)
+            self.send_header("Retry-After", "7")
+            self.end_headers()
+        elif name == "/broken":
+            self.send_error(503)
         else:
             self.send_response(200)
             self.send_header("Content-Length", str(len(CONTENT) + (10 if name == "/short" else 0)))
@@ -63,6 +70,14 @@ def server() -> Iterator[ThreadingHTTPServer]:
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that were asked for; none is made."""
+    asked: list[float] = []
+    monkeypatch.setattr(module.time, "sleep", asked.append)
+    return asked
 
 
 def url(server: ThreadingHTTPServer, path: str) -> str:
@@ -97,6 +112,24 @@ def test_redirects_are_followed_to_http_only(server: ThreadingHTTPServer, tmp_pa
             download(url(server, path), SHA256, tmp_path / "x")
     with pytest.raises(DataError, match="the server answered 302"):
         download(url(server, "/loop"), SHA256, tmp_path / "x")
+
+
+def test_a_busy_server_is_asked_again_when_it_says(
+    server: ThreadingHTTPServer, tmp_path: Path, waited: list[float]
+) -> None:
+    download(url(server, "/busy"), SHA256, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert waited == [7, 7]
+
+
+@pytest.mark.parametrize(("path", "requests"), [("/broken", 4), ("/short", 4), ("/missing", 1)])
+def test_what_may_pass_is_tried_again_and_nothing_else(
+    server: ThreadingHTTPServer, tmp_path: Path, waited: list[float], path: str, requests: int
+) -> None:
+    with pytest.raises(DataError):
+        download(url(server, path), SHA256, tmp_path / "file")
+    assert len(server.requests) == requests  # type: ignore[attr-defined]
+    assert len(waited) == requests - 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from http.client import HTTPException, HTTPMessage
@@ -24,6 +26,15 @@ MAX_BYTES = 2_000_000_000
 _CHUNK = 1 << 20
 _SECONDS = 60.0
 _SCHEMES = ("http", "https")
+_PAUSES = (1.0, 3.0, 9.0)
+"""Seconds between tries, where the server does not say how long to wait."""
+_LONGEST_PAUSE = 60.0
+
+
+class _TemporaryError(DataError):
+    """A fetch that may succeed when tried again, `after` some seconds where the server said so."""
+
+    after: float | None = None
 
 
 def open_url(
@@ -47,6 +58,7 @@ def open_url(
 def download(url: str, sha256: str, file: Path, max_bytes: int = MAX_BYTES) -> None:
     """Fetch a file whole or not at all: it appears under its name only after its sha256 was found right.
 
+    A connection that breaks, 429 (its Retry-After is honoured) and 5xx are tried again, three times.
     Raises DataError for anything but http(s), for a refused or broken connection, for more than `max_bytes`, and where
     the content is not the pinned one.
     """
@@ -60,7 +72,7 @@ def download(url: str, sha256: str, file: Path, max_bytes: int = MAX_BYTES) -> N
     partial = Path(name)
     try:
         with os.fdopen(handle, "wb") as output:
-            _fetch(url, output, max_bytes)
+            _fetch_again(url, output, max_bytes)
             output.flush()
             os.fsync(output.fileno())
         try:
@@ -70,6 +82,17 @@ def download(url: str, sha256: str, file: Path, max_bytes: int = MAX_BYTES) -> N
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _fetch_again(url: str, output: IO[bytes], max_bytes: int) -> None:
+    for pause in _PAUSES:
+        try:
+            return _fetch(url, output, max_bytes)
+        except _TemporaryError as error:
+            time.sleep(min(_LONGEST_PAUSE, pause if error.after is None else error.after))
+        output.seek(0)
+        output.truncate()
+    return _fetch(url, output, max_bytes)
 
 
 def _fetch(url: str, output: IO[bytes], max_bytes: int) -> None:
@@ -86,18 +109,27 @@ def _fetch(url: str, output: IO[bytes], max_bytes: int) -> None:
                 output.write(chunk)
             announced = response.headers.get("Content-Length")
             if announced is not None and announced.isdigit() and size < int(announced):
-                raise DataError(
+                raise _TemporaryError(
                     f"the connection broke after {size:,} of {announced} bytes", where=url, cure="Try again."
                 )
     except urllib.error.HTTPError as error:
-        raise DataError(
-            f"the server answered {error.code} {error.reason}", where=url, cure="Check the address."
-        ) from error
+        raise _refused(error, url) from error
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise DataError(
+        kind = DataError if isinstance(reason, (socket.gaierror, ConnectionRefusedError)) else _TemporaryError
+        raise kind(
             f"the file cannot be fetched: {reason}", where=url, cure="Check the network and try again."
         ) from error
+
+
+def _refused(error: urllib.error.HTTPError, url: str) -> DataError:
+    what = f"the server answered {error.code} {error.reason}"
+    if error.code != 429 and error.code < 500:
+        return DataError(what, where=url, cure="Check the address.")
+    temporary = _TemporaryError(what, where=url, cure="Try again later.")
+    after = error.headers.get("Retry-After", "")
+    temporary.after = float(after) if after.isascii() and after.isdigit() else None
+    return temporary
 
 
 class _HttpOnlyRedirects(urllib.request.HTTPRedirectHandler):

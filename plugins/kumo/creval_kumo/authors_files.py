@@ -66,15 +66,20 @@ class AuthorsFiles:
             "outcomes": [_outcome(name, entry, file) for name, entry in outcomes.items()],
         }
 
+    @staticmethod
+    def places(domain: str, truths: int, actions: int) -> tuple[str, str]:
+        """Return the file of a domain's games and the folder of their knowledge books, seen from the root."""
+        sizes = f"truth_num={truths}+action_num={actions}+valid_truth_num=1"
+        return f"env/{domain}/{sizes}.jsonl", f"env/{domain}/knowledge_book/{sizes}"
+
     def instances(self, domain: str, truths: int, actions: int) -> Iterator[dict[str, Any]]:
         """Yield the instances of a domain with their books, as rows of the published form."""
-        sizes = f"truth_num={truths}+action_num={actions}+valid_truth_num=1"
-        place = self.folder / "env" / domain
-        file = place / f"{sizes}.jsonl"
+        games, books = self.places(domain, truths, actions)
+        file = self.folder / games
         for number, line in enumerate(_text(file).splitlines(), start=1):
             try:
                 row = json.loads(line)
-                book = place / "knowledge_book" / sizes / f"seed={int(row['seed'])}.txt"
+                book = self.folder / books / f"seed={int(row['seed'])}.txt"
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"not an instance: {error!r}", where=f"{file}:{number}") from error
             yield {**row, "knowledge_book": _text(book)}

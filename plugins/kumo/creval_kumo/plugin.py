@@ -90,6 +90,22 @@ def creval_components(registry: Registry) -> None:
             counterfactual={"type": "boolean"},
         ),
     )
+    registry.add(
+        "source",
+        "kumo_published",
+        "creval_kumo.published_source:open_published",
+        "the games that the paper's authors published",
+        parameters={
+            **_object(
+                ("domains",),
+                domains={"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+                difficulty={"enum": ["easy", "hard"]},
+                faulty={"enum": ["refuse", "skip"]},
+                url={"type": "string", "format": "uri"},
+            ),
+            "x-remote": True,
+        },
+    )
     registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
     registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
     registry.add(

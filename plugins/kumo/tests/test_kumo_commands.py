@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import shlex
@@ -201,44 +200,6 @@ def test_a_budget_ends_the_writing(say: Say) -> None:
 
 
 # --- the authors' repository ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def clone(reference_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder laid out like the authors' repository, made of the published data of four domains."""
-    folder = tmp_path_factory.mktemp("clone")
-    (folder / "env" / "data").mkdir(parents=True)
-    with gzip.open(reference_data / "kumo" / "seed_configs.jsonl.gz", "rt") as lines:
-        configs = {row["domain"]: row for row in map(json.loads, lines)}
-    for domain in ("MedicalEnv", "FantasyEnv", "FishEnv", "CurrencyEnv"):
-        lay_out(folder / "env", configs[domain], reference_data / "kumo" / "instances" / f"{domain}.easy.jsonl.gz")
-    return folder
-
-
-def lay_out(env: Path, config: dict[str, Any], instances: Path) -> None:
-    domain = config["domain"]
-    stem = domain.removesuffix("Env").lower()
-    names = ("Diseases", "Diagnosis") if domain == "MedicalEnv" else ("Truths", "Actions")
-    head = f"from env.data.{stem}_data import *\n@registry.register_environment('{domain}')\n"
-    (env / f"{stem}_env.py").write_text(f"{head}class {domain}(BaseEnv):\n    1/0\n")
-    entries = []
-    for entry in config["outcomes"]:
-        states = {_key(state["state"]): set(state["rules_out"]) for state in entry["states"]}
-        entries.append(f"    {entry['action']!r}: {{'type': {entry['type']!r}, 'states': {states!r}}},\n")
-    (env / "data" / f"{stem}_data.py").write_text(
-        f"{names[0]} = {set(config['truths'])!r}\n{names[1]} = {config['actions']!r}\n"
-        f"Outcomes = outcomes = {{\n{''.join(entries)}}}\n"
-    )
-    place = env / domain / "knowledge_book" / "truth_num=4+action_num=6+valid_truth_num=1"
-    place.mkdir(parents=True)
-    with gzip.open(instances, "rt") as lines, (place.parents[1] / f"{place.name}.jsonl").open("w") as file:
-        for row in map(json.loads, lines):
-            (place / f"seed={row['seed']}.txt").write_text(row.pop("knowledge_book"))
-            file.write(json.dumps(row) + "\n")
-
-
-def _key(state: Any) -> Any:
-    return tuple(state) if isinstance(state, list) else json.dumps(state) if isinstance(state, dict) else state
 
 
 def test_import_gives_the_published_games(say: Say, clone: Path, reference_data: Path, tmp_path: Path) -> None:

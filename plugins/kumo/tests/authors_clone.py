@@ -1,0 +1,46 @@
+"""Lays a published domain out as the authors' repository holds it, out of the reference data."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["lay_out_domains"]
+
+
+def lay_out_domains(folder: Path, data: Path, domains: Sequence[str]) -> None:
+    """Write the configurations and easy games of some domains; `data` is the folder of the KUMO reference data."""
+    (folder / "env" / "data").mkdir(parents=True)
+    with gzip.open(data / "seed_configs.jsonl.gz", "rt") as lines:
+        configs = {row["domain"]: row for row in map(json.loads, lines)}
+    for domain in domains:
+        _lay_out(folder / "env", configs[domain], data / "instances" / f"{domain}.easy.jsonl.gz")
+
+
+def _lay_out(env: Path, config: dict[str, Any], instances: Path) -> None:
+    domain = config["domain"]
+    stem = domain.removesuffix("Env").lower()
+    names = ("Diseases", "Diagnosis") if domain == "MedicalEnv" else ("Truths", "Actions")
+    head = f"from env.data.{stem}_data import *\n@registry.register_environment('{domain}')\n"
+    (env / f"{stem}_env.py").write_text(f"{head}class {domain}(BaseEnv):\n    1/0\n")
+    entries = []
+    for entry in config["outcomes"]:
+        states = {_key(state["state"]): set(state["rules_out"]) for state in entry["states"]}
+        entries.append(f"    {entry['action']!r}: {{'type': {entry['type']!r}, 'states': {states!r}}},\n")
+    (env / "data" / f"{stem}_data.py").write_text(
+        f"{names[0]} = {set(config['truths'])!r}\n{names[1]} = {config['actions']!r}\n"
+        f"Outcomes = outcomes = {{\n{''.join(entries)}}}\n"
+    )
+    place = env / domain / "knowledge_book" / "truth_num=4+action_num=6+valid_truth_num=1"
+    place.mkdir(parents=True)
+    with gzip.open(instances, "rt") as lines, (place.parents[1] / f"{place.name}.jsonl").open("w") as file:
+        for row in map(json.loads, lines):
+            (place / f"seed={row['seed']}.txt").write_text(row.pop("knowledge_book"))
+            file.write(json.dumps(row) + "\n")
+
+
+def _key(state: Any) -> Any:
+    return tuple(state) if isinstance(state, list) else json.dumps(state) if isinstance(state, dict) else state
