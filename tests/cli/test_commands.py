@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -212,6 +213,26 @@ def test_a_report_shows_the_floor_and_ceiling_that_stand_beside_the_run(folder: 
     assert "* primary metric; floor, ceiling: what baseline/floor" in shown.stdout
     assert "floor" in done.stdout and "ceiling" in done.stdout  # the end of the run shows them too
     assert " 1.000 " in next(line for line in done.stdout.splitlines() if " success_rate " in line)
+
+
+def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_named(folder: Path) -> None:
+    common = ("--tasks", "kumo_easy", "--repeats", "1", "--seed", "5")
+    floor = creval(folder, *common, "--limit", "3", "--model", "baseline/floor", "-o", "runs/floor")
+    assert "other docs" not in floor.stderr
+    done = creval(folder, *common, "--limit", "2", "--model", "baseline/ceiling", "-o", "runs/ceiling")
+    assert done.returncode == 0, done.stderr
+    assert "Baselines of kumo_easy: other docs" in done.stderr
+    command = next(line for line in done.stderr.splitlines() if "--model baseline/floor" in line)
+    assert " --limit 2 --repeats 1 --seed 5 " in command
+    reported = creval(folder, "report", "runs/ceiling")
+    assert command in reported.stderr.splitlines()
+    assert "  floor" not in reported.stdout
+    made = creval(folder, *shlex.split(command)[1:])
+    assert made.returncode == 0, made.stderr
+    assert "other docs" not in made.stderr
+    again = creval(folder, "report", "runs/ceiling")
+    assert again.stderr == ""
+    assert "  floor" in again.stdout
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -59,3 +60,20 @@ def test_limit(make_task, server, options, limit, docs):
     if limit == "first:3":
         assert asked == {"Say word0", "Say word1", "Say word2"}
     assert len(asked) == docs
+
+
+def test_results_name_the_docs_chosen(make_task, server, options, tmp_path):
+    task = make_task(docs=20)
+
+    def chosen(**given):
+        run = options(base_url=server.url, output=tmp_path / f"run{len(list(tmp_path.glob('run*')))}", **given)
+        entry = creval.run([task], MODEL, run).results["tasks"][0]
+        return entry["docs"], entry["dataset_docs"], entry["docs_digest"]
+
+    some = chosen(limit=5)
+    assert some[:2] == (5, 20)
+    indices = json.loads((tmp_path / "run0" / "run.json").read_text())["tasks"][0]["indices"]
+    assert some[2] == hashlib.sha256(",".join(map(str, indices)).encode()).hexdigest()
+    assert chosen(limit=5) == some
+    assert len({chosen(limit=5, seed=2), chosen(limit="first:5"), chosen(), some}) == 4
+    assert chosen() == chosen(limit=500)

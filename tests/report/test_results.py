@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from creval.api import RunResult
+from creval.report.baselines import Asked, Baselines
 from creval.report.results import print_results
 
 HOSTILE = "drat[bold]\x1b[2J"
@@ -20,8 +21,9 @@ def _metric(name: str, primary: bool) -> dict[str, Any]:
     return {"name": name, "condition": None, **bounds, "counts": counts, "primary": primary}
 
 
-def _shown(terminal: bool, baselines: dict[Any, Any], first: str = "drat") -> str:
-    task = {"task": "drat", "hash": "h", "dataset": "d", "metrics": [_metric(first, True), _metric("survivors", False)]}
+def _shown(terminal: bool, baselines: Baselines | None = None, first: str = "drat") -> str:
+    asked = {"hash": "h", "dataset": "d", "docs_digest": "0", "repeats": 1}
+    task = {"task": "drat", **asked, "metrics": [_metric(first, True), _metric("survivors", False)]}
     console = Console(file=io.StringIO(), force_terminal=terminal, width=200, color_system="standard", highlight=False)
     print_results([RunResult(Path("runs/mine"), {"model": "a/b", "tasks": [task]})], baselines, console)
     assert isinstance(console.file, io.StringIO)
@@ -29,7 +31,7 @@ def _shown(terminal: bool, baselines: dict[Any, Any], first: str = "drat") -> st
 
 
 def test_elsewhere_the_primary_metric_has_a_star_and_the_interval_one_precision() -> None:
-    shown = _shown(False, {})
+    shown = _shown(False)
     assert "drat *" in shown
     assert "survivors *" not in shown
     assert "0.800 to 2.800" in shown
@@ -39,7 +41,7 @@ def test_elsewhere_the_primary_metric_has_a_star_and_the_interval_one_precision(
 
 def test_on_a_terminal_it_is_bold(monkeypatch: Any) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    shown = _shown(True, {})
+    shown = _shown(True)
     assert "\x1b[1mdrat" in shown
     assert "drat *" not in shown
     assert "bold: primary metric" in shown
@@ -47,10 +49,12 @@ def test_on_a_terminal_it_is_bold(monkeypatch: Any) -> None:
 
 def test_a_bold_name_cannot_steer_the_terminal(monkeypatch: Any) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    assert "drat[bold]\\x1b[2J" in _shown(True, {}, HOSTILE)
+    assert "drat[bold]\\x1b[2J" in _shown(True, first=HOSTILE)
 
 
 def test_floor_and_ceiling_come_with_a_legend() -> None:
-    shown = _shown(False, {("h", "d", "survivors", None): {"floor": 0.25, "ceiling": 12.5}})
+    asked = Asked("h", "d", "0", 1)
+    found = {(asked, "survivors", None, "floor"): 0.25, (asked, "survivors", None, "ceiling"): 12.5}
+    shown = _shown(False, Baselines(found))
     assert "0.250" in shown and "12.50" in shown
     assert "* primary metric; floor, ceiling: what baseline/floor and baseline/ceiling reached" in shown

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from creval.api import RunResult
+from creval.cli.baseline_notes import baseline_notes
 from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.baselines import find_baselines
@@ -22,8 +23,12 @@ LONGEST = 1_000
 def ending(finished: Finished, allowed_error_share: float) -> int:
     """Print the results table and what the user should know, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
-    print_results([result], find_baselines(finished.folder.parent))
+    beside = finished.folder.parent
+    baselines = find_baselines(beside)
+    print_results([result], baselines)
     click.echo(f"run folder: {finished.folder}")
+    for line in baseline_notes([result], baselines, beside, absent=False):
+        click.echo(line, err=True)
     if finished.budget is not None:
         click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
         click.echo(

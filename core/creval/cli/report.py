@@ -22,6 +22,7 @@ __all__ = ["report"]
 def report(runs: Sequence[Path], baselines: Path | None, as_json: bool) -> None:
     """Print the results of RUNS, with the counts by status and the floor and ceiling beside each score."""
     from creval.api import load_result
+    from creval.cli.baseline_notes import baseline_notes
     from creval.report.baselines import find_baselines
     from creval.report.results import print_results
 
@@ -33,11 +34,5 @@ def report(runs: Sequence[Path], baselines: Path | None, as_json: bool) -> None:
     folder = baselines or runs[0].absolute().parent
     found = find_baselines(folder)
     print_results(results, found)
-    known = {key[:2] for key in found}
-    tasks = [task for result in results for task in result.results["tasks"]]
-    bare = sorted({task["task"] for task in tasks if (task["hash"], task["dataset"]) not in known})
-    if bare:
-        names = ",".join(bare)
-        click.echo(f"No floor or ceiling of {names} was found among the runs in {folder}.", err=True)
-        click.echo("  Where a task has them, make them with the options of your run and", err=True)
-        click.echo(f"  --tasks {names} --model baseline/floor, then --model baseline/ceiling.", err=True)
+    for line in baseline_notes(results, found, folder):
+        click.echo(line, err=True)

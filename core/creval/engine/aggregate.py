@@ -77,6 +77,8 @@ def task_results(
         "dataset": plan.dataset.fingerprint,
         "identity": _identity(plan),
         "docs": plan.docs,
+        "dataset_docs": len(plan.dataset),
+        "docs_digest": plan.docs_digest,
         "repeats": plan.repeats,
         "generation_overrides": dict(plan.overrides),
         "planned": plan.total,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,12 @@ class TaskPlan:
     def docs(self) -> int:
         """How many docs are asked."""
         return len(self.dataset) if self.indices is None else len(self.indices)
+
+    @property
+    def docs_digest(self) -> str:
+        """The sha256 of the chosen docs' places in the dataset: equal for equal docs, however they were chosen."""
+        chosen = range(len(self.dataset)) if self.indices is None else self.indices
+        return hashlib.sha256(",".join(map(str, chosen)).encode()).hexdigest()
 
     @property
     def total(self) -> int:

@@ -3,23 +3,62 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Baselines", "find_baselines"]
+__all__ = ["Asked", "Baselines", "find_baselines"]
 
-Baselines = Mapping[tuple[str, str, str, str | None], Mapping[str, float]]
-"""(task hash, dataset, metric, condition) -> {"floor": value, "ceiling": value}."""
+_ORDER = ("floor", "ceiling")
+
+
+class Asked(NamedTuple):
+    """What a task's numbers are over: the task (its hash), its data, the docs chosen, and the tries a doc."""
+
+    task: str
+    dataset: str
+    docs: str
+    repeats: int
+
+    @classmethod
+    def of(cls, task: Mapping[str, Any]) -> Asked:
+        """Read it from a task's part of results.json; docs that it does not name are like no others."""
+        return cls(task["hash"], task["dataset"], task.get("docs_digest", ""), task.get("repeats", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """What `baseline/floor` and `baseline/ceiling` reached: by what was asked, metric, condition, and which of them."""
+
+    values: Mapping[tuple[Asked, str, str | None, str], float] = field(default_factory=dict)
+
+    def beside(self, task: Mapping[str, Any], metric: Mapping[str, Any], which: str) -> float | None:
+        """Return the floor or ceiling of a metric over the same task and docs; None where no run has it."""
+        return self.values.get((Asked.of(task), metric["name"], metric["condition"], which))
+
+    def known(self, task: Mapping[str, Any]) -> list[str]:
+        """Return which baselines of a task were found over the same docs."""
+        return self._ordered(key[3] for key in self.values if key[0] == Asked.of(task))
+
+    def elsewhere(self, task: Mapping[str, Any]) -> list[str]:
+        """Return which baselines of a task were found, but over other docs alone."""
+        found = self._ordered(key[3] for key in self.values if key[0].task == task["hash"])
+        return [which for which in found if which not in self.known(task)]
+
+    @staticmethod
+    def _ordered(found: Iterator[str]) -> list[str]:
+        names = set(found)
+        return [which for which in _ORDER if which in names]
 
 
 def find_baselines(folder: Path) -> Baselines:
     """Read the finished runs of `baseline/floor` and `baseline/ceiling` directly under `folder`.
 
-    Only the same task (by hash), data and metric count; where there are several runs, the one with most values.
+    Runs that left samples out (stopped by a budget) do not count; of several others the one with most values does.
     """
-    found: dict[tuple[str, str, str, str | None], dict[str, float]] = {}
-    sizes: dict[tuple[str, str, str, str | None, str], int] = {}
+    values: dict[tuple[Asked, str, str | None, str], float] = {}
+    sizes: dict[tuple[Asked, str, str | None, str], int] = {}
     for file in sorted(folder.glob("*/results.json")):
         results = _read(file)
         provider, _, which = str(results.get("model", "")).partition("/")
@@ -27,11 +66,12 @@ def find_baselines(folder: Path) -> Baselines:
             continue
         for task in results["tasks"]:
             for metric in task["metrics"]:
-                key = (task["hash"], task["dataset"], metric["name"], metric["condition"])
-                if metric["value"] is not None and metric["n"] > sizes.get((*key, which), 0):
-                    sizes[(*key, which)] = metric["n"]
-                    found.setdefault(key, {})[which] = metric["value"]
-    return found
+                key = (Asked.of(task), metric["name"], metric["condition"], which)
+                whole = metric["value"] is not None and not metric["counts"]["skipped"]
+                if whole and metric["n"] > sizes.get(key, 0):
+                    sizes[key] = metric["n"]
+                    values[key] = metric["value"]
+    return Baselines(values)
 
 
 def _read(file: Path) -> dict[str, Any]:

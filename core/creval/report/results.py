@@ -18,7 +18,7 @@ __all__ = ["print_results", "result_rows"]
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
 _METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
-_LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and data"
+_LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and docs"
 _ORDER = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
 
@@ -33,7 +33,7 @@ def print_results(
     bold = console.is_terminal and not console.is_dumb_terminal
     legend: dict[str, None] = {}
     for result in results:
-        rows = result_rows(result, baselines or {})
+        rows = result_rows(result, baselines or Baselines())
         primary = [metric["primary"] for task in result.results["tasks"] for metric in task["metrics"]]
         for row, marked in zip(rows, primary, strict=True):
             if marked:
@@ -58,7 +58,6 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
     rows = []
     for task in result.results["tasks"]:
         for metric in task["metrics"]:
-            beside = baselines.get((task["hash"], task["dataset"], metric["name"], metric["condition"]), {})
             rows.append(
                 [
                     task["task"],
@@ -67,8 +66,8 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
                     metric["value"],
                     _interval(metric),
                     metric["n"],
-                    beside.get("floor"),
-                    beside.get("ceiling"),
+                    baselines.beside(task, metric, "floor"),
+                    baselines.beside(task, metric, "ceiling"),
                     _counts(metric["counts"]),
                 ]
             )

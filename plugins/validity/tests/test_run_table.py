@@ -48,6 +48,8 @@ def task(name: str, *metrics: dict[str, Any], hash: str = "a" * 64, **changes: A
         "dataset": "sha256:0",
         "planned": 30,
         "docs": 30,
+        "dataset_docs": 30,
+        "docs_digest": "0" * 64,
         "repeats": 1,
         "identity": "0" * 64,
         "generation_overrides": {},
