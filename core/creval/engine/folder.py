@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -13,6 +14,7 @@ from urllib.parse import quote
 
 from creval.engine.codec import read_key, read_sample, read_score
 from creval.engine.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
+from creval.engine.lock import LOCK
 from creval.errors import RunError
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
@@ -47,6 +49,8 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._made: Sequence[Path] = ()
+        self._own = False
         self.manifest = path / "run.json"
         self.results = path / "results.json"
 
@@ -55,10 +59,13 @@ class RunFolder:
         """Make a new run folder. Raises RunError where one stands there already."""
         folder = cls(path)
         folder.check_new()
+        missing = _missing(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
+            folder._own = not any(path.iterdir())
         except OSError as error:
             raise disk_error(error, path / "run.json") from error
+        folder._made = missing
         return folder
 
     def check_new(self) -> None:
@@ -77,13 +84,16 @@ class RunFolder:
         name = re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
         for number in itertools.count(1):
             path = root / (name if number == 1 else f"{name}-{number}")
+            missing = _missing(path)
             try:
                 path.mkdir(parents=True)
             except FileExistsError:
                 continue
             except OSError as error:
                 raise disk_error(error, path / "run.json") from error
-            return cls(path)
+            folder = cls(path)
+            folder._made, folder._own = missing, True
+            return folder
         raise AssertionError("unreachable")
 
     @classmethod
@@ -95,6 +105,25 @@ class RunFolder:
                 "no run stands there (no run.json)", where=str(path), cure="Name a run folder, e.g. runs/..."
             )
         return folder
+
+    def forget(self, tasks: Sequence[str]) -> None:
+        """Remove what a new run made here, where it ended by an error before it wrote a sample.
+
+        Of a folder that held something before the run nothing is removed, and never a file of somebody else: a folder
+        that still holds one stays.
+        """
+        samples = [self.samples(task) for task in tasks]
+        if not self._own or any(file.exists() and file.stat().st_size for file in samples):
+            return
+        own = [self.manifest, self.results, self.path / LOCK, *samples, *(self.scores(task) for task in tasks)]
+        with contextlib.suppress(OSError):  # what cannot be removed stays, and hides no error
+            for file in own:
+                file.unlink(missing_ok=True)
+            for name in ("samples", "scores"):
+                if (self.path / name).is_dir():
+                    (self.path / name).rmdir()
+            for folder in self._made:
+                folder.rmdir()
 
     def samples(self, task: str) -> Path:
         """Return the file of a task's samples."""
@@ -145,6 +174,11 @@ class RunFolder:
             if record["status"] not in _REDO:
                 samples.add(read_key(record))
         return _prepare(self.scores(task), samples.__contains__)
+
+
+def _missing(path: Path) -> list[Path]:
+    """Return the folders that have to be made for `path`, innermost first."""
+    return [each for each in (path, *path.parents) if not each.exists()]
 
 
 def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:

@@ -95,10 +95,12 @@ def disk_error(error: OSError, path: Path) -> RunError:
     """Return the error of a file of a run folder that cannot be written, with the way on."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
+    begun = (folder / "run.json").exists()
+    then = f"go on with: creval resume {folder}" if begun else "try again."
     return RunError(
         "the disk is full" if full else f"cannot be written: {error.strerror}",
         where=str(path),
-        cure=f"{'Free some space' if full else 'Mend this'}, then go on with: creval resume {folder}",
+        cure=f"{'Free some space' if full else 'Mend this'}, then {then}",
     )
 
 

@@ -10,7 +10,10 @@ from types import TracebackType
 from creval.engine.jsonl import disk_error
 from creval.errors import RunError
 
-__all__ = ["RunLock"]
+__all__ = ["LOCK", "RunLock"]
+
+LOCK = ".lock"
+"""The name of the lock's file in a run folder."""
 
 
 class RunLock:
@@ -22,7 +25,7 @@ class RunLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / ".lock"
+        self._path = folder / LOCK
         self._file: int | None = None
 
     def __enter__(self) -> RunLock:

@@ -35,7 +35,8 @@ def run_new(
 ) -> Finished:
     """Start a run in a new folder. `desk` is where a person answers, where the model is one.
 
-    Raises UsageError, TaskError, DataError, RunError before the first call.
+    Raises UsageError, TaskError, DataError, RunError before the first call. A run that ends by an error before it wrote
+    a sample (a judge's key is missing, say) leaves no folder behind.
     """
     if not tasks:
         raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
@@ -54,8 +55,13 @@ def run_new(
         folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
     with RunLock(folder.path):
         folder.check_new()  # another process may have begun and ended here since
-        manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
-        return RunSteps(folder, manifest, setup, plans, watcher).whole()
+        try:
+            manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
+            return RunSteps(folder, manifest, setup, plans, watcher).whole()
+        except Exception as error:  # an interruption is none: such a run can be gone on with
+            if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
+                folder.forget([plan.task.name for plan in plans])
+            raise
 
 
 def resume(

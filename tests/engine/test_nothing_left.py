@@ -1,0 +1,148 @@
+"""A new run that ends by an error before it wrote a sample leaves nothing behind, and takes nothing of others."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.chat_server import ChatServer
+from support.toy_plugins import write_distribution
+
+import creval
+from creval.engine import jsonl
+from creval.engine.options import RunOptions
+from creval.engine.run import resume
+from creval.errors import CrevalError, MissingPartError, RunError
+
+MODEL = "hosted_vllm/parrot"
+PLUGIN = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        schema = {"type": "object", "properties": {"unwatched": {"type": "string"}}, "additionalProperties": False}
+        registry.add("protocol", "watched", "creval_watched_parts:Watched", roles=("judge",), parameters=schema)
+
+    @hookimpl
+    def creval_run_started(manifest, folder):
+        if (folder.parent / "observed").exists():
+            (folder / "notes.txt").write_text("an observer's")
+"""
+PARTS = """
+    class Watched:
+        def __init__(self, unwatched=""):
+            self.unwatched = unwatched
+
+        async def run(self, session):
+            if session.doc.id != self.unwatched:
+                await session.ask(session.prompt(), role="judge")
+            session.answer("word0")
+"""
+
+
+@pytest.fixture
+def start(make_task, server: ChatServer, options, tmp_path: Path, monkeypatch) -> Callable[..., RunOptions]:
+    """Begin a run whose judge has no key, which shows when the judge is first asked; returns its options."""
+    modules = {"creval_watched_plugin.py": PLUGIN, "creval_watched_parts.py": PARTS}
+    write_distribution(tmp_path / "site", "creval-watched", modules, {"watched": "creval_watched_plugin"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setenv("CREVAL_PLUGINS", "watched")
+
+    def begin(unwatched: str = "", **changes: object) -> RunOptions:
+        task = make_task(docs=2, extra=f"protocol: {{watched: {{unwatched: '{unwatched}'}}}}\n")
+        given = options(base_url=server.url, roles={"judge": "openai/x"}, concurrency=1, **changes)
+        with pytest.raises(MissingPartError):
+            creval.run([task], MODEL, given)
+        return given
+
+    return begin
+
+
+def held(folder: Path) -> list[str]:
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*"))
+
+
+def test_the_folder_goes_with_the_folders_made_for_it(start, tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    start(output=tmp_path / "kept" / "of" / "today")
+    assert held(tmp_path / "kept") == []
+
+
+def test_so_does_one_of_its_own_under_runs(start, tmp_path: Path) -> None:
+    start(output=None)
+    assert not (tmp_path / "runs").exists()
+    (tmp_path / "runs").mkdir()
+    start(output=None)
+    assert held(tmp_path / "runs") == []
+
+
+def test_an_empty_folder_stays_and_is_empty_again(start, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    start(output=tmp_path / "mine")
+    assert held(tmp_path / "mine") == []
+
+
+def test_of_a_folder_that_held_something_nothing_is_removed(start, tmp_path: Path) -> None:
+    (tmp_path / "mine" / "samples").mkdir(parents=True)
+    (tmp_path / "mine" / "samples" / "parrot.jsonl").touch()
+    start(output=tmp_path / "mine")
+    assert {"samples/parrot.jsonl", "run.json"} <= set(held(tmp_path / "mine"))
+
+
+def test_what_an_observer_wrote_stays(start, tmp_path: Path) -> None:
+    (tmp_path / "observed").touch()
+    start()
+    assert held(tmp_path / "run") == ["notes.txt"]
+
+
+def test_a_run_with_a_sample_stays_and_is_gone_on_with(start, tmp_path: Path, monkeypatch, server: ChatServer) -> None:
+    folder = start(unwatched="d0").output
+    assert len((folder / "samples" / "parrot.jsonl").read_text().splitlines()) == 1
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-this-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    assert resume(folder).results["tasks"][0]["counts"]["scored"] == 2
+
+
+def test_an_interrupted_run_stays_without_a_sample(make_task, server: ChatServer, options) -> None:
+    class Stop:
+        def on_phase(self, phase: str, *given: object) -> None:
+            if phase == "generate":
+                os.kill(os.getpid(), signal.SIGINT)
+
+        on_sample = on_scored = on_finish = lambda self, *given: None
+
+    folder = options().output
+    with pytest.raises(KeyboardInterrupt):
+        creval.run([make_task()], MODEL, options(base_url=server.url), Stop())
+    assert not any(file.stat().st_size for file in folder.glob("samples/*"))
+    assert resume(folder).results["tasks"][0]["counts"]["scored"] == 8
+
+
+@pytest.mark.parametrize("full", ["samples/parrot.jsonl", "run.json"])
+def test_a_full_disk_says_what_can_be_done(make_task, server: ChatServer, options, monkeypatch, full: str) -> None:
+    """With the manifest on disk the run can be gone on with; without it there is no run."""
+    real_write, real_fsync = os.write, os.fsync
+
+    def write(descriptor: int, data: bytes) -> int:
+        if str(Path(f"/proc/self/fd/{descriptor}").readlink()).endswith(full):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real_write(descriptor, data)
+
+    def fsync(descriptor: int) -> None:
+        if "run.json" in str(Path(f"/proc/self/fd/{descriptor}").readlink()) and full == "run.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real_fsync(descriptor)
+
+    monkeypatch.setattr(jsonl.os, "write", write)
+    monkeypatch.setattr(jsonl.os, "fsync", fsync)
+    folder = options().output
+    with pytest.raises(CrevalError, match="the disk is full") as caught:
+        creval.run([make_task()], MODEL, options(base_url=server.url, concurrency=1))
+    monkeypatch.undo()
+    assert isinstance(caught.value, RunError)
+    assert folder.exists() == (full != "run.json")
+    assert (f"creval resume {folder}" in str(caught.value)) == (full != "run.json")
