@@ -49,6 +49,7 @@ def creval_commands() -> Mapping[str, str]:
         "domains": "creval_kumo.cli.domains:domains",
         "generate": "creval_kumo.cli.generate:generate",
         "import": "creval_kumo.cli.importing:import_published",
+        "import-domains": "creval_kumo.cli.importing:import_domains",
         "propose": "creval_kumo.cli.propose:propose",
         "trajectories": "creval_kumo.cli.trajectories:trajectories",
     }

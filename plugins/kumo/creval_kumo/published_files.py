@@ -53,24 +53,27 @@ class PublishedFiles:
     cure: str = "Run once without --offline."
     pins: Pins = field(default_factory=_read_pins)
 
-    def names(self, chosen: Sequence[str] | str, difficulty: str) -> list[str]:
-        """Return the domains chosen; `all` stands for every one that has games of this difficulty.
+    def names(self, chosen: Sequence[str] | str, difficulty: str | None) -> list[str]:
+        """Return the domains chosen; `all` stands for every one, that has games of this difficulty where one is given.
 
         Raises UnknownNameError, and UsageError where a domain is named twice or none is.
         """
-        known = [name for name, row in self.pins.items() if difficulty in row]
+        known = [name for name, row in self.pins.items() if difficulty is None or difficulty in row]
         names = known if chosen == "all" else [chosen] if isinstance(chosen, str) else list(chosen)
         for name in names:
             if name not in known:
-                raise UnknownNameError(f"published KUMO domain with {difficulty} games", name, known)
+                kind = f"published KUMO domain with {difficulty} games" if difficulty else "published KUMO domain"
+                raise UnknownNameError(kind, name, known)
             if names.count(name) > 1:
                 raise UsageError(f"the domain {name} stands twice", where="published games of KUMO")
         if not names:
             raise UsageError("no domain is named", where="published games of KUMO", cure="Name some, or write: all")
         return names
 
-    def fetch(self, names: Iterable[str], difficulty: str) -> AuthorsFiles:
+    def fetch(self, names: Iterable[str], difficulty: str | None) -> AuthorsFiles:
         """Return the repository's files of some domains; those that are missing or altered are fetched.
+
+        Without a difficulty these are the configurations alone.
 
         A file appears only after its sha256 was found right, and those that are here stay when another one fails.
         Raises DataError for what cannot be fetched, and where files are missing and the network is forbidden.
@@ -79,7 +82,7 @@ class PublishedFiles:
         missing = [(path, sha256) for path, sha256 in dict(wanted).items() if not self._here(path, sha256)]
         if missing and self.offline:
             raise DataError(
-                f"{len(missing)} of {len(wanted)} files of the published games are not in the cache, and --offline "
+                f"{len(missing)} of {len(wanted)} published files are not in the cache, and --offline "
                 "forbids the network",
                 where=self.address,
                 cure=self.cure,
@@ -94,9 +97,11 @@ class PublishedFiles:
                 raise
         return AuthorsFiles(self.folder)
 
-    def _pinned(self, name: str, difficulty: str) -> Iterator[tuple[str, str]]:
+    def _pinned(self, name: str, difficulty: str | None) -> Iterator[tuple[str, str]]:
         row = self.pins[name]
         yield from row["configuration"].items()
+        if difficulty is None:
+            return
         truths, actions = SIZES[difficulty]
         games, books = AuthorsFiles.places(name, truths, actions)
         yield games, row[difficulty]["games"]

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from creval.names import nearest
 from creval_kumo.domain import Action, Domain, Interval
 from creval_kumo.faults import Fault, FaultKind
 
-__all__ = ["PLAYABLE_RULES", "SHIPPED_RULES", "Rules", "find_faults", "name_problem"]
+__all__ = ["FILE_RULES", "PLAYABLE_RULES", "SHIPPED_RULES", "Rules", "find_faults", "name_problem"]
 
 MAX_NAME = 120
 FORBIDDEN_IN_NAMES = ("<", ">", "{", "}", "`", "*", "\n", "\r", "\t")
@@ -25,7 +25,8 @@ FORBIDDEN_IN_NAMES = ("<", ">", "{", "}", "`", "*", "\n", "\r", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How much is asked: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for what others publish.
+    """How much is asked: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for what others publish, `FILE_RULES` for
+    domain files of whatever size (half a domain, say), whose names must survive an answer.
 
     `strict_names` bounds the form of names and compares them without letter case; `touching_ranges` lets two
     closed ranges share an end point, as 1,227 neighbours of the authors' 100 domains do, and a range be one number.
@@ -42,6 +43,7 @@ class Rules:
 
 SHIPPED_RULES = Rules()
 PLAYABLE_RULES = Rules(2, 1, 1, both_types=False, tellable_apart=False, strict_names=False, touching_ranges=True)
+FILE_RULES = replace(PLAYABLE_RULES, strict_names=True)
 
 
 def find_faults(domain: Domain, rules: Rules = SHIPPED_RULES) -> list[Fault]:

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["lay_out_domains"]
+from creval_kumo.analysis.domain_text import domain_yaml
+from creval_kumo.published import read_domains
+
+__all__ = ["domain_file", "lay_out_domains"]
 
 
 def lay_out_domains(folder: Path, data: Path, domains: Sequence[str]) -> None:
@@ -18,6 +21,13 @@ def lay_out_domains(folder: Path, data: Path, domains: Sequence[str]) -> None:
         configs = {row["domain"]: row for row in map(json.loads, lines)}
     for domain in domains:
         _lay_out(folder / "env", configs[domain], data / "instances" / f"{domain}.easy.jsonl.gz")
+
+
+def domain_file(folder: Path, data: Path, name: str) -> Path:
+    """Write a published configuration as a domain file; `data` is the folder of the KUMO reference data."""
+    file = folder / f"{name}.yaml"
+    file.write_text(domain_yaml(read_domains(data / "seed_configs.jsonl.gz")[name].sound()), encoding="utf-8")
+    return file
 
 
 def _lay_out(env: Path, config: dict[str, Any], instances: Path) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from authors_clone import domain_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,8 +141,8 @@ def test_a_shipped_domain_survives_the_round_trip(tmp_path: Path, name: str) -> 
 
 
 def test_the_command_writes_two_domain_files_that_can_be_played(tmp_path: Path, reference_data: Path) -> None:
-    published = reference_data / "kumo" / "seed_configs.jsonl.gz"
-    output = SplitAnalysis().run([], domain="MedicalEnv", published=published, output=str(tmp_path))
+    whole = domain_file(tmp_path, reference_data / "kumo", "MedicalEnv")
+    output = SplitAnalysis().run([], domain=str(whole), output=str(tmp_path))
     assert [Path(file).name for file in output.files] == ["MedicalEnv_ind.yaml", "MedicalEnv_ood.yaml"]
     assert output.notes == []
     for file, row in zip(output.files, output.rows[1:], strict=True):

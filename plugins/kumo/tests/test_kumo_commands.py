@@ -25,7 +25,7 @@ from creval_kumo.domain_file import load_domain_file
 from creval_kumo.domains import domain_names, load_domain
 from creval_kumo.generation import Settings, generate
 from creval_kumo.instance import Instance
-from creval_kumo.published import read_domains, read_instances
+from creval_kumo.published import read_domains, read_instances, to_domain
 
 COMMANDS = load_plugins().commands["kumo"]
 Say = Callable[..., tuple[int, str, str]]
@@ -220,6 +220,20 @@ def test_import_refuses_faulty_games_by_name(say: Say, clone: Path, tmp_path: Pa
     code, _, err = say("import", str(clone), "--domain", "CurrencyEnv", "--skip-faulty", "-o", "c.jsonl")
     assert code == 0 and err.endswith("36 games written to c.jsonl, 14 left out\n")
     assert err.count("left out: CurrencyEnv, seed ") == 14 and err.count("valid-truth-not-singled-out") == 10
+
+
+def test_published_domains_become_domain_files_for_fresh_games(say: Say, clone: Path, tmp_path: Path) -> None:
+    code, _, err = say("import-domains", str(clone), "--domain", "FishEnv", "-o", "domains")
+    assert code == 2 and "wrong-type: 'Vertebrae count' has the type 'int'" in err and "--skip-faulty" in err
+    code, _, err = say("import-domains", str(clone), "--skip-faulty", "-o", "domains")
+    assert code == 0 and err.endswith("2 domains written to domains, 2 left out\n")
+    assert "left out: CurrencyEnv: bad-range: " in err
+    assert [file.name for file in sorted((tmp_path / "domains").iterdir())] == ["FantasyEnv.yaml", "MedicalEnv.yaml"]
+    published = to_domain(AuthorsFiles(clone).configuration("MedicalEnv"), "MedicalEnv").domain
+    assert load_domain("domains/MedicalEnv.yaml") == published
+    code, _, _ = say("generate", "--domain", "domains/MedicalEnv.yaml", "--count", "3", "-o", "fresh.jsonl")
+    assert code == 0 and len(rows(tmp_path / "fresh.jsonl")) == 3
+    assert say("book", "fresh.jsonl", "--check")[0] == 0
 
 
 def test_import_of_something_else(say: Say, clone: Path, tmp_path: Path) -> None:

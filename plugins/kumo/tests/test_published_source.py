@@ -126,7 +126,7 @@ def test_an_altered_file_is_refused_and_the_sound_ones_stay(
 
 def test_without_the_network_the_cure_is_named(tmp_path: Path) -> None:
     options = DataOptions(cache=tmp_path, offline=True, task="kumo_published_easy")
-    with pytest.raises(DataError, match="265 of 265 files") as caught:
+    with pytest.raises(DataError, match="265 of 265 published files") as caught:
         open_published(FIVE, base=tmp_path, options=options)
     assert "--data kumo_published_easy=FILE" in str(caught.value)
     assert not cache_of(options).exists()
@@ -201,5 +201,7 @@ def test_import_takes_the_pinned_files_of_the_cache(
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     assert invoke(["kumo", "import", "--domain", "MedicalEnv", "--offline", "-o", "m.jsonl"]) == 2
-    assert "53 of 53 files" in capsys.readouterr().err
+    assert "53 of 53 published files" in capsys.readouterr().err
     assert not (tmp_path / "m.jsonl").exists()
+    assert invoke(["kumo", "import-domains", "--domain", "MedicalEnv", "--offline", "-o", "domains"]) == 2
+    assert "2 of 2 published files" in capsys.readouterr().err

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from creval.errors import UnknownNameError
 from creval.types.components import FieldSpec
 from creval_kumo.domain import Domain
 from creval_kumo.domain_file import load_domain_file
 from creval_kumo.domains import PAPER_DOMAINS, domain_names, load_domain
-from creval_kumo.published import read_domains
 from creval_kumo.rules import PLAYABLE_RULES
 
-__all__ = ["DOMAIN", "PAPER_PUBLISHED", "PUBLISHED", "chosen_domains", "texts"]
+__all__ = ["DOMAIN", "PAPER_PUBLISHED", "chosen_domains", "texts"]
 
 DOMAIN = FieldSpec(
     "domain",
@@ -22,12 +19,6 @@ DOMAIN = FieldSpec(
     "A domain's name or file; may be repeated or hold several, with commas; all: every one. Default: the five of the "
     "paper.",
     True,
-)
-PUBLISHED = FieldSpec(
-    "published",
-    "path",
-    None,
-    "The authors' seed configurations (JSON Lines, may be gzipped): --domain then names theirs, e.g. MedicalEnv.",
 )
 PAPER_PUBLISHED = ("MedicalEnv", "ChemicalEnv", "MusicEnv", "EducationEnv", "FantasyEnv")
 """The five domains of the paper's Figs. 4 and 6, by the authors' names."""
@@ -39,28 +30,15 @@ def texts(value: object) -> list[str]:
     return [part.strip() for item in many for part in str(item).split(",") if part.strip()]
 
 
-def chosen_domains(value: object, published: object = None) -> list[Domain]:
-    """Return the domains named, of the shipped ones, of files, or (with `published`) of the authors' configurations.
+def chosen_domains(value: object) -> list[Domain]:
+    """Return the domains named, of the shipped ones or of files.
 
-    Raises UnknownNameError, or DomainError for a domain with faults: the authors' faulty ones are refused, and left out
-    where all are asked for.
+    Raises UnknownNameError, or DomainError for a domain with faults.
     """
     names = list(dict.fromkeys(texts(value)))
-    if published:
-        return _published(names or list(PAPER_PUBLISHED), Path(str(published)))
     if names == ["all"]:
         names = domain_names()
     return [_domain(name) for name in names or PAPER_DOMAINS]
-
-
-def _published(names: Sequence[str], path: Path) -> list[Domain]:
-    known = read_domains(path)
-    if names == ["all"]:
-        return [one.domain for one in known.values() if not one.faults]
-    for name in names:
-        if name not in known:
-            raise UnknownNameError("published domain", name, sorted(known), where=str(path))
-    return [known[name].sound() for name in names]
 
 
 def _domain(name: str) -> Domain:

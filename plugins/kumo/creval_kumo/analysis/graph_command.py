@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.errors import UnknownNameError
 from creval.types.components import AnalysisOutput, FieldSpec
-from creval_kumo.analysis.domain_names import DOMAIN, PUBLISHED, chosen_domains
+from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains
 from creval_kumo.analysis.graph import JOINS, DomainGraph, Join, communities, components, domain_graph, modularity
 from creval_kumo.analysis.output import FILES, write_csv, write_json
 from creval_kumo.domain import Domain
@@ -34,7 +34,6 @@ class GraphAnalysis:
         """Return the options of `creval analyse kumo-graph`."""
         return (
             DOMAIN,
-            PUBLISHED,
             FieldSpec("join", "string", "action", "What joins two truths: one action, or one state of an action."),
             FieldSpec("seed", "integer", 0, "Seed of the communities and the drawing."),
             *FILES,
@@ -45,9 +44,7 @@ class GraphAnalysis:
         seed, join = int(options.get("seed") or 0), options.get("join") or "action"
         if join not in JOINS:
             raise UnknownNameError("way to join truths", join, JOINS, where="--join")
-        found = [
-            _find(domain, seed, join) for domain in chosen_domains(options.get("domain"), options.get("published"))
-        ]
+        found = [_find(domain, seed, join) for domain in chosen_domains(options.get("domain"))]
         files: list[str] = []
         if options.get("output"):
             files = _write(found, Path(str(options["output"])), seed, not options.get("no_plots"))

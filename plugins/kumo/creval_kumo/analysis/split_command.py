@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.errors import UsageError
 from creval.types.components import AnalysisOutput, FieldSpec
-from creval_kumo.analysis.domain_names import DOMAIN, PUBLISHED, chosen_domains, texts
+from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains, texts
 from creval_kumo.analysis.domain_text import domain_yaml
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.analysis.output import write_text
@@ -29,7 +29,6 @@ class SplitAnalysis:
         """Return the options of `creval analyse kumo-split`."""
         return (
             replace(DOMAIN, help="The domain to split: a name or a file."),
-            PUBLISHED,
             FieldSpec("output", "file", None, "Folder for the two domain files."),
         )
 
@@ -38,7 +37,7 @@ class SplitAnalysis:
         names = texts(options.get("domain"))
         if len(names) != 1 or names == ["all"]:
             raise UsageError("one domain is split at a time", where="--domain", cure="For example: --domain medical")
-        domain = chosen_domains(names, options.get("published"))[0]
+        domain = chosen_domains(names)[0]
         halves = split_domain(domain)
         files: list[str] = []
         if options.get("output"):

@@ -1,15 +1,50 @@
-"""`creval kumo import`: the authors' published instances in the form that the tasks read."""
+"""`creval kumo import` and `import-domains`: what the authors published, in the forms that creval reads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval_kumo.cli.shared import json_line, output_option, write_lines
-from creval_kumo.published_files import SIZES
+from creval_kumo.cli.shared import Command, json_line, output_option, write_lines
 
-__all__ = ["import_published"]
+if TYPE_CHECKING:
+    from creval_kumo.authors_files import AuthorsFiles
+
+__all__ = ["import_domains", "import_published"]
+
+_SOURCE = (
+    click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)),
+    click.option(
+        "--domain", "names", multiple=True, metavar="D", help="A published domain; may be repeated. Default: all."
+    ),
+    click.option("--offline", is_flag=True, help="Without FOLDER: take the files from the cache only."),
+)
+
+
+def _from_authors(command: Command) -> Command:
+    """Add the options that say which of the authors' files, and where they are."""
+    for option in reversed(_SOURCE):
+        command = option(command)
+    return command
+
+
+def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFiles, Sequence[str]]:
+    """Return the authors' files (of a clone, or the pinned ones) and the names of the domains asked for."""
+    from creval.data.options import DataOptions
+    from creval_kumo.authors_files import AuthorsFiles
+    from creval_kumo.published_files import PublishedFiles
+    from creval_kumo.published_source import cache_of
+
+    names = given["names"]
+    if given["folder"] is not None:
+        files = AuthorsFiles(given["folder"])
+        return files, names or sorted(files.domains())
+    pinned = PublishedFiles(cache_of(DataOptions.from_environment()), offline=given["offline"])
+    chosen = pinned.names(names or "all", difficulty)
+    return pinned.fetch(chosen, difficulty), chosen
 
 
 @click.command(
@@ -17,17 +52,11 @@ __all__ = ["import_published"]
     short_help="Convert the authors' published games.",
     epilog="Example: creval kumo import kumo/ --domain MedicalEnv --difficulty hard -o medical.jsonl",
 )
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--domain", "names", multiple=True, metavar="D", help="A published domain; may be repeated. Default: all."
-)
-@click.option("--difficulty", type=click.Choice(list(SIZES)), default="easy", show_default=True)
+@_from_authors
+@click.option("--difficulty", type=click.Choice(["easy", "hard"]), default="easy", show_default=True)
 @click.option("--skip-faulty", is_flag=True, help="Leave out faulty games instead of refusing the domain.")
-@click.option("--offline", is_flag=True, help="Without FOLDER: take the files from the cache only.")
 @output_option("JSON Lines; without it they are printed. Play it: creval --tasks kumo --data kumo=FILE --model M")
-def import_published(
-    folder: Path | None, names: tuple[str, ...], difficulty: str, skip_faulty: bool, offline: bool, output: Path | None
-) -> None:
+def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **given: Any) -> None:
     """Convert published instances, with their knowledge books, of all domains or those named.
 
     FOLDER is a clone of the authors' repository at the commit that the paper's games come from:
@@ -40,18 +69,9 @@ def import_published(
     None of the code is run. Games whose observations do not single out the valid truth, and other faults of the
     published data, are refused by name.
     """
-    from creval.data.options import DataOptions
-    from creval_kumo.authors_files import AuthorsFiles
-    from creval_kumo.published_files import PublishedFiles
-    from creval_kumo.published_source import cache_of, published_docs
+    from creval_kumo.published_source import published_docs
 
-    if folder is None:
-        pinned = PublishedFiles(cache_of(DataOptions.from_environment()), offline=offline)
-        chosen = pinned.names(names or "all", difficulty)
-        files = pinned.fetch(chosen, difficulty)
-    else:
-        files = AuthorsFiles(folder)
-        chosen = list(names) or sorted(files.domains())
+    files, chosen = _authors(given, difficulty)
     skipped: list[str] = []
     kept = skipped if skip_faulty else None
     rows = (row for name in chosen for row in published_docs(files, name, difficulty, kept))
@@ -60,3 +80,45 @@ def import_published(
         click.echo(f"left out: {line}", err=True)
     if output is not None:
         click.echo(f"{written} games written to {output}, {len(skipped)} left out", err=True)
+
+
+@click.command(
+    "import-domains",
+    short_help="Convert the authors' published domains to domain files.",
+    epilog="Example: creval kumo import-domains kumo/ --domain MedicalEnv -o domains",
+)
+@_from_authors
+@click.option("--skip-faulty", is_flag=True, help="Leave out faulty domains instead of refusing them.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    required=True,
+    help="Where to.",
+)
+def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
+    """Write the configurations of published domains as domain files, for fresh games and for analyses.
+
+    FOLDER is a clone of the authors' repository; without it their pinned files are fetched (see creval kumo import).
+    Faulty domains are refused by name: overlapping ranges, wrong types, truths that are never or always excluded, names
+    that differ in letter case alone.
+    """
+    from creval_kumo.analysis.domain_text import domain_yaml
+    from creval_kumo.faults import DomainError
+    from creval_kumo.published import to_domain
+    from creval_kumo.rules import FILE_RULES, find_faults
+
+    files, chosen = _authors(given, None)
+    written = 0
+    for name in chosen:
+        published = to_domain(files.configuration(name), name)
+        faults = published.faults or find_faults(published.domain, FILE_RULES)
+        if not faults:
+            write_lines(output / f"{name}.yaml", [domain_yaml(published.domain)])
+            written += 1
+        elif skip_faulty:
+            click.echo(f"left out: {name}: {'; '.join(map(str, faults))}", err=True)
+        else:
+            raise DomainError(faults, where=name, cure="Leave faulty domains out: --skip-faulty")
+    click.echo(f"{written} domains written to {output}, {len(chosen) - written} left out", err=True)

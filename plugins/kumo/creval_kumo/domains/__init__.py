@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from pathlib import Path
 
 from creval.errors import UnknownNameError
 from creval_kumo.domain import Domain
 from creval_kumo.domain_file import load_domain_file
-from creval_kumo.rules import PLAYABLE_RULES
+from creval_kumo.rules import FILE_RULES
 
 __all__ = ["PAPER_DOMAINS", "domain_names", "load_domain"]
 
@@ -17,8 +16,6 @@ PAPER_DOMAINS = ("medical", "chemical", "music", "education", "fantasy")
 """The subjects of the paper's five domains; the configurations are our own."""
 
 _FOLDER = Path(__file__).parent
-_OF_ITS_OWN = replace(PLAYABLE_RULES, strict_names=True)
-"""A file need not be as large and even as a shipped domain (half a domain is not); its names must survive an answer."""
 
 
 def domain_names() -> list[str]:
@@ -33,7 +30,7 @@ def load_domain(name: str) -> Domain:
     Raises UnknownNameError, or DomainError with every fault of the file.
     """
     if name.endswith((".yaml", ".yml")):
-        return load_domain_file(Path(name), _OF_ITS_OWN)
+        return load_domain_file(Path(name), FILE_RULES)
     if name not in domain_names():
         hint = "A file of your own is named by a path that ends in .yaml."
         raise UnknownNameError("KUMO domain", name, domain_names(), hint=hint)
