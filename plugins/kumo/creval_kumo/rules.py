@@ -25,8 +25,8 @@ FORBIDDEN_IN_NAMES = ("<", ">", "{", "}", "`", "*", "\n", "\r", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How much is asked: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for what others publish, `FILE_RULES` for
-    domain files of whatever size (half a domain, say), whose names must survive an answer.
+    """How much is asked: `SHIPPED_RULES` for our own domains, `PLAYABLE_RULES` for what others publish, `FILE_RULES`
+    for domain files of whatever size (half a domain, say), whose names must survive an answer.
 
     `strict_names` bounds the form of names and compares them without letter case; `touching_ranges` lets two
     closed ranges share an end point, as 1,227 neighbours of the authors' 100 domains do, and a range be one number.
