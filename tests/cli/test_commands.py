@@ -298,6 +298,26 @@ def test_a_key_in_the_environment_reaches_no_file_and_no_message(folder: Path) -
         assert not file.is_file() or key.encode() not in file.read_bytes(), file
 
 
+def test_a_secret_in_an_address_reaches_no_file_and_is_given_again_to_go_on(folder: Path) -> None:
+    secret = "never-to-be-seen-0123456789"
+    with ChatServer(answer="ok") as server:
+        url = f"{server.url}?sig={secret}"
+        done = creval(
+            folder, "--tasks", "./spelling.yaml", "--model", "openai/m", f"--base-url={url}", "--max-calls", "5",
+            "-o", "runs/f",
+        )  # fmt: skip
+        assert done.returncode == 3, done.stderr
+        refused = creval(folder, "resume", "runs/f", "--max-calls", "50")
+        assert refused.returncode == 2
+        assert f"creval resume runs/f --base-url '{server.url}?sig=***'" in refused.stderr
+        finished = creval(folder, "resume", "runs/f", "--max-calls", "50", "--base-url", url)
+        assert finished.returncode == 0, finished.stderr
+    command = json.loads((folder / "runs/f/run.json").read_text())["command"]
+    assert f"--base-url={server.url}?sig=***" in command
+    for file in (folder / "runs").rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes(), file
+
+
 def test_ctrl_c_names_the_command_that_goes_on(folder: Path) -> None:
     with ChatServer(answer="ok", latency=0.3) as server:
         command = ["--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--concurrency", "1"]

@@ -12,9 +12,12 @@ from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.parrot import parrot
 
 import creval
+from creval.engine.run import resume
 from creval.engine.secrets import Secrets
+from creval.errors import UsageError
 
 KEY = "sk-or-v1-0123456789abcdef0123456789abcdef"
+MODEL = "hosted_vllm/parrot"
 JUDGE = 'another\\secret"with-quotes-1234'
 
 
@@ -52,6 +55,41 @@ def test_no_file_of_a_run_holds_a_key(make_task, options, monkeypatch, tmp_path)
     hidden = [KEY, KEY[:20], JUDGE, JUDGE.replace("\\", "\\\\").replace('"', '\\"'), "hunter2-password", "querysecret"]
     hidden.append(base64.b64encode(KEY.encode()).decode())
     assert [secret for secret in hidden if secret.encode() in text] == []
+
+
+def test_a_harmless_query_is_stored_and_gone_on_with(make_task, server, options):
+    url = f"{server.url}?api-version=2026-01-01"
+    folder = creval.run([make_task()], MODEL, options(base_url=url, limit="first:2")).folder
+    manifest = json.loads((folder / "run.json").read_text())
+    assert manifest["options"]["base_url"] == manifest["models"]["target"]["base_url"] == url
+    samples = folder / "samples" / "parrot.jsonl"
+    samples.write_text(samples.read_text().splitlines(keepends=True)[0])
+    resume(folder)
+    assert [request.path for request in server.requests] == ["/v1/chat/completions?api-version=2026-01-01"] * 3
+
+
+def test_a_query_that_may_be_secret_reaches_no_file_and_is_asked_for_again(make_task, options, tmp_path):
+    secret = "Zx81kQpLm02VvWq7"
+
+    with ChatServer(answer=lambda request: f"you sent {request.path}") as server:
+        url = f"{server.url}?api-version=1&sig={secret}"
+        folder = creval.run([make_task()], MODEL, options(base_url=url, limit="first:2")).folder
+        samples = folder / "samples" / "parrot.jsonl"
+        samples.write_text(samples.read_text().splitlines(keepends=True)[0])
+        cure = r"is stored nowhere\n.*--base-url 'http.*\?api-version=1&sig=\*\*\*'"
+        with pytest.raises(UsageError, match=cure) as lacking:
+            resume(folder)
+        with pytest.raises(UsageError, match="not at http://other/v1") as other:
+            resume(folder, base_url=f"http://other/v1?sig={secret}")
+        assert len(server.requests) == 2
+        resume(folder, base_url=url)
+        assert server.requests[2].path == f"/v1/chat/completions?api-version=1&sig={secret}"
+    assert json.loads((folder / "run.json").read_text())["options"]["base_url"].endswith("?api-version=1&sig=***")
+    assert "sig=[key]" in samples.read_text()
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    assert len(files) >= 5
+    assert [file for file in files if secret.encode() in file.read_bytes()] == []
+    assert secret not in f"{lacking.value} {other.value}"
 
 
 def test_what_counts_as_secret():

@@ -88,7 +88,7 @@ def test_what_is_no_address_is_refused(bad: str) -> None:
         found("openai", base_url=bad)
 
 
-@pytest.mark.parametrize("bad", ["http://me:hunter22@h/v1", "http://h/v1?key=hunter22", "http://h/v1#hunter22"])
+@pytest.mark.parametrize("bad", ["http://me:hunter22@h/v1", "http://h/v1?key=hunter22#x", "http://h/v1#hunter22"])
 def test_an_address_with_a_secret_is_refused_without_showing_it(bad: str) -> None:
     with pytest.raises(UsageError) as caught:
         found("openai", base_url=bad)
@@ -98,6 +98,15 @@ def test_an_address_with_a_secret_is_refused_without_showing_it(bad: str) -> Non
 
 def test_a_pasted_full_address_is_understood() -> None:
     assert found("openai", base_url="http://127.0.0.1:1/v1/chat/completions/") == "http://127.0.0.1:1/v1"
+
+
+def test_a_query_goes_behind_the_path_and_into_no_repr() -> None:
+    options = ProviderOptions(base_url="http://127.0.0.1:1/v1/chat/completions?api-version=1&sig=hunter22")
+    at = place(ENDPOINTS["ollama_chat"], "m", options)
+    assert at.base_url == "http://127.0.0.1:1/v1"
+    assert at.address("/chat/completions") == "http://127.0.0.1:1/v1/chat/completions?api-version=1&sig=hunter22"
+    assert "hunter22" in at.secrets
+    assert "hunter22" not in repr(at)
 
 
 def test_offline_allows_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,8 @@ KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 
 def echoing(request: Received) -> Any:
     """Every way in which a server may give a key back in an error."""
-    sent = request.headers["Authorization"].removeprefix("Bearer ")
+    sent = KEY
+    assert sent in f"{request.headers.get('Authorization')} {request.path}"
     ways = [
         HttpError(401, {"message": f"bad key {sent}", "code": "invalid_api_key"}),
         HttpError(400, {"message": f"headers were {{'Authorization': 'Bearer {sent}'}}"}),
@@ -33,14 +34,19 @@ def echoing(request: Received) -> Any:
     return ways[int(request.prompt)]
 
 
-def test_no_key_anywhere(
-    registry, ask, fast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+@pytest.fixture(params=["", f"?api-version=1&subscription={KEY}"], ids=["in the environment", "in a query"])
+def query(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The query of the server's address; without one the key stands in the environment."""
+    if not request.param:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return str(request.param)
+
+
+def test_no_key_anywhere(query: str, registry, ask, fast, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     seen: list[str] = []
 
     async def go(url: str) -> None:
-        options = dataclasses.replace(fast, base_url=url, cache=tmp_path / "answers.sqlite", max_retries=1)
+        options = dataclasses.replace(fast, base_url=url + query, cache=tmp_path / "answers.sqlite", max_retries=1)
         model = open_model("openai/m", registry, options)
         for i in range(8):
             try:
@@ -52,7 +58,7 @@ def test_no_key_anywhere(
 
     with caplog.at_level(logging.DEBUG), ChatServer(echoing) as server:
         asyncio.run(go(server.url))
-    assert any(KEY in request.headers["Authorization"] for request in server.requests)
+    assert server.requests
     assert len(seen) > 30
     everything = "\n".join([*seen, caplog.text])
     files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())

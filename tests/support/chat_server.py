@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it came: body, headers, and how often this very body came before."""
+    """One request as it came: body, headers, path with query, and how often this very body came before."""
 
     body: dict[str, Any]
     headers: dict[str, str]
@@ -240,7 +240,7 @@ class ChatServer:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
-        received = Received(json.loads(text), dict(request.headers), request.path, self._seen[text])
+        received = Received(json.loads(text), dict(request.headers), request.path_qs, self._seen[text])
         self._seen[text] += 1
         if request.transport is not None:
             self._connections.add(request.transport.get_extra_info("peername"))

@@ -12,6 +12,7 @@ from creval.cli.interruption import cure_shown
 from creval.cli.progress import watch
 from creval.cli.values import comma_list, paths, settings, texts
 from creval.engine.options import RunOptions
+from creval.models.addresses import shown_addresses
 
 __all__ = ["start"]
 
@@ -62,9 +63,5 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
 
 
 def _command() -> str:
-    """Return the command line for the manifest; addresses may hold a password, so theirs is left out there."""
-    words = ["creval"]
-    for word in sys.argv[1:]:
-        hidden = "@" in word and "://" in word
-        words.append(f"{word.split('://')[0]}://[hidden]@{word.rsplit('@', 1)[1]}" if hidden else word)
-    return shlex.join(words)
+    """Return the command line for the manifest, without what may be a secret in its addresses."""
+    return shlex.join(["creval", *map(shown_addresses, sys.argv[1:])])

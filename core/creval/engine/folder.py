@@ -15,6 +15,7 @@ from urllib.parse import quote
 from creval.engine.codec import read_key, read_sample, read_score
 from creval.engine.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
 from creval.engine.lock import LOCK
+from creval.engine.secrets import Secrets
 from creval.errors import RunError
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
@@ -45,10 +46,11 @@ def _digest(key: SampleKey) -> int:
 
 
 class RunFolder:
-    """Paths of a run and its plain files."""
+    """Paths of a run and its plain files. `secrets` are what every writer of the folder hides."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.secrets = Secrets()
         self._made: Sequence[Path] = ()
         self._own = False
         self.manifest = path / "run.json"
@@ -143,7 +145,11 @@ class RunFolder:
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
         """Write run.json whole."""
-        write_json(self.manifest, data)
+        write_json(self.manifest, data, self.secrets)
+
+    def write_results(self, data: Mapping[str, Any]) -> None:
+        """Write results.json whole."""
+        write_json(self.results, data, self.secrets)
 
     def read_samples(self, task: str) -> Iterator[Sample]:
         """Yield a task's samples one at a time."""

@@ -123,7 +123,8 @@ async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, obs
     names = [job.plan.task.name for job in jobs]
     done = [folder.prepare_samples(name) for name in names]
     tasks = [
-        _Progress(job, keys, Appender(folder.samples(name))) for job, keys, name in zip(jobs, done, names, strict=True)
+        _Progress(job, keys, Appender(folder.samples(name), folder.secrets))
+        for job, keys, name in zip(jobs, done, names, strict=True)
     ]
     generation = _Generation(tasks, observer)
     total, ready = sum(job.plan.total for job in jobs), sum(len(keys) for keys in done)

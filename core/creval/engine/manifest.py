@@ -11,10 +11,10 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan
+from creval.models.addresses import shown_address
 from creval.plugins.loader import Plugins
 from creval.tasks.files import is_path
 from creval.tasks.model import Task
@@ -40,7 +40,7 @@ def now() -> str:
 
 
 def options_data(options: RunOptions) -> dict[str, Any]:
-    """Return the options as plain data; addresses lose their user, password and query."""
+    """Return the options as plain data; of an address what may be a secret is hidden (`shown_address`)."""
     data: dict[str, Any] = {}
     for field in fields(RunOptions):
         value = getattr(options, field.name)
@@ -49,20 +49,11 @@ def options_data(options: RunOptions) -> dict[str, Any]:
         elif field.name == "data":
             value = {task: str(Path(path).absolute()) for task, path in value.items()}
         elif field.name == "base_url":
-            value = _bare(value)
+            value = None if value is None else shown_address(value)
         elif isinstance(value, Mapping):
             value = dict(value)
         data[field.name] = value
     return data
-
-
-def _bare(url: str | None) -> str | None:
-    if url is None:
-        return None
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    netloc = f"{host}:{parts.port}" if parts.port else host
-    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
 
 
 def read_options(data: Mapping[str, Any]) -> RunOptions:

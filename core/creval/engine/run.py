@@ -14,9 +14,11 @@ from creval.engine.models import TARGET
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import RunOptions
 from creval.engine.plan import TaskPlan
+from creval.engine.secrets import Secrets
 from creval.engine.setup import open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
+from creval.models.addresses import HIDDEN, address_secrets, shown_address
 from creval.models.budget import Budget
 from creval.plugins.loader import load_plugins
 from creval.types.screens import Desk
@@ -53,6 +55,7 @@ def run_new(
         folder = RunFolder.create(options.output)
     else:
         folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
+    folder.secrets = _secrets(options)
     with RunLock(folder.path):
         folder.check_new()  # another process may have begun and ended here since
         try:
@@ -70,12 +73,15 @@ def resume(
     max_cost: float | None = None,
     max_calls: int | None = None,
     desk: Desk | None = None,
+    base_url: str | None = None,
 ) -> Finished:
     """Go on with a run: make what is missing, try errored samples again, score, aggregate.
 
     `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `desk` is
-    where a person answers, where the model is one.
-    Raises RunError where the run is locked, or where a task or its data changed since it began.
+    where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again
+    where it holds what may be a secret.
+    Raises RunError where the run is locked, or where a task or its data changed since it began, and UsageError where
+    the address is missing or another one.
     """
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
@@ -84,6 +90,8 @@ def resume(
         given = {"max_cost": max_cost, "max_calls": max_calls}
         manifest["options"] |= {name: limit for name, limit in given.items() if limit is not None}
         options = read_options(manifest["options"])
+        options = replace(options, base_url=_address(options.base_url, base_url, path))
+        folder.secrets = _secrets(options)
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         _check_unchanged(manifest, plans, path)
@@ -112,6 +120,30 @@ def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Ob
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins)
         setup.open_parts(target=False)
         return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
+
+
+def _secrets(options: RunOptions) -> Secrets:
+    return Secrets(also=address_secrets(options.base_url))
+
+
+def _address(stored: str | None, given: str | None, path: Path) -> str | None:
+    """Return the address to go on with. Raises UsageError where it was not stored whole and is not given again."""
+    if given is not None:
+        shown = shown_address(given)
+        if shown != stored:
+            raise UsageError(
+                f"the run was made {f'at {stored}' if stored else 'without an address'}, not at {shown}",
+                where="--base-url",
+                cure="Give the run's own address, or start a new run.",
+            )
+        return given
+    if stored is not None and HIDDEN in stored:
+        raise UsageError(
+            f"the address of this run, {stored}, holds what may be a secret, and that is stored nowhere",
+            where=str(path),
+            cure=f"Give it again: creval resume {path} --base-url '{stored}', with the values in place of {HIDDEN}.",
+        )
+    return stored
 
 
 def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPlan:

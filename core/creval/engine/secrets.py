@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 __all__ = ["Secrets"]
 
@@ -19,10 +19,10 @@ _MASK = b"[key]"
 
 
 class Secrets:
-    """The secret values of an environment."""
+    """The secret values of an environment, and others (`also`), such as those in an address."""
 
-    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
-        values = {value.strip() for name, value in environ.items() if _NAME.search(name)}
+    def __init__(self, environ: Mapping[str, str] = os.environ, also: Iterable[str] = ()) -> None:
+        values = {value.strip() for name, value in environ.items() if _NAME.search(name)}.union(also)
         texts = {value for value in values if _VALUE.fullmatch(value) and not value.isdigit()}
         escaped = {json.dumps(value)[1:-1] for value in texts} | {
             json.dumps(v, ensure_ascii=False)[1:-1] for v in texts

@@ -14,7 +14,6 @@ from typing import Any
 from creval.engine.aggregate import aggregate_task, metric_names, task_results
 from creval.engine.folder import RunFolder
 from creval.engine.generate import Job, generate
-from creval.engine.jsonl import write_json
 from creval.engine.loop import drive
 from creval.engine.manifest import core_version, now, plugin_data
 from creval.engine.models import TARGET
@@ -130,7 +129,7 @@ class RunSteps:
             "tasks": tasks,
         }
         check_results(results)
-        write_json(self._folder.results, results)
+        self._folder.write_results(results)
         return results, budget
 
     async def _score_task(self, plan: TaskPlan, again: bool) -> BudgetError | None:

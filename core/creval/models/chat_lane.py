@@ -8,6 +8,7 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.models.addresses import shown_address
 from creval.models.chat_reply import Malformed, read_reply
 from creval.models.chat_request import request_body
 from creval.models.endpoints import ENDPOINTS, Endpoint, has_proxy, place
@@ -36,14 +37,13 @@ class ChatLane:
         self._model = model
         self._options = options
         self._place = place(endpoint, model, options)
-        self._url = f"{self._place.base_url}/chat/completions"
-        self._caller = Caller(
-            f"{endpoint.name}/{model} at {self._url}", model, self._place.key_name, (self._place.key,)
-        )
+        self._url = self._place.address("/chat/completions")
+        where = f"{endpoint.name}/{model} at {shown_address(self._url)}"
+        self._caller = Caller(where, model, self._place.key_name, self._place.secrets)
         self._session: aiohttp.ClientSession | None = None
         self.traits = ProviderTraits(
             honours_n=endpoint.honours_n,
-            base_url=self._place.base_url,
+            base_url=shown_address(self._place.address("")),
             prices=endpoint.prices and (endpoint.reports_cost or not self._place.loopback),
             reports_cost=endpoint.reports_cost,
             free=self._place.loopback and not endpoint.reports_cost,

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from creval.errors import MissingPartError, UsageError
+from creval.models.addresses import address_secrets, shown_address
 from creval.models.options import ProviderOptions
 from creval.models.secrets import find_key, missing_key
 
@@ -71,13 +72,23 @@ ENDPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address with the key that belongs to it. The key stands in no repr."""
+    """An address with the key that belongs to it. `base_url` is without `query`. Key and query stand in no repr."""
 
     endpoint: Endpoint
     base_url: str
     key_name: str
     loopback: bool
     key: str | None = field(default=None, repr=False)
+    query: str = field(default="", repr=False)
+
+    def address(self, path: str) -> str:
+        """Return the address of a path below the base, with the query."""
+        return f"{self.base_url}{path}{'?' if self.query else ''}{self.query}"
+
+    @property
+    def secrets(self) -> tuple[str | None, ...]:
+        """What may stand in no message: the key, and what the query holds beside harmless parameters."""
+        return (self.key, *address_secrets(self.address("")))
 
 
 def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
@@ -95,7 +106,7 @@ def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
             f"the model {spec!r} needs the address of its server",
             cure=f"Give --base-url http://localhost:8000/v1{cure}",
         )
-    base_url = _clean(address, endpoint)
+    base_url, query = _clean(address, endpoint)
     loopback = is_loopback(base_url)
     if options.offline and not loopback:
         raise UsageError(
@@ -108,7 +119,7 @@ def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
         raise missing_key(spec, names[0])
     if key is not None and not (key.isascii() and key.isprintable()):
         raise UsageError(f"the key in {names[0]} holds characters that no key has", cure=f"Set {names[0]} again.")
-    return Place(endpoint, base_url, names[0], loopback, key)
+    return Place(endpoint, base_url, names[0], loopback, key, query)
 
 
 def is_loopback(url: str) -> bool:
@@ -122,25 +133,26 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _clean(address: str, endpoint: Endpoint) -> str:
-    text = address.strip().rstrip("/").removesuffix("/chat/completions").rstrip("/")
+def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
+    """Return the base of an address, with the endpoint's suffix, and its query."""
     try:
-        parts = urlsplit(text)
+        parts = urlsplit(address.strip())
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         sound = False
     if not sound:
-        shown = text.rsplit("@", 1)[-1]
+        shown = shown_address(address)
         raise UsageError(f"{shown!r} is no address", where="--base-url", cure="Write http(s)://host:port/v1.")
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if parts.username or parts.password or parts.fragment:
         raise UsageError(
-            f"the address of {parts.hostname!r} holds a user name, password or query",
+            f"the address of {parts.hostname!r} holds a user name, password or fragment",
             where="--base-url",
             cure="Write it without them; keys are read from the environment alone.",
         )
-    if endpoint.suffix and not parts.path.endswith(endpoint.suffix):
-        text += endpoint.suffix
-    return text
+    path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    if not path.endswith(endpoint.suffix):
+        path += endpoint.suffix
+    return urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.query
 
 
 def has_proxy(url: str) -> bool:

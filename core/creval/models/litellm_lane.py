@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
+from creval.models.addresses import address_secrets, shown_address
 from creval.models.chat_reply import Malformed, read_reply
 from creval.models.endpoints import is_loopback
 from creval.models.faults import Caller, Failure, declined, explain, failure_in
@@ -52,9 +53,11 @@ class LitellmLane:
         self._key = find_key((options.api_key_env,)) if options.api_key_env else None
         if options.api_key_env and self._key is None:
             raise missing_key(model, options.api_key_env)
-        self._caller = Caller(f"{model} through litellm", rest, options.api_key_env, (self._key,))
+        self._secrets = (self._key, *address_secrets(options.base_url))
+        self._caller = Caller(f"{model} through litellm", rest, options.api_key_env, self._secrets)
         self._checked = False
-        self.traits = ProviderTraits(base_url=options.base_url, honours_n=vendor in ("openai", "azure"), prices=True)
+        shown = shown_address(options.base_url) if options.base_url else None
+        self.traits = ProviderTraits(base_url=shown, honours_n=vendor in ("openai", "azure"), prices=True)
         self._module: Future[ModuleType] = Future()
         threading.Thread(target=self._import, name="creval-litellm", daemon=True).start()
 
@@ -106,7 +109,7 @@ class LitellmLane:
             litellm.get_llm_provider(model=self._model)
             found: Mapping[str, Any] = litellm.validate_environment(model=self._model, api_base=self._options.base_url)
         except Exception as error:
-            words = redact(str(error), (self._key,)).split("\n")[0][:300]
+            words = redact(str(error), self._secrets).split("\n")[0][:300]
             raise UsageError(f"litellm does not know the model {self._model!r}: {words}") from None
         missing = found.get("missing_keys") or []
         if missing and not found.get("keys_in_environment") and not self._key and not self._options.base_url:
@@ -158,11 +161,11 @@ class LitellmLane:
         status = getattr(error, "status_code", None)
         status = status if isinstance(status, int) else None
         if status is None and not type(error).__module__.startswith(("litellm", "openai", "httpx", "aiohttp")):
-            words = redact(f"{type(error).__name__}: {error}", (self._key,))[:300]
+            words = redact(f"{type(error).__name__}: {error}", self._secrets)[:300]
             raise FatalModelError(f"litellm failed: {words}", where=self._caller.where) from None
         failure = _failure(error, status)
         if declined(failure) or type(error).__name__ == "ContentPolicyViolationError":
-            words = redact(failure.message, (self._key,))
+            words = redact(failure.message, self._secrets)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),))
         raise explain(failure, self._caller, time()) from None
 

@@ -1,0 +1,60 @@
+"""What of a server's address may be written down: all of it but user, password, and queries that may hold a secret."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
+__all__ = ["HIDDEN", "address_secrets", "shown_address", "shown_addresses"]
+
+HIDDEN = "***"
+"""Stands in a shown address for what is left out. An address that holds it cannot be called."""
+
+_HARMLESS = frozenset({"api-version", "api_version", "version", "region", "deployment", "model"})
+"""Names of query parameters whose values are no secrets. Of all others that is not known, so theirs are left out."""
+_PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,40}")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
+
+
+def shown_address(address: str) -> str:
+    """Return an address as it may stand in a file or message; what may be a secret is HIDDEN, a fragment is left out.
+
+    A query parameter stays where its name is known to be harmless (`api-version`) and its value is a plain word.
+    """
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        return HIDDEN
+    user, at, host = parts.netloc.rpartition("@")
+    query = "&".join(_shown(part) for part in parts.query.split("&")) if parts.query else ""
+    return urlunsplit((parts.scheme, f"{HIDDEN if user else ''}{at}{host}", parts.path, query, ""))
+
+
+def shown_addresses(text: str) -> str:
+    """Return a text, such as a command line, with every address in it as `shown_address` gives it."""
+    return _ADDRESS.sub(lambda found: shown_address(found.group()), text)
+
+
+def address_secrets(address: str | None) -> list[str]:
+    """Return what `shown_address` hides, as it is written and decoded, so that it can be taken out of other texts."""
+    if address is None:
+        return []
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        return [address]
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    hidden = [value for part in parts.query.split("&") if _shown(part) != part for value in _values(part)]
+    return [value for value in dict.fromkeys([user, password, unquote(user), unquote(password), *hidden]) if value]
+
+
+def _shown(part: str) -> str:
+    name, equals, value = part.partition("=")
+    if not equals:  # a bare word may be a token
+        return HIDDEN if part else part
+    return part if name.casefold() in _HARMLESS and _PLAIN.fullmatch(value) else f"{name}={HIDDEN}"
+
+
+def _values(part: str) -> list[str]:
+    written = part.partition("=")[2] or part
+    return [written, unquote(written), *(value for _, value in parse_qsl(part))]
