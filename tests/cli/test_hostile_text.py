@@ -34,7 +34,8 @@ def test_tables_show_names_as_they_are() -> None:
 
 
 def test_errors_that_a_server_wrote(tmp_path: Path, capsys) -> None:
-    error = f"doc\n{TITLE}: the server said {OPENED}{'x' * 5000}"
+    reason = f"the server said {OPENED}{'x' * 5000}"
+    error = {"doc": f"doc\n{TITLE}", "condition": "default", "repeat": 0, "reason": reason}
     task = {"task": "toy", "first_errors": [error], "metrics": [], "planned": 1, "hash": "", "dataset": ""}
     counts = {"scored": 0, "unparsed": 0, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
     results = {"model": "m", "tasks": [{**task, "counts": counts}]}
@@ -43,6 +44,20 @@ def test_errors_that_a_server_wrote(tmp_path: Path, capsys) -> None:
     assert "\x1b" not in shown and "\x07" not in shown
     assert "\\x1b]0;other window" in shown
     assert len(shown) < 2000
+
+
+def test_errored_samples_are_named_by_what_tells_them_apart(tmp_path: Path, capsys) -> None:
+    keys = [("a: b", "t=1", 0), ("a: b", "t=2", 1), ("c", "t=1", 0)]
+    reasons = ["it: failed", "it: failed", "other"]
+    errors = [
+        {"doc": doc, "condition": condition, "repeat": repeat, "reason": reason}
+        for (doc, condition, repeat), reason in zip(keys, reasons, strict=True)
+    ]
+    counts = {"scored": 0, "unparsed": 0, "truncated": 0, "refused": 0, "errored": 3, "skipped": 0}
+    task = {"task": "toy", "first_errors": errors, "metrics": [], "planned": 3, "hash": "", "dataset": ""}
+    ending(Finished(tmp_path, {"model": "m", "tasks": [{**task, "counts": counts}]}), 0.0)
+    shown = capsys.readouterr().err
+    assert "    2 samples (a: b t=1 repeat 0, a: b t=2 repeat 1): it: failed\n    c t=1 repeat 0: other\n" in shown
 
 
 def test_a_title_of_a_task_file(tmp_path: Path, capsys) -> None:

@@ -178,7 +178,10 @@ def test_whatever_a_scorer_does_only_its_sample_suffers(make_task, server, optio
     assert {found[doc] for doc in ("d0", "d6", "d7")} == {("scored", "")}
     metric = result.metrics("parrot")["right"]
     assert (metric["n"], metric["n_failed"], metric["value"]) == (4, 1, 0.75)
-    assert [line.split(":")[0] for line in result.results["tasks"][0]["first_errors"]] == ["d1", "d2", "d3", "d5"]
+    errors = result.results["tasks"][0]["first_errors"]
+    assert [error["doc"] for error in errors] == ["d1", "d2", "d3", "d5"]
+    assert {(error["condition"], error["repeat"]) for error in errors} == {("default", 0)}
+    assert all(error["reason"] for error in errors)
 
 
 @pytest.mark.usefixtures("plugin")

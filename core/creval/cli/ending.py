@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -50,8 +51,8 @@ def _complain(result: RunResult, share: float) -> None:
         errored, listed = task["counts"]["errored"], len(task["first_errors"])
         first = f"; the first {listed}" if listed < errored else ""
         click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{first}:"), err=True)
-        for reason, docs in _by_reason(task["first_errors"]).items():
-            which = docs[0] if len(docs) == 1 else f"{_samples(len(docs))} ({', '.join(docs)})"
+        for reason, names in _by_reason(task["first_errors"]).items():
+            which = names[0] if len(names) == 1 else f"{_samples(len(names))} ({', '.join(names)})"
             head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
             click.echo("\n".join([f"    {head}", *(f"      {line.strip()}" for line in rest)]), err=True)
     click.echo(f"  Try them again with: creval resume {result.folder}", err=True)
@@ -61,10 +62,13 @@ def _samples(count: int) -> str:
     return f"{count} sample" if count == 1 else f"{count} samples"
 
 
-def _by_reason(errors: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Group lines of the form `doc: reason` by their reason."""
+def _by_reason(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[str]]:
+    """Group errored samples, named by what tells them apart, by their reason."""
+    conditions = len({error["condition"] for error in errors}) > 1
+    repeats = len({error["repeat"] for error in errors}) > 1
     groups: dict[str, list[str]] = {}
-    for line in errors:
-        doc, _, reason = line.partition(": ")
-        groups.setdefault(reason, []).append(doc)
+    for error in errors:
+        words = [error["doc"], *([error["condition"]] if conditions else [])]
+        words += [f"repeat {error['repeat']}"] if repeats else []
+        groups.setdefault(error["reason"], []).append(" ".join(words))
     return groups

@@ -62,9 +62,12 @@ class TaskTally:
             self._errors = sorted([*self._errors, (score.key, score.reason or "")])[:_SHOWN]
 
     @property
-    def errors(self) -> list[str]:
+    def errors(self) -> list[dict[str, Any]]:
         """The first errored samples by name, each with its reason."""
-        return [f"{key.doc}: {reason}" for key, reason in self._errors]
+        return [
+            {"doc": key.doc, "condition": key.condition, "repeat": key.repeat, "reason": reason}
+            for key, reason in self._errors
+        ]
 
     def counts(self, planned: int, condition: int | None = None) -> StatusCounts:
         """Return the counts by status; what was planned and has no score counts as skipped."""
