@@ -15,6 +15,9 @@ Games
     selection         select: which outcomes are observed (Algorithm 2, SAT)
     stream            Stream: random numbers that are the same everywhere
     instance          Instance, to_doc and from_doc: one game
+    observing         how what an action shows is drawn
+    reliability       how far results can be relied on; who refuses certain or uncertain ones
+    belief            posterior, most_probable: what results are evidence of that are not certain
     book, book_check  the knowledge book by templates; what a book of any origin lacks
     simulator         Play: the pure state of a game
     answer            read_name: the name in the last <ANSWER> tag

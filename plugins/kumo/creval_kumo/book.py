@@ -2,7 +2,8 @@
 
 Source: paper 002, "KUMO benchmark" (K defines T, A, O and how outcomes rule out truths) and Fig. 1a for its shape.
 Every truth, action and outcome of the game is named verbatim, with its exclusions within the game; `book_check` finds
-what a book of whatever origin lacks.
+what a book of whatever origin lacks. Where results are not certain, the book tells how they come about, so that a
+player can reckon out how probable each truth is (`creval_kumo.belief`).
 """
 
 from __future__ import annotations
@@ -11,20 +12,27 @@ from collections.abc import Iterator
 
 from creval_kumo.domain import Domain, Interval, State, number_text
 from creval_kumo.instance import GameAction, Instance
+from creval_kumo.reliability import exact_reliability, percent
 
-__all__ = ["state_text", "write_book"]
+__all__ = ["chance_rule", "state_text", "write_book"]
 
 
 def write_book(instance: Instance, domain: Domain) -> str:
     """Return the book as markdown."""
     truths, actions = domain.truth_noun, domain.action_noun
+    certain = instance.reliability == 1
     lines = [
         f"# Guidebook: {domain.title}",
         "",
         f"This guidebook describes {len(instance.truths)} {truths.plural} and "
-        f"{len(instance.actions)} {actions.plural}. It tells which {truths.plural} each result rules out. "
-        f"A result proves none of the {truths.plural}: it only excludes others.",
+        f"{len(instance.actions)} {actions.plural}. It tells which {truths.plural} each result "
+        + (
+            f"rules out. A result proves none of the {truths.plural}: it only excludes others."
+            if certain
+            else f"speaks against. A result proves none of the {truths.plural}, and it excludes none."
+        ),
         "",
+        *([] if certain else ["## How results come about", "", " ".join(chance_rule(instance)), ""]),
         f"## {_capital(truths.plural)}",
         "",
     ]
@@ -45,9 +53,32 @@ def _action_lines(action: GameAction, instance: Instance, truth_noun: str) -> It
         yield ""
     for state, ruled_out in action.outcomes:
         names = [truth for truth in instance.truths if truth in ruled_out]
-        effect = f"rule out {_list(names)}." if names else f"this rules out no {truth_noun}."
+        if instance.reliability == 1:
+            effect = f"rule out {_list(names)}." if names else f"this rules out no {truth_noun}."
+        else:
+            effect = f"this speaks against {_list(names) if names else f'no {truth_noun}'}."
         yield f"- If the result is {state_text(state, action.unit)}: {effect}"
     yield ""
+
+
+def chance_rule(instance: Instance) -> tuple[str, ...]:
+    """Return the sentences that say how the results of a game come about that are not certain.
+
+    They tell all that the posterior depends on: equal chances beforehand, r, both uniform choices, and that a result is
+    fixed. They name no noun of the domain, so that the check of a book need not know it.
+    """
+    followed = exact_reliability(instance.reliability)
+    each = "each of them with the same chance"
+    return (
+        "Results are not certain.",
+        f"Before any result is seen, each of the {len(instance.truths)} possibilities is equally likely to be the "
+        "valid one.",
+        "Each result was drawn once, independently of the others, and stays the same however often it is asked for.",
+        f"With a probability of {percent(followed)} it was drawn from those results under its heading that do not "
+        f"speak against the valid one, {each}.",
+        f"Otherwise, with a probability of {percent(1 - followed)}, it was drawn from all results under its heading, "
+        f"{each}, whichever is valid.",
+    )
 
 
 def state_text(state: State, unit: str) -> str:

@@ -6,6 +6,10 @@ case, markup, quotation marks, hyphens and underscores; an exclusion must stand 
 more deeply indented lines under it, and a line is about an outcome only if it says what is ruled out, be it nothing.
 Books of models word things in other ways too, so what is found there is what a
 reader could miss, and not always an error.
+
+Where results are not certain, the lines must say what a result speaks against, without a word of ruling out, and the
+book must hold the sentences of `creval_kumo.book.chance_rule` word for word: a number or a condition less, and nobody
+could reckon with it.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from creval_kumo.book import state_text
+from creval_kumo.book import chance_rule, state_text
 from creval_kumo.domain import Interval, State
 from creval_kumo.instance import GameAction, Instance
 
@@ -24,7 +28,11 @@ __all__ = ["book_faults"]
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[+%<>=&/#°]")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
-_SAYS = re.compile(r"\b(?:rul(?:e|es|ed|ing)|exclud\w*|eliminat\w*)\b", re.IGNORECASE)
+_CERTAIN = re.compile(r"\b(?:rul(?:e|es|ed|ing)|exclud\w*|eliminat\w*)\b", re.IGNORECASE)
+_EVIDENCE = re.compile(
+    r"\b(?:sp(?:eak|oke)\w*|count\w*|argu\w*|evidence)\s+against\b|\bless\s+(?:likely|probable)\b|\bunlikely\b",
+    re.IGNORECASE,
+)
 _MARKUP = "#*->+|_ \t"
 _TAKEN = " \0 "
 
@@ -33,25 +41,37 @@ def book_faults(text: str, instance: Instance) -> list[str]:
     """Return what the book of a game does not tell or tells wrongly, one sentence each; empty where it is sound."""
     told = _names_in(text, instance.truths)
     faults = [f"the truth {name!r} is not named" for name in instance.truths if name not in told]
+    if instance.reliability != 1:
+        flat = f" {_flat(text)} "
+        faults += [f"it is not told that: {rule}" for rule in chance_rule(instance) if f" {_flat(rule)} " not in flat]
+    says = _CERTAIN if instance.reliability == 1 else _EVIDENCE
     sections = _sections(text, instance.action_names)
     for action in instance.actions:
         if action.name not in sections:
             faults.append(f"the action {action.name!r} has no section or item of its own")
         else:
-            faults += _action_faults(sections[action.name], action, instance.truths)
+            faults += _action_faults(
+                list(_items(sections[action.name], action, instance.truths, says)), action, instance
+            )
     return faults
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A line with the more deeply indented lines under it: the outcomes that the line names, the truths in all."""
+    """A line with the more deeply indented lines under it: the outcomes that the line names, the truths in all.
+
+    `certain`: something is said to be ruled out.
+    """
 
     outcomes: frozenset[int]
     truths: frozenset[str]
+    certain: bool
 
 
-def _action_faults(section: Sequence[str], action: GameAction, truths: Sequence[str]) -> Iterator[str]:
-    items = list(_items(section, action, truths))
+def _action_faults(items: Sequence[_Item], action: GameAction, instance: Instance) -> Iterator[str]:
+    truths = instance.truths
+    sure = instance.reliability == 1
+    does, does_not = ("rules out", "does not rule it out") if sure else ("speaks against", "does not speak against it")
     for place, (state, ruled_out) in enumerate(action.outcomes):
         shown = state_text(state, action.unit)
         named = frozenset[str]().union(*(item.truths for item in items if place in item.outcomes))
@@ -60,17 +80,22 @@ def _action_faults(section: Sequence[str], action: GameAction, truths: Sequence[
             continue
         for truth in truths:
             if truth in ruled_out and truth not in named:
-                yield f"it is not told that the result {shown} of {action.name!r} rules out {truth!r}"
+                yield f"it is not told that the result {shown} of {action.name!r} {does} {truth!r}"
     for item in items:
         meant = _labelled_alike(action, truths).union(*(action.outcomes[place][1] for place in item.outcomes))
         shown = " and ".join(state_text(action.outcomes[place][0], action.unit) for place in sorted(item.outcomes))
         for truth in truths:
             if truth in item.truths and truth not in meant:
-                yield f"{truth!r} stands beside the result {shown} of {action.name!r}, which does not rule it out"
+                yield f"{truth!r} stands beside the result {shown} of {action.name!r}, which {does_not}"
+        if item.certain and not sure:
+            yield f"the result {shown} of {action.name!r} is said to rule something out, but results are not certain"
 
 
-def _items(section: Sequence[str], action: GameAction, truths: Sequence[str]) -> Iterator[_Item]:
-    """The items that name outcomes; one that has further outcomes in the lines under it is no item but a heading."""
+def _items(section: Sequence[str], action: GameAction, truths: Sequence[str], says: re.Pattern[str]) -> Iterator[_Item]:
+    """The items that name outcomes; one that has further outcomes in the lines under it is no item but a heading.
+
+    `says` finds the words without which a line tells nothing about its outcome.
+    """
     for start, line in enumerate(section):
         outcomes = _outcomes_in(line, action, truths) if line.strip() else frozenset()
         if not outcomes:
@@ -80,9 +105,16 @@ def _items(section: Sequence[str], action: GameAction, truths: Sequence[str]) ->
             end += 1
         below = frozenset[int]().union(*(_outcomes_in(inner, action, truths) for inner in section[start + 1 : end]))
         whole = "\n".join(section[start:end])
-        if not below - outcomes and _SAYS.search(whole):
-            labels = _labels_only(action, truths)
-            yield _Item(outcomes, _names_in(whole, labels.union(truths)).intersection(truths))
+        if not below - outcomes and says.search(whole):
+            named = _names_in(whole, _labels_only(action, truths).union(truths)).intersection(truths)
+            yield _Item(outcomes, named, _claims_certainty(whole, action, truths))
+
+
+def _claims_certainty(text: str, action: GameAction, truths: Sequence[str]) -> bool:
+    """Whether a text speaks of ruling out; a label or truth such as "ruled lines" does not."""
+    names = [*truths, *(state for state, _ in action.outcomes if isinstance(state, str))]
+    anywhere = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return bool(_CERTAIN.search(re.sub(anywhere, " ", text, flags=re.IGNORECASE)))
 
 
 def _labels_only(action: GameAction, truths: Sequence[str]) -> frozenset[str]:

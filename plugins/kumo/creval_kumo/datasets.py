@@ -39,7 +39,8 @@ class KumoDocs:
     """`count` games of each domain. The same parameters give the same bytes everywhere.
 
     `domains` are names of shipped domains, paths of domain files (ending in .yaml, taken from the working directory),
-    or `all` for every shipped one. `counterfactual` shuffles the truths' names in all exclusions.
+    or `all` for every shipped one. `counterfactual` shuffles the truths' names in all exclusions. `reliability` below 1
+    makes results evidence only (see `creval_kumo.belief`).
 
     Raises UsageError and UnknownNameError for parameters that make no sense, DomainError for a faulty domain file,
     DataError where no further game can be found.
@@ -52,10 +53,11 @@ class KumoDocs:
     count: int = 50
     seed: int = 0
     counterfactual: bool = False
+    reliability: float = 1.0
 
     def docs(self) -> Iterator[Doc]:
         """Yield the games, domain by domain."""
-        settings = Settings(self.truths, self.actions, self.valid)
+        settings = Settings(self.truths, self.actions, self.valid, self.reliability)
         for name in _names(self.domains):
             domain = load_domain(name)
             if self.counterfactual:

@@ -14,6 +14,7 @@ from typing import ClassVar
 from creval.types.components import Session
 from creval.types.messages import Message
 from creval_kumo.instance import Instance
+from creval_kumo.reliability import need_certain, need_uncertain
 from creval_kumo.simulator import MAX_TURNS, Play
 
 __all__ = ["Game"]
@@ -21,16 +22,26 @@ __all__ = ["Game"]
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Plays one game. Reports `tests` (actions in order), `prediction` (None without one) and `end`."""
+    """Plays one game. Reports `tests` (actions in order), `prediction` (None without one) and `end`.
+
+    `certain` says which games the task's prompts and scorer are made for: those whose results rule truths out for
+    certain, or those of a reliability below 1. The others are refused before the model is asked.
+    """
 
     expected_calls: ClassVar[int] = 4
     """Turns of a game, for estimates: the published games of all models took 3.7 (easy) and 6.4 (hard) on average."""
 
     max_turns: int = MAX_TURNS
+    certain: bool = True
 
     async def run(self, session: Session) -> None:
-        """Play until a truth is predicted, an answer cannot be read, or the turns run out."""
-        play = Play(Instance.from_doc(session.doc.fields), max_turns=self.max_turns)
+        """Play until a truth is predicted, an answer cannot be read, or the turns run out.
+
+        Raises UsageError where the game is not of the kind that the task is made for.
+        """
+        game = Instance.from_doc(session.doc.fields)
+        (need_certain if self.certain else need_uncertain)(game.reliability, f"doc {session.doc.id}")
+        play = Play(game, max_turns=self.max_turns)
         history = session.prompt("system")
         shown = session.prompt("begin")
         session.report(tests=[], prediction=None, end="unfinished")

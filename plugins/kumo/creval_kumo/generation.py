@@ -4,9 +4,10 @@ Each game has a random stream of its own, keyed by the domain, the sizes, the se
 actions are sorted by name before they are drawn. Neither the hash seed nor the order of the domain file nor the SAT
 solver's choice of a model has an influence.
 
-Left out: rule-out relations that hold only with some probability ("probabilistic reasoning" in the paper's
-discussion). Then no observation rules a truth out for certain, so neither "the observations single out the valid
-truth" nor Algorithm 3's value is defined; the paper gives no definition to build on.
+With a reliability below 1 ("probabilistic reasoning" in the paper's discussion) truths and actions come about in the
+same way; the valid truth and what the actions show are then drawn by chance (`creval_kumo.observing`), from a stream of
+its own. No two such games have the same truths and actions: to refuse a game for what it shows would make the
+probabilities wrong that the player is told.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from dataclasses import dataclass, field, replace
 
 from creval.errors import DataError, UsageError
 from creval_kumo.cover import Candidate
-from creval_kumo.domain import Domain, Interval, Outcome
-from creval_kumo.instance import GameAction, Instance, Observation
+from creval_kumo.domain import Domain, Outcome
+from creval_kumo.instance import GameAction, Instance
+from creval_kumo.observing import observe, observe_by_chance
+from creval_kumo.reliability import reliability_fault
 from creval_kumo.search.puzzle import bits
 from creval_kumo.selection import Obstacle, diagnose, select
 from creval_kumo.stream import Stream
@@ -32,11 +35,16 @@ MAX_TRIES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The sizes of a game: truths (N_truth), actions (N_action), valid truths (N_valid, fewer than truths)."""
+    """The sizes of a game: truths (N_truth), actions (N_action), valid truths (N_valid, fewer than truths).
+
+    `reliability` r: 1 is the paper's game, where results rule truths out for certain. Below 1 they are evidence only
+    (see `creval_kumo.belief`); then one truth is valid.
+    """
 
     truths: int = 4
     actions: int = 6
     valid: int = 1
+    reliability: float = 1.0
 
     def check(self, domain: Domain) -> None:
         """Raise UsageError where no game of these sizes can be made from the domain."""
@@ -47,8 +55,21 @@ class Settings:
             faults.append(f"{self.truths} truths, but the domain has {len(domain.truths)}")
         if not 1 <= self.actions <= len(domain.actions):
             faults.append(f"{self.actions} actions, but the domain has {len(domain.actions)}")
+        if (fault := reliability_fault(self.reliability)) is not None:
+            faults.append(fault)
+        elif self.reliability < 1:
+            faults += _chance_faults(self, domain)
         if faults:
             raise UsageError(f"no such game can be made: {'; '.join(faults)}", where=f"domain {domain.name}")
+
+
+def _chance_faults(settings: Settings, domain: Domain) -> Iterator[str]:
+    if settings.valid != 1:
+        yield f"{settings.valid} valid truths with a reliability below 1: there one truth is valid"
+    for action in domain.actions:
+        always = frozenset.intersection(*(outcome.rules_out for outcome in action.outcomes))
+        if always:
+            yield f"every outcome of {action.name!r} rules out {min(always)!r}, and the reliability is below 1"
 
 
 def counterfactual(domain: Domain, seed: int) -> Domain:
@@ -79,7 +100,8 @@ def counterfactual(domain: Domain, seed: int) -> Domain:
 def generate(domain: Domain, settings: Settings, seed: int, solver: str | None = None) -> Iterator[Instance]:
     """Yield games without end: number 0, 1, 2 ... of the task set `seed`.
 
-    No two have the same truths, valid truths, actions and observed outcomes. `solver` names a SAT solver of
+    No two have the same truths, valid truths, actions and observed outcomes. With a reliability below 1 no two have
+    the same truths and actions. `solver` names a SAT solver of
     python-sat that must be used; the games do not depend on it.
 
     Raises:
@@ -97,7 +119,8 @@ def generate(domain: Domain, settings: Settings, seed: int, solver: str | None =
 class Made:
     """A game with the number of the draw that gave it, and 16 bytes that are the same for equal games only.
 
-    Equal are games with the same truths, valid truths, actions and observed outcomes (not the numbers measured).
+    Equal are games with the same truths, valid truths, actions and observed outcomes (not the numbers measured); with
+    a reliability below 1 those with the same truths and actions.
     """
 
     instance: Instance
@@ -153,9 +176,13 @@ class GameMaker:
             stream = Stream("kumo", *words)
             draw = self._draw(stream, obstacles)
             if draw is not None:
-                key = repr((sorted(draw.truths), draw.valid, sorted(draw.shown.items()))).encode()
                 instance = self._instance(draw, number, stream)
-                return Made(instance, tried, hashlib.blake2b(key, digest_size=16).digest())
+                key: tuple[object, ...] = (sorted(draw.truths), draw.valid, sorted(draw.shown.items()))
+                if settings.reliability < 1:
+                    chance = Stream("kumo by chance", *words, settings.reliability)
+                    instance = observe_by_chance(instance, settings.reliability, chance)
+                    key = (sorted(draw.truths), sorted(draw.shown))
+                return Made(instance, tried, hashlib.blake2b(repr(key).encode(), digest_size=16).digest())
         raise DataError(
             f"{MAX_TRIES} draws gave no further game after {len(self.seen)}: {obstacles}",
             where=f"domain {self.domain.name}, {settings.truths} truths ({settings.valid} valid), "
@@ -216,7 +243,7 @@ class GameMaker:
             action = self.actions[place]
             outcomes = tuple((outcome.state, outcome.rules_out & inside) for outcome in action.outcomes)
             played.append(GameAction(action.name, action.about, action.unit, outcomes))
-            observations[action.name] = _observe(action.outcomes[draw.shown[place]], stream)
+            observations[action.name] = observe(action.outcomes[draw.shown[place]].state, stream)
         valid = tuple(self.names[truth] for truth in draw.truths if draw.valid >> truth & 1)
         instance = Instance(self.domain.name, number, truths, tuple(played), observations, valid)
         instance.check()
@@ -244,14 +271,3 @@ class _Obstacles:
         if self.repeated:
             parts.append(f"{self.repeated} times the game was an earlier one of the set")
         return "; ".join(parts)
-
-
-def _observe(outcome: Outcome, stream: Stream) -> Observation:
-    """The label, or one uniform draw inside the interval (its ends, which neighbours may share, left out)."""
-    state = outcome.state
-    if not isinstance(state, Interval):
-        return state
-    for _ in range(64):
-        if (value := stream.uniform(state.lo, state.hi)) not in (state.lo, state.hi):
-            return value
-    return state.lo  # no number lies between the ends

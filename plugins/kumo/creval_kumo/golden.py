@@ -10,6 +10,7 @@ from typing import Any
 
 from creval.errors import ScoringError
 from creval_kumo.instance import Instance
+from creval_kumo.reliability import need_certain
 from creval_kumo.search.limits import Limits
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.solver import EngineName, OptimalSearch, Proof
@@ -17,7 +18,9 @@ from creval_kumo.small_games import MAX_SMALL, SmallGame
 
 __all__ = ["GoldenRun", "OptimalPlayer", "golden_of", "golden_run", "observed_masks", "puzzle_of"]
 
-_GAME_KEYS = ("domain", "seed", "truths", "actions", "valid_truths", "observations", "outcomes")
+_GAME_KEYS = frozenset(
+    {"domain", "seed", "truths", "actions", "valid_truths", "observations", "outcomes", "reliability"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,11 @@ class GoldenRun:
 
 
 def puzzle_of(instance: Instance) -> Puzzle:
-    """The game as bit masks; bits follow the order of its truths and actions."""
+    """The game as bit masks; bits follow the order of its truths and actions.
+
+    Raises UsageError where the game's results are not certain (`reliability` below 1).
+    """
+    need_certain(instance.reliability, f"{instance.domain} instance {instance.seed}")
     exclusions = [[truths for _, truths in action.outcomes] for action in instance.actions]
     return Puzzle.from_names(instance.truths, exclusions, len(instance.valid_truths))
 
@@ -113,7 +120,7 @@ def golden_of(instance: Instance, limits: Limits | None = None, engine: EngineNa
 
 def golden_run(doc: Mapping[str, Any]) -> GoldenRun:
     """Return the golden run of a game's doc; remembered, since every model and repeat needs the same."""
-    return _golden(json.dumps({key: doc[key] for key in _GAME_KEYS}, sort_keys=True))
+    return _golden(json.dumps({key: value for key, value in doc.items() if key in _GAME_KEYS}, sort_keys=True))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from creval_kumo.domain import Interval, State
 from creval_kumo.faults import DomainError, Fault, FaultKind
+from creval_kumo.reliability import reliability_fault
 
 __all__ = ["GameAction", "Instance", "Observation", "state_matches"]
 
@@ -31,6 +32,14 @@ class GameAction:
         matching = [truths for state, truths in self.outcomes if state_matches(state, observation)]
         return frozenset().union(*matching)
 
+    def matching(self, observation: Observation) -> tuple[int, ...]:
+        """Return the places of the outcomes that an observation shows: one, unless intervals share a number."""
+        return tuple(place for place, (state, _) in enumerate(self.outcomes) if state_matches(state, observation))
+
+    def sparing(self, truth: str) -> tuple[int, ...]:
+        """Return the places of the outcomes that do not rule a truth out."""
+        return tuple(place for place, (_, ruled_out) in enumerate(self.outcomes) if truth not in ruled_out)
+
     @property
     def related(self) -> frozenset[str]:
         """The truths of this game that some outcome rules out."""
@@ -49,6 +58,8 @@ class Instance:
     """A game whose observations leave exactly the valid truths. `seed` numbers it within its task set.
 
     `book` is the knowledge book where one was written; two games that differ only in it are the same game.
+    `reliability` below 1 makes results evidence that excludes nothing: see `creval_kumo.belief`. "Rules out" then
+    means "speaks against", and `left` says nothing about which truths are still possible.
     """
 
     domain: str
@@ -58,6 +69,7 @@ class Instance:
     observations: Mapping[str, Observation]
     valid_truths: tuple[str, ...]
     book: str = field(default="", compare=False)
+    reliability: float = 1.0
 
     def left(self, taken: Sequence[str]) -> tuple[str, ...]:
         """Return the truths that the observations of the actions taken leave, in the game's order."""
@@ -73,7 +85,16 @@ class Instance:
         return tuple(action.name for action in self.actions)
 
     def check(self) -> None:
-        """Raise DomainError where all observations together do not leave exactly the valid truths."""
+        """Raise DomainError where all observations together do not leave exactly the valid truths.
+
+        With a reliability below 1 they need not; there each observation must show one outcome, each action have an
+        outcome for every truth that does not speak against it, and one truth be valid.
+        """
+        if self.reliability != 1:
+            faults = list(self._chance_faults())
+            if faults:
+                raise DomainError(faults, where=f"{self.domain} instance {self.seed}")
+            return
         left = self.left(self.action_names)
         if set(left) != set(self.valid_truths):
             message = (
@@ -81,8 +102,23 @@ class Instance:
             )
             raise DomainError([Fault(FaultKind.NOT_SINGLED_OUT, message)], where=f"{self.domain} instance {self.seed}")
 
+    def _chance_faults(self) -> Iterator[Fault]:
+        if (fault := reliability_fault(self.reliability)) is not None:
+            yield Fault(FaultKind.WRONG_SHAPE, fault)
+        if len(self.valid_truths) != 1 or self.valid_truths[0] not in self.truths:
+            yield Fault(FaultKind.WRONG_SHAPE, "exactly one of the truths must be valid where results are not certain")
+        for action in self.actions:
+            shown = len(action.matching(self.observations[action.name]))
+            if shown != 1:
+                message = f"the observation of {action.name!r} shows {shown or 'none'} of its outcomes instead of one"
+                yield Fault(FaultKind.NO_MATCHING_OUTCOME, message)
+            for truth in self.truths:
+                if not action.sparing(truth):
+                    yield Fault(FaultKind.ALWAYS_EXCLUDED, f"every outcome of {action.name!r} rules out {truth!r}")
+
     def to_doc(self) -> dict[str, Any]:
-        """Return the game as plain data (JSON), with its book."""
+        """Return the game as plain data (JSON), with its book; `reliability` is part of it where it is below 1."""
+        chance = {} if self.reliability == 1 else {"reliability": self.reliability}
         return {
             "domain": self.domain,
             "seed": self.seed,
@@ -92,6 +128,7 @@ class Instance:
             "observations": dict(self.observations),
             "outcomes": [_action_data(action, self.truths) for action in self.actions],
             "book": self.book,
+            **chance,
         }
 
     @classmethod
@@ -105,6 +142,7 @@ class Instance:
             observations=dict(doc["observations"]),
             valid_truths=tuple(doc["valid_truths"]),
             book=doc.get("book", ""),
+            reliability=doc.get("reliability", 1.0),
         )
 
     def digest(self) -> str:

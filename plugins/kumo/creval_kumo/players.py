@@ -1,4 +1,4 @@
-"""Baselines: a player that acts at random but reasons soundly (floor), and optimal play (ceiling)."""
+"""Baselines: players at random (floors), optimal play, and play by all the evidence (ceilings)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from creval.types.components import Turn
 from creval.types.messages import Message
+from creval_kumo.belief import most_probable, posterior
 from creval_kumo.golden import golden_run
 from creval_kumo.instance import Instance
 
-__all__ = ["OptimalPlay", "RandomConsistent"]
+__all__ = ["AllEvidence", "OptimalPlay", "RandomConsistent", "RandomMove"]
 
 _TAG = re.compile(r"<ANSWER> (.*) </ANSWER>")
 
@@ -46,3 +47,28 @@ class RandomConsistent:
         actions = [name for name in instance.action_names if name not in taken]
         options = list(left) if len(left) == 1 else [*actions, *left]
         return f"<ANSWER> {turn.random.choice(options)} </ANSWER>"
+
+
+class AllEvidence:
+    """Takes every action in the game's order, then names the most probable truth, the first in the order at a tie.
+
+    For games of a reliability below 1. No player is right more often; some need fewer actions.
+    """
+
+    def reply(self, turn: Turn) -> str:
+        """Return the next action, or the prediction."""
+        instance = Instance.from_doc(turn.doc)
+        taken = len(taken_so_far(turn.messages))
+        if taken < len(instance.actions):
+            return f"<ANSWER> {instance.action_names[taken]} </ANSWER>"
+        return f"<ANSWER> {most_probable(posterior(instance, instance.action_names))[0]} </ANSWER>"
+
+
+class RandomMove:
+    """Takes a random action that it has not taken, or names a random truth, each as likely, whatever it has seen."""
+
+    def reply(self, turn: Turn) -> str:
+        """Return a random move."""
+        taken = taken_so_far(turn.messages)
+        actions = [name for name in turn.doc["actions"] if name not in taken]
+        return f"<ANSWER> {turn.random.choice([*actions, *turn.doc['truths']])} </ANSWER>"

@@ -63,7 +63,7 @@ def creval_components(registry: Registry) -> None:
         "kumo.game",
         "creval_kumo.game:Game",
         "a reasoning game: actions, observations, one prediction",
-        parameters=_object(max_turns=_COUNT),
+        parameters=_object(max_turns=_COUNT, certain={"type": "boolean"}),
         prompts=("system", "begin", "round", "observation"),
         provides=("action", "observation"),
     )
@@ -74,6 +74,13 @@ def creval_components(registry: Registry) -> None:
         "creval_kumo.scoring:KumoPlay",
         "success and counts of actions, beside optimal play",
         produces=("success", "tests", "paper_compat", "relative_action_count", "parse_error"),
+    )
+    registry.add(
+        "scorer",
+        "kumo_belief",
+        "creval_kumo.belief_scoring:KumoBelief",
+        "success and soundness where results are evidence only",
+        produces=("success", "tests", "posterior", "most_probable", "attainable", "parse_error"),
     )
     registry.add(
         "generator",
@@ -89,6 +96,7 @@ def creval_components(registry: Registry) -> None:
             count=_COUNT,
             seed={"type": "integer"},
             counterfactual={"type": "boolean"},
+            reliability={"type": "number", "exclusiveMinimum": 0, "maximum": 1},
         ),
     )
     registry.add(
@@ -109,6 +117,10 @@ def creval_components(registry: Registry) -> None:
     )
     registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
     registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
+    registry.add("baseline", "kumo_random_move", "creval_kumo.players:RandomMove", "any action, or any truth")
+    registry.add(
+        "baseline", "kumo_all_evidence", "creval_kumo.players:AllEvidence", "all actions, then the most probable truth"
+    )
     registry.add(
         "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"
     )

@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from itertools import combinations, islice, product
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -113,6 +114,8 @@ def _digest_program() -> str:
         "for truths, actions in ((4, 6), (12, 16)):\n"
         "    for doc in KumoDocs(['medical', 'fantasy'], truths, actions, count=4, seed=3).docs():\n"
         "        digest.update(json.dumps(doc.fields, ensure_ascii=False).encode())\n"
+        "for doc in KumoDocs(['medical', 'fantasy'], count=4, seed=3, reliability=0.7).docs():\n"
+        "    digest.update(json.dumps(doc.fields, ensure_ascii=False).encode())\n"
         "print(digest.hexdigest())\n"
     )
 
@@ -138,16 +141,21 @@ def test_the_order_of_the_domain_file_does_not_matter() -> None:
 
 def small_task_set(name: str, variant: str) -> str:
     """The sha256 of eight games with their books."""
-    parameters = {"easy": (4, 6, 1, False), "hard": (12, 16, 1, False), "multi_truth": (6, 8, 2, False)}
-    truths, actions, valid, shuffled = parameters.get(variant, (4, 6, 1, True))
-    docs = KumoDocs(name, truths, actions, valid, count=8, seed=1, counterfactual=shuffled).docs()
+    parameters: dict[str, dict[str, Any]] = {
+        "easy": {},
+        "hard": {"truths": 12, "actions": 16},
+        "multi_truth": {"truths": 6, "actions": 8, "valid": 2},
+        "counterfactual": {"counterfactual": True},
+        "probabilistic": {"actions": 10, "reliability": 0.8},
+    }
+    docs = KumoDocs(name, **{"truths": 4, "actions": 6, "count": 8, "seed": 1, **parameters[variant]}).docs()
     digest = hashlib.sha256()
     for doc in docs:
         digest.update(json.dumps([doc.id, doc.fields], sort_keys=True, ensure_ascii=False).encode() + b"\n")
     return digest.hexdigest()
 
 
-@pytest.mark.parametrize("variant", ["easy", "hard", "multi_truth", "counterfactual"])
+@pytest.mark.parametrize("variant", ["easy", "hard", "multi_truth", "counterfactual", "probabilistic"])
 def test_the_committed_digests_hold(variant: str) -> None:
     """Published results stay comparable: a change here needs new versions of the tasks."""
     committed = json.loads(DIGESTS.read_text(encoding="utf-8"))

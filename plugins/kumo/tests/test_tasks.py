@@ -62,7 +62,8 @@ def test_there_are_twenty_domains_and_a_task_of_each_kind() -> None:
     tasks = {header.name for header in INDEX.headers() if header.plugin == "kumo" and header.kind == "task"}
     single = {f"kumo_{difficulty}_{name}" for difficulty in ("easy", "hard") for name in names}
     published = {"kumo_published_easy", "kumo_published_hard", "kumo_published_all"}
-    assert tasks >= single | published | {"kumo", "kumo_easy", "kumo_hard", "kumo_counterfactual", "kumo_multi_truth"}
+    variants = {"kumo_counterfactual", "kumo_multi_truth", "kumo_probabilistic"}
+    assert tasks >= single | published | variants | {"kumo", "kumo_easy", "kumo_hard"}
 
 
 def test_suites() -> None:
@@ -91,7 +92,7 @@ def test_a_domain_has_the_same_games_alone_as_among_the_five() -> None:
         assert [doc.fields for doc in alone] == [together.by_id(doc.id).fields for doc in alone]
 
 
-@pytest.mark.parametrize("name", ["kumo", "kumo_counterfactual", "kumo_multi_truth"])
+@pytest.mark.parametrize("name", ["kumo", "kumo_counterfactual", "kumo_multi_truth", "kumo_probabilistic"])
 def test_every_doc_of_the_variants_is_a_sound_game_with_its_book(name: str) -> None:
     docs = list(dataset(INDEX.load(name)))
     for doc in docs[:: max(1, len(docs) // 40)]:

@@ -32,7 +32,7 @@ ARTICLE = re.compile(r"\b[Aa]n?[\s*_`]+(?:artifact|examination|\[\[)\w*")
 def texts(game: Instance) -> dict[str, str]:
     """Everything that a player of a game may be shown."""
     fields = game_doc(game, DOMAIN)
-    task = TaskIndex(load_plugins()).load("kumo")
+    task = TaskIndex(load_plugins()).load("kumo" if game.reliability == 1 else "kumo_probabilistic")
     extra = {"action": "A0", "observation": '"s0"'}
     shown = {part: render(task.prompts[part], {**fields, **extra}, task.file)[0].content for part in task.prompts}
     origin = Origin(SampleKey("kumo", fields["id"], "default", 0), doc=fields)
@@ -42,7 +42,9 @@ def texts(game: Instance) -> dict[str, str]:
     return shown | {"book": fields["book"], "trajectory": system_text(game, DOMAIN, "{}")}
 
 
-@pytest.mark.parametrize("settings", [Settings(3, 3), Settings(3, 3, 2)], ids=["one valid", "two valid"])
+@pytest.mark.parametrize(
+    "settings", [Settings(3, 3), Settings(3, 3, 2), Settings(3, 3, 1, 0.8)], ids=["one valid", "two valid", "uncertain"]
+)
 def test_no_article_stands_before_a_noun_of_the_domain(settings: Settings) -> None:
     found = texts(next(generate(DOMAIN, settings, seed=1)))
     assert {name: ARTICLE.findall(text) for name, text in found.items() if ARTICLE.search(text)} == {}

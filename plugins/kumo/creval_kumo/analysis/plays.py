@@ -11,10 +11,12 @@ from creval.engine.folder import RunFolder
 from creval.errors import RunError, UsageError
 from creval.types.sample import Sample, SampleScore, Status
 from creval_kumo.analysis.difficulty import difficulty
+from creval_kumo.reliability import need_certain
 
 __all__ = ["Play", "is_game", "need_runs", "read_plays"]
 
 _GAME = frozenset({"domain", "truths", "actions", "valid_truths", "observations", "outcomes"})
+_OTHER_GAMES = "the paper's analyses, which are of games that do, cannot be made of it"
 _UNREAD = frozenset({Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
 
 
@@ -54,7 +56,8 @@ def need_runs(runs: Sequence[str]) -> Sequence[str]:
 def read_plays(runs: Sequence[str]) -> Iterator[Play]:
     """Yield every game played in the runs; errored and skipped samples were not played and are left out.
 
-    Raises UsageError without a run, RunError where a run holds no game, or no scores of its games.
+    Raises UsageError without a run, or where results of a run's games are not certain: the paper's analyses are of
+    certain games, and a mixture would say nothing of either. RunError where a run holds no game, or no scores of them.
     """
     for run in need_runs(runs):
         folder = RunFolder.open(Path(run))
@@ -77,6 +80,7 @@ def _plays(folder: RunFolder, model: str, task: str) -> Iterator[Play]:
     for sample in folder.read_samples(task):
         score = scores.get(sample.key)
         if score is not None and is_game(sample.doc):
+            need_certain(sample.doc.get("reliability", 1), f"{folder.path}, task {task}", _OTHER_GAMES)
             yield _play(sample, score, model)
 
 

@@ -13,6 +13,7 @@ from creval.errors import DataError
 from creval.types.messages import Message
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.prompting import fill
+from creval_kumo.book import chance_rule
 from creval_kumo.book_check import book_faults
 from creval_kumo.domain import Domain
 from creval_kumo.instance import Instance
@@ -44,18 +45,21 @@ async def write_book_by_model(
     finds nothing. Raises DataError where the check still finds faults, ModelError where a call fails.
     """
     shared = _shared(instance, domain)
-    book = _unfenced(await augmenter.ask([Message("user", fill("book_write", goal=domain.goal, **shared))]))
+    rules = _chance(instance, domain)
+    book = _unfenced(await augmenter.ask([Message("user", fill("book_write", goal=domain.goal, **shared) + rules)]))
     errors: list[str] = []
     for revisions in range(rounds + 1):
         faults = book_faults(book, instance)
         if revisions == rounds:
             break
-        found = list(dict.fromkeys([*faults, *await _detected(augmenter, book, shared)]))
+        found = list(
+            dict.fromkeys([*faults, *await _detected(augmenter, fill("book_detect", book=book, **shared) + rules)])
+        )
         if not found:
             return WrittenBook(book, revisions, tuple(errors))
         errors += found
         listed = "\n".join(f"- {error}" for error in found[:_MAX_ERRORS])
-        revised = fill("book_revise", book=book, errors=listed, **shared)
+        revised = fill("book_revise", book=book, errors=listed, **shared) + rules
         book = _unfenced(await augmenter.ask([Message("user", revised)]))
     if faults:
         shown = "\n".join(f"  {fault}" for fault in faults[:10])
@@ -67,9 +71,9 @@ async def write_book_by_model(
     return WrittenBook(book, rounds, tuple(errors))
 
 
-async def _detected(augmenter: Augmenter, book: str, shared: dict[str, str]) -> list[str]:
+async def _detected(augmenter: Augmenter, prompt: str) -> list[str]:
     """The errors that the model finds; an answer that is no list counts as none."""
-    answer = await augmenter.ask([Message("user", fill("book_detect", book=book, **shared))])
+    answer = await augmenter.ask([Message("user", prompt)])
     if _NO_ERRORS.search(answer):
         return []
     return [line.strip()[2:].strip() for line in answer.splitlines() if line.strip().startswith("- ")]
@@ -82,6 +86,13 @@ def _shared(instance: Instance, domain: Domain) -> dict[str, str]:
         "actions_noun": domain.action_noun.plural,
         "config": symbolic_book(instance),
     }
+
+
+def _chance(instance: Instance, domain: Domain) -> str:
+    """What is added to every prompt where results are not certain."""
+    if instance.reliability == 1:
+        return ""
+    return "\n\n" + fill("book_chance", truths_noun=domain.truth_noun.plural, rule=" ".join(chance_rule(instance)))
 
 
 def _unfenced(answer: str) -> str:

@@ -12,6 +12,8 @@ from creval_kumo.cli.shared import chosen_domain, game_options, json_line, outpu
 
 __all__ = ["generate"]
 
+_TASK = "kumo_probabilistic"
+
 
 @click.command(
     short_help="Make fresh games.",
@@ -23,7 +25,8 @@ __all__ = ["generate"]
 def generate(output: Path | None, count: int, **given: Any) -> None:
     """Generate games from a domain: the same bytes from the same seed on every machine.
 
-    The observations of each game leave exactly the valid truths. No two games of a set are equal.
+    The observations of each game leave exactly the valid truths. No two games of a set are equal. With --reliability
+    below 1 results are evidence only, drawn by chance; play such games with kumo_probabilistic.
     """
     from creval_kumo.datasets import game_doc
     from creval_kumo.generation import generate as games
@@ -33,3 +36,5 @@ def generate(output: Path | None, count: int, **given: Any) -> None:
     written = write_lines(output, (json_line(game_doc(game, domain)) for game in made))
     if output is not None:
         click.echo(f"{written} games written to {output}", err=True)
+        if given["reliability"] < 1:
+            click.echo(f"Play them: creval --tasks {_TASK} --data {_TASK}={output} --model M", err=True)

@@ -16,7 +16,16 @@ from creval_kumo.domain import Domain
 from creval_kumo.domains import load_domain
 from creval_kumo.generation import Settings, counterfactual
 
-__all__ = ["chosen_domain", "game_options", "json_line", "output_option", "read_lines", "sizes", "write_lines"]
+__all__ = [
+    "Command",
+    "chosen_domain",
+    "game_options",
+    "json_line",
+    "output_option",
+    "read_lines",
+    "sizes",
+    "write_lines",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 MAX_LINE = 4_000_000
@@ -30,6 +39,9 @@ _GAME = (
     click.option("--valid", type=int, default=1, show_default=True, help="Valid truths a game (N_valid)."),
     click.option("--seed", type=int, default=0, show_default=True, help="Which task set; a game has it and a number."),
     click.option("--counterfactual", is_flag=True, help="Shuffle the truths' names in all exclusions."),
+    click.option(
+        "--reliability", type=float, default=1.0, show_default=True, help="Below 1: results are evidence, not certain."
+    ),
 )
 
 
@@ -55,7 +67,7 @@ def chosen_domain(given: Mapping[str, Any]) -> Domain:
 
 def sizes(given: Mapping[str, Any]) -> Settings:
     """Return the sizes that the options of `game_options` name."""
-    return Settings(given["truths"], given["actions"], given["valid"])
+    return Settings(given["truths"], given["actions"], given["valid"], given["reliability"])
 
 
 def json_line(row: Mapping[str, Any]) -> str:

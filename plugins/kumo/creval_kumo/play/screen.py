@@ -58,13 +58,22 @@ class GameScreen:
         return f"<ANSWER> {value} </ANSWER>"
 
     def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> list[str]:
-        """Return how the games went, and the earnings by the paper's formula over all of them as one task set."""
-        found = earnings(itertools.chain.from_iterable(scores.values()))
+        """Return how the games went, and the earnings by the paper's formula over all of them as one task set.
+
+        Where results were not certain, how often the most probable truth was named stands in place of the earnings.
+        """
+        every = list(itertools.chain.from_iterable(scores.values()))
+        found = earnings(every)
         if found.success_rate is None or found.total is None:
             return []
         games = "game" if found.games == 1 else "games"
+        right = f"You were right in {found.successes} of {found.games} {games} and took {found.actions:g} actions."
+        sound = [score.scores["most_probable"] for score in every if "most_probable" in score.scores]
+        if sound:
+            named = "You named the most probable truth, or one of them, given what you had seen"
+            return [right, f"{named}: in {sum(sound):g} of {len(sound)}."]
         return [
-            f"You were right in {found.successes} of {found.games} {games} and took {found.actions:g} actions.",
+            right,
             f"Earnings by the formula of the paper's study: 25 + {found.success_rate:.2f} x 15 "
             f"- {found.actions:g} x 0.1 = {found.total:.2f}",
         ]
@@ -79,17 +88,25 @@ def _past(instance: Instance, taken: Sequence[str]) -> list[Past]:
 
 def _goal(doc: Mapping[str, Any]) -> str:
     count = len(doc["valid_truths"])
+    right = "Be right" if doc.get("reliability", 1) == 1 else "Be right above all"
     truth, action = doc["truth_noun"], doc["action_noun"]
     valid = "Exactly one" if count == 1 else f"Exactly {count}"
     end = "name it" if count == 1 else "name one of them"
     return (
         f"Your goal: {doc['goal']}. {valid} of the {len(doc['truths'])} {truth['plural']} below "
-        f"{'is' if count == 1 else 'are'} valid. Be right, and take as few {action['plural']} as you can; then {end}."
+        f"{'is' if count == 1 else 'are'} valid. {right}, and take as few {action['plural']} as you can; then {end}."
     )
 
 
 def _guide(doc: Mapping[str, Any]) -> str:
     truth, action = doc["truth_noun"], doc["action_noun"]
+    if doc.get("reliability", 1) != 1:
+        return (
+            f"Choose one of the {action['plural']}: you are shown its result. Look up in the guidebook which "
+            f"{truth['plural']} this result speaks against; it excludes none, and the guidebook says how results come "
+            f"about. Go on until a further result is not worth it, and name the {truth['singular']} that is most "
+            f"probable: this ends the game. Each {action['singular']} counts, also one that is taken again."
+        )
     return (
         f"Choose one of the {action['plural']}: you are shown its result. Look up in the guidebook which "
         f"{truth['plural']} this result rules out; a result never proves one. Go on until you know which "

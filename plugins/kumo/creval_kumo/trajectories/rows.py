@@ -9,6 +9,7 @@ from creval_kumo.domain import Domain
 from creval_kumo.domains import load_domain
 from creval_kumo.generation import GameMaker, Made, Settings, counterfactual
 from creval_kumo.golden import golden_of
+from creval_kumo.reliability import need_certain
 from creval_kumo.trajectories.conversation import conversation
 
 __all__ = ["KEY_DIGITS", "LineMaker", "TrajectorySet"]
@@ -32,7 +33,8 @@ class TrajectorySet:
         return counterfactual(domain, self.seed) if self.counterfactual else domain
 
     def maker(self) -> GameMaker:
-        """Return a maker of its games that has made none yet."""
+        """Return a maker of its games that has made none yet. Raises UsageError where results are not certain."""
+        need_certain(self.settings.reliability, f"trajectories of {self.domain}")
         return GameMaker(self.load(), self.settings, self.seed)
 
 
