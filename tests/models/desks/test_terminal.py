@@ -29,6 +29,7 @@ GAME = View(
         ChoiceGroup("Name the disease", (Choice("Asthma"), Choice("Flu")), final=True),
     ),
 )
+TEXT_OF_MANY_LINES = View(sample="text-2", title="t", goal="Answer.", reading=BOOK)
 TEXT = View(sample="text-1", title="t", goal="Answer.", reading="Name three colours.")
 
 
@@ -96,16 +97,44 @@ HARD = View(
 )
 
 
-def test_a_terminal_too_small_for_both_shows_the_choices_and_on_demand_the_text() -> None:
-    answers, painted = play("+\n+\n\n+\n17\n", HARD, size=(80, 29))
-    first, book, second_page, back, again = screens(painted)
-    assert "28 Disease 11" in first and "point" not in first and "+ shows it" in first
-    assert "page 1 of" in book and "point 0" in book and "Disease" not in book
+def test_a_terminal_too_small_for_both_begins_with_the_text_and_turns_between_text_and_choices() -> None:
+    answers, painted = play("+\n\n+\n17\n", HARD, size=(80, 29))
+    book, second_page, choices, again = screens(painted)
+    assert "page 1 of" in book and "point 0" in book and "Disease" not in book and "Enter shows the choices" in book
     assert "page 2 of" in second_page
-    assert "28 Disease 11" in back
+    assert "28 Disease 11" in choices and "point" not in choices and "+ shows the text" in choices
     assert "page 2 of" in again
     assert all(len(screen.split("\n")) <= 29 for screen in screens(painted))
     assert answers == ["Disease 0"]
+
+
+def test_after_a_choice_the_choices_stand_there_again_and_a_new_sample_begins_with_its_text() -> None:
+    other = View(**{**{name: getattr(HARD, name) for name in HARD.__slots__}, "sample": "game-2"})
+    _, painted = play("1\n2\n17\n", HARD, HARD, other, size=(80, 29))
+    first, second, third = screens(painted)
+    assert "point 0" in first
+    assert "28 Disease 11" in second and "point" not in second
+    assert "point 0" in third
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 20), (120, 29), (60, 15), (40, 10), (30, 6)])
+@pytest.mark.parametrize("view", [HARD, TEXT_OF_MANY_LINES], ids=["choices", "free text"])
+def test_on_a_terminal_of_any_size_every_line_of_the_text_can_be_reached(view: View, size: tuple[int, int]) -> None:
+    _, painted = play("+\n" * 130, view, size=size)
+    seen = set()
+    for screen in screens(painted):
+        assert len(screen.split("\n")) <= size[1] + 2 * (size[1] < 10)  # what is smaller than any terminal may scroll
+        seen |= {number for number in range(60) if f"point {number} " in screen.replace("│", " ")}
+    assert seen == set(range(60))
+
+
+def test_q_stops_as_quit_does_unless_it_is_a_choice() -> None:
+    assert play("q\n", GAME)[0] == play(" Q \n", GAME)[0] == play("quit\n", GAME)[0] == [None]
+    letters = View(
+        sample="l", title="t", goal="g", reading="r", groups=(ChoiceGroup("Pick", (Choice("Q"), Choice("R"))),)
+    )
+    assert play("q\n", letters)[0] == ["Q"]
+    assert play("q\n.\n", TEXT)[0] == ["q"]
 
 
 def test_pages_stop_at_both_ends() -> None:

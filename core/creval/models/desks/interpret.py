@@ -66,6 +66,7 @@ def read_choice(text: str, view: View) -> Meaning:
 
     A name counts before a command and a number; letter case and runs of blanks do not matter, unless two
     choices differ in nothing else: then only the exact name is one. Numbers count from 1 through all groups.
+    Beside the commands a lone `q` stops (in a free answer it may be the answer).
     """
     values = [choice.value for choice in view.choices]
     bare = text.strip()
@@ -76,7 +77,7 @@ def read_choice(text: str, view: View) -> Meaning:
         return Chosen(alike[0])
     if alike:
         return Wrong(f"{bare!r} could be {' or '.join(map(repr, alike))}. Type its number.")
-    known = command(bare)
+    known = Stop() if bare.casefold() == "q" else command(bare)
     if known is not None:
         return known
     if bare.isascii() and bare.isdecimal():

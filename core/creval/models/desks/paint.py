@@ -19,17 +19,19 @@ __all__ = ["Around", "Painting", "paint"]
 
 WIDE = 110
 """From this width on the text stands beside the choices, not above them."""
-_LEAST = 8
+_LEAST = 5  # lines of text that are worth a frame of their own
 _FOOT = 3  # notice, prompt, and the line that the cursor goes to
 _FRAME = 2
-_HINT = Text("The terminal is too small for the text: + shows it.", style="dim")
+_TO_TEXT = Text("The terminal is too small for text and choices: + shows the text.", style="dim")
+_TO_CHOICES = Text("Enter shows the choices.", style="dim")
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
     """What stands around a view: who plays, how far the run is, a notice, and the page of the text (from 0).
 
-    `text_alone`: where the terminal is too small for both, show the text and not the choices.
+    `text_alone`: where the terminal is too small for both, show the text and not the choices (without choices it
+    always is).
     """
 
     player: str = ""
@@ -63,30 +65,45 @@ class _Lines:
 def paint(view: View, around: Around, console: Console) -> Painting:
     """Return the screen for the console's size. On a console that is no terminal the text is not cut into pages."""
     width, height = console.size
-    wide = width >= WIDE and console.is_terminal
-    head, side = _head(view, around), _side(view, beside=wide)
-    book_width = width * 11 // 20 if wide else width
-    lines = _render(console, _reading(view), book_width - 4)
-    free = height - _height(console, head, width) - _FOOT - _FRAME
-    room = free if wide else free - _height(console, side, width)
-    cramped = console.is_terminal and room < min(_LEAST, len(lines))
-    if not console.is_terminal:
-        room = len(lines)
-    elif cramped:
-        room = free
-    book, page = _page(view, lines, max(1, room), around.page, book_width)
-    body: list[RenderableType] = [book, side]
-    if cramped:
-        body = [book, Text("Enter goes back to the choices.", style="dim")] if around.text_alone else [side, _HINT]
-    elif wide:
+    head = _head(view, around)
+    free = height - _height(console, head, width) - _FOOT
+    book_width = width * 11 // 20
+    beside = _side(view, beside=True)
+    if console.is_terminal and width >= WIDE and _height(console, beside, width - book_width - 1) <= free:
+        book, page = _book(view, around, console, (book_width, free - _FRAME))
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=book_width)
         grid.add_column()
-        grid.add_row(book, side)
-        body = [grid]
-    if around.notice:
-        body.append(Text(around.notice, style="yellow"))
-    return Painting(Group(head, *body), page, cramped)
+        grid.add_row(book, beside)
+        return Painting(Group(head, grid, *_notice(around)), page, cramped=False)
+    side = _side(view, beside=False)
+    needed = len(_text_lines(view, console, width))
+    room = free - _FRAME - _height(console, side, width) if console.is_terminal else needed
+    if room >= min(_LEAST, needed):
+        book, page = _book(view, around, console, (width, room))
+        return Painting(Group(head, book, side, *_notice(around)), page, cramped=False)
+    if free - _FRAME < _LEAST:  # not even the text alone has room: it needs the lines of the goal
+        head = _title(view, around)
+        free = height - _height(console, head, width) - _FOOT
+    book, page = _book(view, around, console, (width, free - _FRAME))
+    if view.groups and not around.text_alone:
+        return Painting(Group(_head(view, around), side, _TO_TEXT, *_notice(around)), page, cramped=True)
+    return Painting(Group(head, book, *([_TO_CHOICES] if view.groups else []), *_notice(around)), page, cramped=True)
+
+
+def _notice(around: Around) -> list[RenderableType]:
+    return [Text(around.notice, style="yellow")] if around.notice else []
+
+
+def _text_lines(view: View, console: Console, width: int) -> list[list[Segment]]:
+    """Return the text as the lines that a frame of `width` holds."""
+    return _render(console, Markdown(view.reading) if view.markdown else Text(view.reading), width - 4)
+
+
+def _book(view: View, around: Around, console: Console, size: tuple[int, int]) -> tuple[RenderableType, int]:
+    """Return the page of the text that is wanted, in a frame of so many columns and lines of text, and its number."""
+    width, room = size
+    return _page(view, _text_lines(view, console, width), max(1, room), around.page, width)
 
 
 def _page(view: View, lines: list[list[Segment]], room: int, wanted: int, width: int) -> tuple[RenderableType, int]:
@@ -102,16 +119,16 @@ def _page(view: View, lines: list[list[Segment]], room: int, wanted: int, width:
 
 
 def _head(view: View, around: Around) -> RenderableType:
+    return Group(_title(view, around), Text(view.goal), Rule(style="dim"))
+
+
+def _title(view: View, around: Around) -> RenderableType:
     line = Table.grid(expand=True)
     line.add_column()
     line.add_column(justify="right")
     right = " · ".join(word for word in (around.standing, around.player) if word)
     line.add_row(Text(view.title, style="bold"), Text(right, style="dim"))
-    return Group(line, Text(view.goal), Rule(style="dim"))
-
-
-def _reading(view: View) -> RenderableType:
-    return Markdown(view.reading) if view.markdown else Text(view.reading)
+    return line
 
 
 def _side(view: View, beside: bool) -> RenderableType:

@@ -22,7 +22,8 @@ class TerminalDesk:
     """A `Desk` that paints each view on a console and reads lines.
 
     A choice is picked by its number or name; what is neither is said and asked again. A free answer is as many lines
-    as wanted, ended by a line that holds only a full stop. `quit` and the end of input stop.
+    as wanted, ended by a line that holds only a full stop. `quit` and the end of input stop. Where the terminal is too
+    small for text and choices at once, a sample begins with its text.
     """
 
     def __init__(self, lines: LineReader, console: Console, player: str, standing: Standing) -> None:
@@ -46,7 +47,7 @@ class TerminalDesk:
     async def ask(self, view: View) -> str | None:
         """Show the view until a valid answer is given."""
         if view.sample != self._sample:
-            self._sample, self._page, self._text_alone, self._text_shown = view.sample, 0, False, False
+            self._sample, self._page, self._text_alone, self._text_shown = view.sample, 0, True, False
         value = await (self._ask_choice(view) if view.groups else self._ask_text(view))
         self._notice, self._text_alone = "", False
         if value is not None and any(group.final and value in _values(group) for group in view.groups):
@@ -59,7 +60,7 @@ class TerminalDesk:
             line = await self._prompt("Number or name (? help, quit): ")
             if line is None:
                 return None
-            if self._text_alone and not line.strip():
+            if self._cramped and self._text_alone and not line.strip():
                 self._text_alone = False
                 continue
             meaning = read_choice(line, view)
@@ -127,5 +128,6 @@ def _values(group: ChoiceGroup) -> list[str]:
 
 
 def _help(view: View) -> str:
-    turn = "+ and - turn the pages of the text. quit stops; the run can be gone on with later."
+    stop = "q or quit stops" if view.groups else "quit stops"
+    turn = f"+ and - turn the pages of the text. {stop}; the run can be gone on with later."
     return f"{view.guide}\n{turn}".strip()
