@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from creval.errors import UsageError
 from creval.resources.vector_store import FORMAT, VectorStore
 from creval.types.components import Scorable
 from creval.types.sample import Condition, SampleKey
@@ -66,7 +67,7 @@ class Context:
         return self._embedding
 
     async def ask(self, *arguments: Any, **settings: Any) -> Any:
-        raise NotImplementedError
+        raise UsageError("this benchmark asks no model", cure="Measure scorers that need vectors alone.")
 
 
 def vocabulary(count: int) -> list[str]:
