@@ -3,58 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from support.chat_server import ChatServer, HttpError
+from support.commands import creval, start, write_spelling
 
 from creval.cli.lazy import import_command
 from creval.plugins.loader import load_plugins
-
-TASK = """\
-schema: 1
-task: spelling
-version: 1.0.0
-title: Spelling
-dataset: {source: file, file: words.jsonl, id: id}
-protocol: chat
-prompt:
-  - {role: user, content: "Write the word {{ word }}."}
-generation: {max_tokens: 16}
-parse: [text]
-score: exact_match
-metrics:
-  - {name: accuracy, from: exact_match, aggregate: mean, failed: zero, primary: true}
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a small task of twelve docs; the server answers `ok`, which is right for half of them."""
-    (tmp_path / "spelling.yaml").write_text(TASK)
-    rows = [{"id": f"w{i}", "word": f"word{i}", "target": "ok" if i % 2 else f"word{i}"} for i in range(12)]
-    (tmp_path / "words.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_spelling(tmp_path, {f"word{i}": "ok" if i % 2 else f"word{i}" for i in range(12)})
     return tmp_path
-
-
-def creval(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run one command line in `folder`, without any key in the environment but those given."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    return subprocess.run(
-        [sys.executable, "-m", "creval", *arguments],
-        cwd=folder,
-        env={**kept, "CREVAL_CACHE": str(folder / "cache"), **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def test_version_and_help_name_the_program(folder: Path) -> None:
@@ -321,12 +288,7 @@ def test_a_secret_in_an_address_reaches_no_file_and_is_given_again_to_go_on(fold
 def test_ctrl_c_names_the_command_that_goes_on(folder: Path) -> None:
     with ChatServer(answer="ok", latency=0.3) as server:
         command = ["--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--concurrency", "1"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "creval", *command, "--output", "stopped"],
-            cwd=folder,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = start(folder, *command, "--output", "stopped")
         samples = folder / "stopped" / "samples" / "spelling.jsonl"
         while process.poll() is None and not (samples.exists() and samples.stat().st_size):
             time.sleep(0.05)

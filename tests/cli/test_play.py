@@ -10,37 +10,21 @@ import re
 import select
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import creval, start, write_spelling
 
 PATIENCE = 60.0
-TASK = """\
-schema: 1
-task: spelling
-version: 1.0.0
-title: Spelling
-dataset: {source: file, file: words.jsonl, id: id}
-protocol: chat
-prompt:
-  - {role: user, content: "Write the word {{ word }}."}
-parse: [text]
-score: exact_match
-metrics:
-  - {name: accuracy, from: exact_match, aggregate: mean, failed: zero, primary: true}
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "spelling.yaml").write_text(TASK)
-    rows = [{"id": f"w{i}", "word": f"word{i}", "target": f"word{i}"} for i in range(2)]
-    (tmp_path / "words.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_spelling(tmp_path, {f"word{i}": f"word{i}" for i in range(2)})
     return tmp_path
 
 
@@ -49,11 +33,9 @@ class Terminal:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.master, slave = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", "NO_COLOR": "1"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "creval", *arguments],
-            cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-        )  # fmt: skip
+        size = {"TERM": "xterm", "COLUMNS": "100", "LINES": "40", "NO_COLOR": "1"}
+        streams = {"stdin": slave, "stdout": slave, "stderr": slave, "start_new_session": True}
+        self.process = start(folder, *arguments, environment=size, **streams)
         os.close(slave)
         self.shown = ""
 
@@ -152,12 +134,9 @@ def test_a_person_plays_stops_goes_on_and_stands_in_a_report_beside_a_model(term
     assert all(call["reply"]["latency"] > 0 for sample in played for call in sample["calls"])
 
     floor = folder / "runs" / "floor"
-    command = [sys.executable, "-m", "creval"]
     arguments = ["--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "2", "--seed", "3", "--repeats", "1"]
-    subprocess.run([*command, *arguments, "-o", str(floor)], check=True, capture_output=True, cwd=folder)
-    report = subprocess.run(
-        [*command, "report", str(run), str(floor), "--json"], check=True, capture_output=True, text=True, cwd=folder
-    )
+    assert creval(folder, *arguments, "-o", str(floor)).returncode == 0
+    report = creval(folder, "report", str(run), str(floor), "--json")
     rows = [row for row in json.loads(report.stdout) if row["metric"] == "success_rate"]
     assert {row["model"] for row in rows} == {"human/ada", "baseline/floor"}
     assert [row["n"] for row in rows] == [2, 2]
@@ -204,67 +183,60 @@ def test_a_task_without_a_screen_is_played_as_free_text(terminal: Any, folder: P
     ],
 )
 def test_wrong_use_is_one_clear_message(folder: Path, arguments: tuple[str, ...], said: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "creval", *arguments], cwd=folder, capture_output=True, text=True, timeout=PATIENCE
-    )
+    done = creval(folder, *arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_run_of_a_model_is_not_resumed_by_play(folder: Path) -> None:
-    command = [sys.executable, "-m", "creval"]
     arguments = ["--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "1", "--repeats", "1", "-o", "r"]
-    subprocess.run([*command, *arguments], check=True, capture_output=True, cwd=folder)
-    done = subprocess.run([*command, "play", "--resume", "r"], cwd=folder, capture_output=True, text=True)
+    assert creval(folder, *arguments).returncode == 0
+    done = creval(folder, "play", "--resume", "r")
     assert done.returncode == 2
     assert "creval resume r" in done.stderr
 
 
-def test_the_page_serves_the_same_run(folder: Path) -> None:
-    """Played over HTTP; the plugin's tests drive the page in a browser."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "creval", "play", "./spelling.yaml", "--web", "--name", "p01", "-o", "run"],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+@contextmanager
+def page(folder: Path, *arguments: str) -> Iterator[tuple[Any, int]]:
+    """A run of the task that is played on a page: its process and the page's port."""
+    process = start(folder, "play", "./spelling.yaml", "--web", "-o", "run", *arguments)
     try:
-        assert process.stderr is not None
         line = process.stderr.readline()
         address = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
         assert address, line
+        yield process, int(address[1])
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def test_the_page_serves_the_same_run(folder: Path) -> None:
+    """Played over HTTP; the plugin's tests drive the page in a browser."""
+    with page(folder, "--name", "p01") as (process, port):
         answers = {"w0": "word0", "w1": "word1"}
         version = 0
         while True:
-            state = _call(int(address[1]), "GET", f"/state?after={version}")
+            state = _call(port, "GET", f"/state?after={version}")
             version = state["version"]
             if state["phase"] == "closing":
-                _call(int(address[1]), "POST", "/seen", {})
+                _call(port, "POST", "/seen", {})
                 break
             if state["phase"] == "ask":
                 told = {"view": state["view"], "value": answers[state["title"].rpartition(", ")[2]]}
-                _call(int(address[1]), "POST", "/answer", told)
+                _call(port, "POST", "/answer", told)
         (row,) = state["rows"]
         assert (row[:2], float(row[2])) == (["spelling", "accuracy"], 1.0)
         out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
         assert "accuracy" in out
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
     assert json.loads((folder / "run" / "results.json").read_text())["model"] == "human/p01"
 
 
 def test_an_error_of_the_run_is_told_on_the_page(folder: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "creval", "play", "./spelling.yaml", "--web", "--limit", "first:1", "-o", "run"],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stderr is not None
-        address = re.search(r"http://127\.0\.0\.1:(\d+)/", process.stderr.readline())
-        assert address
-        port, version = int(address[1]), 0
+    with page(folder, "--limit", "first:1") as (process, port):
+        version = 0
         while (state := _call(port, "GET", f"/state?after={version}"))["phase"] != "closing":
             version = state["version"]
             if state["phase"] == "ask":
@@ -277,10 +249,6 @@ def test_an_error_of_the_run_is_told_on_the_page(folder: Path) -> None:
         _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert "error:" in err
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
 
 
 def _call(port: int, method: str, path: str, told: Any = None) -> Any:

@@ -36,7 +36,7 @@ def command(kind: str, text: str) -> list[str]:
         return [sys.executable, "-c", text]
     program, *rest = shlex.split(text)
     assert program == "creval", f"a console example must start with creval: {text}"
-    return [sys.executable, "-m", "creval", *rest]
+    return program(*rest)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=lambda p: str(p.relative_to(ROOT)))

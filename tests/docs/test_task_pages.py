@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import creval
 from support.toy_plugins import toy_plugins
 
 from creval.data.files import FORMATS
@@ -102,17 +100,15 @@ def test_the_plugin_on_the_page_works(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Name: creval-alliteration\nVersion: 1.0.0\nRequires-Dist: creval>=0.1,<0.2\n")
     points = project.split("[project.entry-points.creval]\n")[1].replace('"', "")
     (info / "entry_points.txt").write_text(f"[creval]\n{points}")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "CREVAL_PLUGINS": "alliteration"}
 
-    def creval(*arguments: str) -> str:
-        command = [sys.executable, "-m", "creval", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    def shown(*arguments: str) -> str:
+        done = creval(tmp_path, *arguments, PYTHONPATH=str(tmp_path), CREVAL_PLUGINS="alliteration")
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    assert json.loads(creval("ls", "--json"))[0]["name"] == "alliteration"
-    assert "3 tests run" in creval("validate", "alliteration", "--tests")
-    creval("--tasks", "alliteration", "--model", "baseline/ceiling", "--output", "run")
+    assert json.loads(shown("ls", "--json"))[0]["name"] == "alliteration"
+    assert "3 tests run" in shown("validate", "alliteration", "--tests")
+    shown("--tasks", "alliteration", "--model", "baseline/ceiling", "--output", "run")
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     (metric,) = results["tasks"][0]["metrics"]
     assert (metric["name"], metric["value"]) == ("alliteration", 1.0)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from support.chat_server import ChatServer
 from support.parrot import parrot
+from support.toy_plugins import write_distribution
 
 from creval.engine.options import RunOptions
 
@@ -68,6 +70,24 @@ def make_task(tmp_path: Path) -> MakeTask:
         return str(tmp_path / f"{name}.yaml")
 
     return make
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
+    """Install a plugin: its name, the text of its hooks, and that of `creval_<name>_parts`, its components.
+
+    Beside the core's it is the only one. The modules are read anew in each test.
+    """
+
+    def add(name: str, hooks: str, parts: str) -> None:
+        modules = {f"creval_{name}_plugin.py": hooks, f"creval_{name}_parts.py": parts}
+        write_distribution(tmp_path / "site", f"creval-{name}", modules, {name: f"creval_{name}_plugin"})
+        monkeypatch.syspath_prepend(str(tmp_path / "site"))
+        monkeypatch.setenv("CREVAL_PLUGINS", name)
+        for module in (f"creval_{name}_plugin", f"creval_{name}_parts"):
+            monkeypatch.delitem(sys.modules, module, raising=False)
+
+    return add
 
 
 @pytest.fixture

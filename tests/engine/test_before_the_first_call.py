@@ -6,7 +6,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from support.toy_plugins import write_distribution
 
 import creval
 from creval.data.check import check_all
@@ -167,11 +166,8 @@ PARTS = """
 
 
 @pytest.fixture
-def needy(tmp_path, monkeypatch):
-    modules = {"creval_needy_plugin.py": PLUGIN, "creval_needy_parts.py": PARTS}
-    write_distribution(tmp_path / "site", "creval-needy", modules, {"needy": "creval_needy_plugin"})
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    monkeypatch.setenv("CREVAL_PLUGINS", "needy")
+def needy(install):
+    install("needy", PLUGIN, PARTS)
 
 
 def with_scorer(make_task, tmp_path, scorer, extra=""):

@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 from support.chat_server import Answer, ChatServer, Hang, HttpError, Received, Reset, Storm
 from support.parrot import parrot
-from support.toy_plugins import write_distribution
 
 import creval
 from creval.engine.jsonl import read_lines
@@ -168,20 +167,12 @@ PLUGIN = """
 
     @hookimpl
     def creval_components(registry):
-        registry.add("protocol", "odd", "creval_odd_parts:Odd")
+        registry.add("protocol", "odd", "creval_strange_parts:Odd")
 """
 
 
-def test_whatever_a_protocol_does_the_run_goes_on(make_task, options, tmp_path, monkeypatch):
-    site = tmp_path / "site"
-    write_distribution(
-        site,
-        "creval-odd",
-        {"creval_odd_plugin.py": PLUGIN, "creval_odd_parts.py": PROTOCOLS},
-        {"odd": "creval_odd_plugin"},
-    )
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.delenv("CREVAL_PLUGINS")
+def test_whatever_a_protocol_does_the_run_goes_on(make_task, options, install):
+    install("strange", PLUGIN, PROTOCOLS)
     task = make_task(docs=8, extra="protocol: odd\n")
 
     def cut(request: Received) -> Answer:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from support.chat_server import ChatServer
-from support.toy_plugins import write_distribution
 
 import creval
 from creval.engine import jsonl
@@ -45,12 +44,9 @@ PARTS = """
 
 
 @pytest.fixture
-def start(make_task, server: ChatServer, options, tmp_path: Path, monkeypatch) -> Callable[..., RunOptions]:
+def start(make_task, server: ChatServer, options, install) -> Callable[..., RunOptions]:
     """Begin a run whose judge has no key, which shows when the judge is first asked; returns its options."""
-    modules = {"creval_watched_plugin.py": PLUGIN, "creval_watched_parts.py": PARTS}
-    write_distribution(tmp_path / "site", "creval-watched", modules, {"watched": "creval_watched_plugin"})
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    monkeypatch.setenv("CREVAL_PLUGINS", "watched")
+    install("watched", PLUGIN, PARTS)
 
     def begin(unwatched: str = "", **changes: object) -> RunOptions:
         task = make_task(docs=2, extra=f"protocol: {{watched: {{unwatched: '{unwatched}'}}}}\n")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 from support.chat_server import ChatServer, HttpError, Received
 from support.parrot import parrot
-from support.toy_plugins import write_distribution
 
 import creval
 from creval.engine.jsonl import read_lines
@@ -20,13 +21,13 @@ PLUGIN = """
     def creval_components(registry):
         number = {"type": "object", "properties": {"number": {"type": "integer"}}, "additionalProperties": False}
         add = registry.add
-        add("scorer", "judged", "creval_parts:Judged", produces=("judged",), roles=("judge",))
-        add("scorer", "near", "creval_parts:Near", produces=("near",), uses=("embedding",))
-        add("scorer", "plain", "creval_parts:Plain", produces=("plain",))
-        add("scorer", "odd", "creval_parts:Odd", produces=("odd",))
-        add("embedding", "one", "creval_parts:embedding")
-        add("embedding", "two", "creval_parts:embedding")
-        add("provider", "loud", "creval_parts:make")
+        add("scorer", "judged", "creval_odd_parts:Judged", produces=("judged",), roles=("judge",))
+        add("scorer", "near", "creval_odd_parts:Near", produces=("near",), uses=("embedding",))
+        add("scorer", "plain", "creval_odd_parts:Plain", produces=("plain",))
+        add("scorer", "odd", "creval_odd_parts:Odd", produces=("odd",))
+        add("embedding", "one", "creval_odd_parts:embedding")
+        add("embedding", "two", "creval_odd_parts:embedding")
+        add("provider", "loud", "creval_odd_parts:make")
 
     seen = []
 
@@ -104,18 +105,10 @@ PARTS = """
 
 
 @pytest.fixture
-def plugin(tmp_path, monkeypatch):
+def plugin(install):
     """The plugin of this module, installed; the module of its parts."""
-    import importlib
-    import sys
-
-    modules = {"creval_parts_plugin.py": PLUGIN, "creval_parts.py": PARTS}
-    write_distribution(tmp_path / "site", "creval-parts", modules, {"parts": "creval_parts_plugin"})
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    monkeypatch.setenv("CREVAL_PLUGINS", "parts")
-    for name in ("creval_parts", "creval_parts_plugin"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    return importlib.import_module("creval_parts")
+    install("odd", PLUGIN, PARTS)
+    return importlib.import_module("creval_odd_parts")
 
 
 def with_scorer(make_task, tmp_path, scorer, extra="", docs=8):
@@ -213,7 +206,7 @@ def test_a_plugin_that_watches_and_fails_is_left_out_with_a_word(make_task, serv
     import sys
 
     creval.run([make_task()], MODEL, options(base_url=server.url, command="creval --tasks parrot"))
-    seen = sys.modules["creval_parts_plugin"].seen
+    seen = sys.modules["creval_odd_plugin"].seen
     assert seen[0] == ("started", "creval --tasks parrot", "run")
     assert seen[-1] == "d3"
     assert [record.message for record in caplog.records if "tracker is down" in record.message]

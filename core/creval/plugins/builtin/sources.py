@@ -19,6 +19,12 @@ def _object(required: list[str], remote: bool = False, **properties: Any) -> dic
     return {**schema, "x-remote": True} if remote else schema
 
 
+def _named_file(description: str) -> dict[str, Any]:
+    """Parameters of a source that reads one file, named in the YAML."""
+    file = {"description": description, "type": "string", "minLength": 1, "x-file": True}
+    return _object(["file"], file=file, format=_FORMAT)
+
+
 def register(registry: Registry) -> None:
     """Add them to the registry."""
     _register_local(registry)
@@ -31,32 +37,14 @@ def _register_local(registry: Registry) -> None:
         "package",
         "creval.data.sources:open_package_file",
         "a file that ships with the task",
-        parameters=_object(
-            ["file"],
-            file={
-                "description": "name relative to the task file or to the plugin's package",
-                "type": "string",
-                "minLength": 1,
-                "x-file": True,
-            },
-            format=_FORMAT,
-        ),
+        parameters=_named_file("name relative to the task file or to the plugin's package"),
     )
     registry.add(
         "source",
         "file",
         "creval.data.sources:open_local_file",
         "a local file",
-        parameters=_object(
-            ["file"],
-            file={
-                "description": "name, relative to the folder of the YAML file",
-                "type": "string",
-                "minLength": 1,
-                "x-file": True,
-            },
-            format=_FORMAT,
-        ),
+        parameters=_named_file("name, relative to the folder of the YAML file"),
     )
     registry.add(
         "source",
