@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import program
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
@@ -34,8 +35,8 @@ def command(kind: str, text: str) -> list[str]:
     """Turn an example into a command of this interpreter."""
     if kind == "python":
         return [sys.executable, "-c", text]
-    program, *rest = shlex.split(text)
-    assert program == "creval", f"a console example must start with creval: {text}"
+    name, *rest = shlex.split(text)
+    assert name == "creval", f"a console example must start with creval: {text}"
     return program(*rest)
 
 
