@@ -149,6 +149,8 @@ PLUGIN = """
         registry.add("scorer", "near", "creval_needy_parts:Near", produces=("near",), uses=("embedding",))
         registry.add("scorer", "runs", "creval_needy_parts:Near", produces=("near",), uses=("sandbox",))
         registry.add("scorer", "judged", "creval_needy_parts:Near", produces=("near",), roles=("judge",))
+        inner = {"type": "object", "properties": {"of": {"x-component": "scorer"}}, "additionalProperties": False}
+        registry.add("scorer", "shell", "creval_needy_parts:Shell", produces=("near",), parameters=inner)
 """
 PARTS = """
     from creval.errors import MissingPartError
@@ -162,6 +164,10 @@ PARTS = """
     class Near:
         def score(self, items, context):
             raise AssertionError("never reached")
+
+    class Shell(Near):
+        def __init__(self, of):
+            self.of = of
 """
 
 
@@ -182,6 +188,18 @@ def with_scorer(make_task, tmp_path, scorer, extra=""):
 def test_a_resource_that_is_not_installed(make_task, server, options, tmp_path):
     task = with_scorer(make_task, tmp_path, "near", "resources: {embedding: absent/x}\n")
     refuse(server, options, [task], MissingPartError, "the weights are absent")
+
+
+@pytest.mark.usefixtures("needy")
+def test_what_a_component_within_another_asks(make_task, server, options, tmp_path):
+    task = with_scorer(make_task, tmp_path, "{shell: {of: {shell: {of: judged}}}}")
+    refuse(server, options, [task], UsageError, "needs a model in the role 'judge'")
+    text = (tmp_path / "parrot.yaml").read_text("utf-8")
+    (tmp_path / "parrot.yaml").write_text(text.replace("of: judged", "of: near"), "utf-8")
+    refuse(server, options, [task], TaskError, "the scorer 'near' needs the resource 'embedding'")
+    text = text.replace("of: judged", "of: runs") + "resources: {sandbox: box}\n"
+    (tmp_path / "parrot.yaml").write_text(text, "utf-8")
+    refuse(server, options, [task], UsageError, "runs code that the model wrote")
 
 
 @pytest.mark.usefixtures("needy")

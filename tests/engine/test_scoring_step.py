@@ -23,6 +23,8 @@ PLUGIN = """
         add = registry.add
         add("scorer", "judged", "creval_odd_parts:Judged", produces=("judged",), roles=("judge",))
         add("scorer", "near", "creval_odd_parts:Near", produces=("near",), uses=("embedding",))
+        inner = {"type": "object", "properties": {"of": {"x-component": "scorer"}}, "additionalProperties": False}
+        add("scorer", "shell", "creval_odd_parts:Shell", produces=("near",), parameters=inner)
         add("scorer", "plain", "creval_odd_parts:Plain", produces=("plain",))
         add("scorer", "odd", "creval_odd_parts:Odd", produces=("odd",))
         add("embedding", "one", "creval_odd_parts:embedding")
@@ -68,6 +70,9 @@ PARTS = """
         def score(self, items, context):
             vectors = context.resource("embedding").embed([item.value for item in items])
             return [Score({"near": float(vector[0])}) for vector in vectors]
+
+    class Shell(Near):
+        def __init__(self, of): pass
 
     class Odd:
         def score(self, items, context):
@@ -142,10 +147,11 @@ def test_the_task_s_own_judge_and_another_one(make_task, server, options, tmp_pa
 
 
 @pytest.mark.usefixtures("plugin")
-def test_a_metric_made_with_another_instrument_carries_its_name(make_task, server, options, tmp_path):
+@pytest.mark.parametrize("scorer", ["near", "{shell: {of: near}}"])
+def test_a_metric_made_with_another_instrument_carries_its_name(make_task, server, options, tmp_path, scorer):
     extra = "  - {name: simple, from: plain, aggregate: mean, failed: zero}\nresources: {embedding: one/a}\n"
     task = with_scorer(make_task, tmp_path, "near", extra)
-    text = (tmp_path / "parrot.yaml").read_text("utf-8").replace("score: near", "score: [near, plain]")
+    text = (tmp_path / "parrot.yaml").read_text("utf-8").replace("score: near", f"score: [{scorer}, plain]")
     (tmp_path / "parrot.yaml").write_text(text, "utf-8")
     own = creval.run([task], MODEL, options(base_url=server.url))
     assert list(own.metrics("parrot")) == ["right", "simple"]

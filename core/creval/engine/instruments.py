@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from creval.engine.options import RunOptions
 from creval.plugins.registry import Registry
+from creval.tasks.components import whole
 from creval.tasks.model import MetricSpec, Task
 
 __all__ = ["Instruments"]
@@ -43,11 +44,11 @@ class Instruments:
 
         An instrument concerns a metric where the task's protocol uses it, or a scorer that produces its score.
         """
-        components = [registry.get("protocol", task.protocol.name)]
+        components = [*whole(registry.get("protocol", task.protocol.name), task.protocol, registry)]
         for ref in task.score:
             scorer = registry.get("scorer", ref.name)
             if metric.source in scorer.produces or "*" in scorer.produces:
-                components.append(scorer)
+                components += whole(scorer, ref, registry)
         used = {name for component in components for name in (*component.uses, *component.roles)}
         return [
             self.chosen[name]

@@ -24,11 +24,13 @@ from creval.models.options import ModelOptions
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.resources.options import ResourceOptions
+from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
 from creval.tasks.sections.parts import resource_kind
 from creval.tasks.sections.settings import generation_settings
 from creval.types.components import Baseline, Context
+from creval.types.kinds import Kind
 from creval.types.screens import Desk
 
 __all__ = ["Setup", "open_plans", "open_setup"]
@@ -89,13 +91,14 @@ class Setup:
 
     def _uses(self, task: Task, target: str) -> Sequence[str]:
         registry = self.plugins.registry
-        components = [registry.get("protocol", task.protocol.name)]
-        components += [registry.get("parser", ref.name) for ref in task.parse]
-        components += [registry.get("scorer", ref.name) for ref in task.score]
+        refs: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol)]
+        refs += [("parser", ref) for ref in task.parse]
+        refs += [("scorer", ref) for ref in task.score]
         provider, _, which = target.partition("/")
         if provider == "baseline" and which in task.baselines:
-            components.append(registry.get("baseline", task.baselines[which].name))
-        return list(dict.fromkeys(name for component in components for name in component.uses))
+            refs.append(("baseline", task.baselines[which]))
+        parts = [part for kind, ref in refs for part in whole(registry.get(kind, ref.name), ref, registry)]
+        return list(dict.fromkeys(name for part in parts for name in part.uses))
 
     def instruments(self, task: Task) -> Instruments:
         """Return what a task's numbers are made with: resources and the models of its roles."""

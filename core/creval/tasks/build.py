@@ -87,6 +87,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     )
     examples = read_examples(reading, scores)
     used = [*([protocol] if protocol else []), *parts.parse, *parts.score, *parts.baselines.values()]
+    used += [*([dataset[1]] if dataset else []), *(found for _, found in parts.metrics)]
     check_uses(reading, used)
     roles, models = read_roles(reading, used)
     if shape or reading.problems:

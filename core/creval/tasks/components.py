@@ -8,7 +8,7 @@ parse: {regex: "[a-z]+"}                 the name with the value of its position
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from creval.tasks.nodes import KeyPath, Node, plain, problem_at
 from creval.tasks.schema import problems_of, validator_for
 from creval.types.kinds import Kind
 
-__all__ = ["ComponentReader", "Found", "Written", "unfold"]
+__all__ = ["ComponentReader", "Found", "Written", "unfold", "whole"]
 
 COMPONENT_KEY = "x-component"
 
@@ -49,6 +49,18 @@ class Found:
     def canonical(self) -> Any:
         """Return the same plain data for every way of writing it (for the task's hash)."""
         return [self.written.name, _canonical(self.ref.parameters)]
+
+
+def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[Component]:
+    """Yield a component and, however deep, those that stand in its parameters: what one asks, the outermost needs."""
+    yield component
+    properties = component.parameters.get("properties", {})
+    for key, value in ref.parameters.items():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, ComponentRef):
+                about = properties[key]
+                kind = about.get(COMPONENT_KEY) or about["items"][COMPONENT_KEY]
+                yield from whole(registry.get(kind, inner.name), inner, registry)
 
 
 def unfold(node: Node, path: KeyPath) -> Written | Problem:
@@ -146,21 +158,21 @@ class ComponentReader:
         """Return parameters as plain data, those that are components themselves as references."""
         properties = schema.get("properties", {})
         values: dict[str, Any] = {}
-        whole = True
+        sound = True
         for key, node in parameters.value.items():
             about = properties.get(key, {})
             items = about.get("items", {}) if isinstance(about, Mapping) else {}
             if isinstance(about, Mapping) and COMPONENT_KEY in about:
                 found = self.read(about[COMPONENT_KEY], node, (*path, key))
                 values[key] = found.ref if found else None
-                whole = whole and found is not None
+                sound = sound and found is not None
             elif isinstance(items, Mapping) and COMPONENT_KEY in items and node.is_list:
                 inner = [self.read(items[COMPONENT_KEY], item, (*path, key, i)) for i, item in enumerate(node.value)]
                 values[key] = [found.ref for found in inner if found]
-                whole = whole and all(inner)
+                sound = sound and all(inner)
             else:
                 values[key] = plain(node)
-        return values if whole else None
+        return values if sound else None
 
 
 def _listing(registry: Registry, kind: Kind) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from creval.names import nearest
-from creval.tasks.components import Found
+from creval.tasks.components import Found, whole
 from creval.tasks.nodes import Node
 from creval.tasks.sections.reading import Reading
 from creval.types.kinds import Kind
@@ -53,7 +53,8 @@ def read_roles(reading: Reading, components: Sequence[Found]) -> tuple[Sequence[
             models = {name: member.value for name, member in node.value.items() if member.value is not None}
         else:
             roles = [member.value for member in node.value]
-    asked = [role for found in components for role in found.component.roles if role != "target"]
+    parts = [part for found in components for part in whole(found.component, found.ref, reading.registry)]
+    asked = [role for part in parts for role in part.roles if role != "target"]
     return tuple(dict.fromkeys([*roles, *asked])), models
 
 
@@ -72,11 +73,9 @@ def check_uses(reading: Reading, components: Sequence[Found]) -> None:
     node = reading.section("resources")
     named = node.value if isinstance(node, Node) and node.is_mapping else {}
     for found in components:
-        for use in found.component.uses:
-            if use not in named:
-                component = found.component
-                message = (
-                    f"the {component.kind} {component.name!r} needs the resource {use!r}, which the task does not name"
-                )
-                cure = f"Add it: resources: {{{use}: ...}}."
-                reading.add(found.written.node.place, message, found.written.path, cure)
+        for part in whole(found.component, found.ref, reading.registry):
+            for use in part.uses:
+                if use not in named:
+                    message = f"the {part.kind} {part.name!r} needs the resource {use!r}, which the task does not name"
+                    cure = f"Add it: resources: {{{use}: ...}}."
+                    reading.add(found.written.node.place, message, found.written.path, cure)
