@@ -22,6 +22,7 @@ from creval.cli.main import invoke
 from creval.errors import DataError, UsageError
 from creval.types.components import Scorable, Score
 from creval.types.sample import Condition, SampleKey
+from creval_kumo.analysis.plays import read_plays
 from creval_kumo.belief import expected_success, most_probable, posterior
 from creval_kumo.belief_scoring import KumoBelief
 from creval_kumo.datasets import KumoDocs
@@ -194,6 +195,14 @@ def say(
 def test_wrong_requests_are_one_message(say: Callable[[str], tuple[int, str]], words: str, said: str) -> None:
     code, err = say(words)
     assert code == 2 and said in err and "Traceback" not in err
+
+
+def test_analyses_of_a_mixed_run_are_of_its_certain_games(
+    say: Callable[[str], tuple[int, str]], tmp_path: Path
+) -> None:
+    assert say(f"--tasks {TASK},kumo_easy --model baseline/ceiling --limit 3 --repeats 1 --output run")[0] == 0
+    plays = list(read_plays([str(tmp_path / "run")]))
+    assert len(plays) == 3 and all(play.game.startswith("kumo_easy") for play in plays)
 
 
 def test_generated_games_are_played_by_the_task_for_them_and_by_no_other(

@@ -56,18 +56,22 @@ def need_runs(runs: Sequence[str]) -> Sequence[str]:
 def read_plays(runs: Sequence[str]) -> Iterator[Play]:
     """Yield every game played in the runs; errored and skipped samples were not played and are left out.
 
-    Raises UsageError without a run, or where results of a run's games are not certain: the paper's analyses are of
-    certain games, and a mixture would say nothing of either. RunError where a run holds no game, or no scores of them.
+    The paper's analyses are of games with certain results, and a mixture would say nothing of either: others (see
+    `creval_kumo.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or where a run
+    holds such games alone. RunError where a run holds no game, or no scores of them.
     """
     for run in need_runs(runs):
         folder = RunFolder.open(Path(run))
         manifest = folder.read_manifest()
-        found = False
+        found, reliability = False, 1
         for task in manifest["tasks"]:
             for play in _plays(folder, str(manifest["roles"]["target"]), str(task["task"])):
-                found = True
-                yield play
+                reliability = play.doc.get("reliability", 1)
+                if reliability == 1:
+                    found = True
+                    yield play
         if not found:
+            need_certain(reliability, run, _OTHER_GAMES)
             raise RunError(
                 "the run holds no game of KUMO that was played to an end",
                 where=run,
@@ -80,7 +84,6 @@ def _plays(folder: RunFolder, model: str, task: str) -> Iterator[Play]:
     for sample in folder.read_samples(task):
         score = scores.get(sample.key)
         if score is not None and is_game(sample.doc):
-            need_certain(sample.doc.get("reliability", 1), f"{folder.path}, task {task}", _OTHER_GAMES)
             yield _play(sample, score, model)
 
 
