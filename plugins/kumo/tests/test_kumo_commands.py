@@ -101,6 +101,7 @@ def test_generate(say: Say, tmp_path: Path) -> None:
         ("generate --domain medical --truths 900", "900 truths, but the domain has"),
         ("generate --domain medical --valid 4", "4 valid truths of 4"),
         ("generate --domain nowhere.yaml", "nowhere.yaml"),
+        ("generate --domain MedicalEnv", "creval kumo import-domains --domain MedicalEnv -o FOLDER"),
         ("generate --domain medical --count 0", "--count"),
         ("generate --domain medical -o /proc/no/games.jsonl", "cannot be written"),
         ("trajectories --domain medical -o .", "directory"),

@@ -33,5 +33,7 @@ def load_domain(name: str) -> Domain:
         return load_domain_file(Path(name), FILE_RULES)
     if name not in domain_names():
         hint = "A file of your own is named by a path that ends in .yaml."
+        if name.endswith("Env"):
+            hint += f" The authors' domains become files by: creval kumo import-domains --domain {name} -o FOLDER"
         raise UnknownNameError("KUMO domain", name, domain_names(), hint=hint)
     return load_domain_file(_FOLDER / f"{name}.yaml")
