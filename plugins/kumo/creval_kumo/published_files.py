@@ -82,7 +82,7 @@ class PublishedFiles:
         missing = [(path, sha256) for path, sha256 in dict(wanted).items() if not self._here(path, sha256)]
         if missing and self.offline:
             raise DataError(
-                f"{len(missing)} of {len(wanted)} published files are not in the cache, and --offline "
+                f"{len(missing)} of {len(wanted)} published files are missing or damaged in the cache, and --offline "
                 "forbids the network",
                 where=self.address,
                 cure=self.cure,
