@@ -37,13 +37,12 @@ class Game:
     async def run(self, session: Session) -> None:
         """Play until a truth is predicted, an answer cannot be read, or the turns run out.
 
-        Raises UsageError where the game is not of the kind that the task is made for, DomainError where it is one of
-        uncertain results to which no probabilities belong.
+        Raises UsageError where the game is not of the kind that the task is made for, DomainError where its
+        observations do not leave exactly the valid truths (or, of uncertain results, no probabilities belong to it).
         """
         game = Instance.from_doc(session.doc.fields)
         (need_certain if self.certain else need_uncertain)(game.reliability, f"doc {session.doc.id}")
-        if not self.certain:
-            game.check()  # such games may come from any file, and the scorer needs what it asks
+        game.check()  # games may come from any file: an unsound one is refused instead of scored
         play = Play(game, max_turns=self.max_turns)
         history = session.prompt("system")
         shown = session.prompt("begin")

@@ -96,9 +96,9 @@ class Instance:
                 raise DomainError(faults, where=f"{self.domain} instance {self.seed}")
             return
         left = self.left(self.action_names)
-        if set(left) != set(self.valid_truths):
+        if not left or set(left) != set(self.valid_truths):
             message = (
-                f"the observations leave {', '.join(left) or 'no truth'} instead of {', '.join(self.valid_truths)}"
+                f"the observations leave {', '.join(left) or 'no truth'} instead of {', '.join(self.valid_truths) or 'any'}"
             )
             raise DomainError([Fault(FaultKind.NOT_SINGLED_OUT, message)], where=f"{self.domain} instance {self.seed}")
 
