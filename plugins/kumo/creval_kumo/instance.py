@@ -97,9 +97,8 @@ class Instance:
             return
         left = self.left(self.action_names)
         if not left or set(left) != set(self.valid_truths):
-            message = (
-                f"the observations leave {', '.join(left) or 'no truth'} instead of {', '.join(self.valid_truths) or 'any'}"
-            )
+            wanted = ", ".join(self.valid_truths) or "any"
+            message = f"the observations leave {', '.join(left) or 'no truth'} instead of {wanted}"
             raise DomainError([Fault(FaultKind.NOT_SINGLED_OUT, message)], where=f"{self.domain} instance {self.seed}")
 
     def _chance_faults(self) -> Iterator[Fault]:

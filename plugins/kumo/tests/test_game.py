@@ -13,7 +13,9 @@ from support.chat_server import Answer, ChatServer, HttpError, Received
 
 from creval import RunOptions, run
 from creval_kumo.datasets import KumoDocs
-from creval_kumo.golden import golden_run
+from creval_kumo.golden import golden_of, golden_run
+from creval_kumo.instance import Instance
+from creval_kumo.search.limits import Limits
 
 TASK = """
 include: kumo_easy
@@ -219,3 +221,29 @@ def test_the_prompts_alone_tell_all_that_is_needed(tmp_path: Path) -> None:
         result = run(["kumo_easy_chemical", "kumo_hard_chemical"], "openai/test", options)
     for task in ("kumo_easy_chemical", "kumo_hard_chemical"):
         assert result.metrics(task)["success_rate"]["value"] == 1
+
+
+def test_a_game_whose_optimum_is_not_proven_keeps_its_other_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def limited(doc: dict[str, Any]) -> Any:
+        return golden_of(Instance.from_doc(doc), Limits(nodes=1), engine="python")
+
+    monkeypatch.setattr("creval_kumo.scoring.golden_run", limited)
+    score, _, _ = play(tmp_path, replies(FIRST, VALID))
+    assert score["scores"] == {"success": 1, "tests": 1, "paper_compat": 3, "parse_error": 0}
+    assert "not proven" in json.dumps(score)
+
+
+@pytest.mark.parametrize(
+    "change", [{"valid_truths": [WRONG]}, {"valid_truths": []}, {"valid_truths": VALID}, {"outcomes": []}]
+)
+def test_an_unsound_game_of_a_file_is_refused_before_the_model_is_asked(tmp_path: Path, change: dict[str, Any]) -> None:
+    file = tmp_path / "unsound.jsonl"
+    file.write_text(json.dumps({**GAME, **change}) + "\n")
+    with ChatServer([]) as server:
+        options = RunOptions(base_url=server.url, repeats=1, data={"kumo": file}, output=tmp_path / "unsound")
+        result = run(["kumo"], "openai/x", options)
+        assert server.requests == []
+    (task,) = result.results["tasks"]
+    assert task["counts"]["errored"] == 1 and "valid-truth-not-singled-out" in task["first_errors"][0]["reason"]
