@@ -9,6 +9,7 @@ excludable, every pair tellable apart) is what generation and play need.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from creval_kumo.faults import Fault, FaultKind
 __all__ = ["FILE_RULES", "PLAYABLE_RULES", "SHIPPED_RULES", "Rules", "find_faults", "name_problem"]
 
 MAX_NAME = 120
+_DOMAIN_NAME = re.compile(r"\w[\w-]{0,79}")
 FORBIDDEN_IN_NAMES = ("<", ">", "{", "}", "`", "*", "\n", "\r", "\t")
 
 
@@ -49,6 +51,11 @@ FILE_RULES = replace(PLAYABLE_RULES, strict_names=True)
 def find_faults(domain: Domain, rules: Rules = SHIPPED_RULES) -> list[Fault]:
     """Return every fault of `domain` under `rules`, in the order of the file; empty when it is sound."""
     faults: list[Fault] = []
+    if not _DOMAIN_NAME.fullmatch(domain.name):
+        message = (
+            f"{domain.name[:80]!r} is no name of a domain: letters, digits, '_' and '-', 80 at most; it names files"
+        )
+        faults.append(Fault(FaultKind.BAD_NAME, message, ("domain",)))
     faults += _sizes(domain, rules)
     if rules.strict_names:
         faults += _names(domain)
@@ -70,6 +77,8 @@ def name_problem(name: str) -> str | None:
         return "is empty or has blanks at its ends"
     if len(name) > MAX_NAME:
         return f"is longer than {MAX_NAME} characters"
+    if not name.isprintable():
+        return "contains a character that cannot be seen, or a blank other than the plain one"
     bad = [repr(mark) for mark in FORBIDDEN_IN_NAMES if mark in name]
     return f"contains {', '.join(bad)}" if bad else None
 

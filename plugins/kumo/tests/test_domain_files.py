@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import yaml
 from creval_kumo import check
 from creval_kumo.domain import Interval
 from creval_kumo.domain_file import MAX_BYTES, domain_faults, load_domain_file
+from creval_kumo.domains import load_domain
 from creval_kumo.faults import DomainError, FaultKind
-from creval_kumo.rules import PLAYABLE_RULES, SHIPPED_RULES, Rules, name_problem
+from creval_kumo.rules import FILE_RULES, PLAYABLE_RULES, SHIPPED_RULES, Rules, find_faults, name_problem
 
 FOLDER = Path(check.__file__).parent / "domains"
 
@@ -257,3 +259,15 @@ def test_the_checker_prints_faults_and_sizes(tmp_path: Path) -> None:
     assert f"{bad}:" in both.stdout
     assert "wrong-type" in both.stdout
     assert subprocess.run(command, capture_output=True, text=True).returncode == 2
+
+
+@pytest.mark.parametrize("name", ["../../evil", "", "a/b", "a\nb", "\x1b[2J", "x" * 81, ".hidden"])
+@pytest.mark.parametrize("rules", [FILE_RULES, PLAYABLE_RULES])
+def test_a_domain_name_that_could_lead_elsewhere_is_refused(name: str, rules: Rules) -> None:
+    faults = find_faults(replace(load_domain("medical"), name=name), rules)
+    assert [fault.kind for fault in faults] == [FaultKind.BAD_NAME]
+
+
+@pytest.mark.parametrize("name", ["Truth 0\u200b", "Truth\u00a00", "Tr\u202euth", "\x1b[2JTruth", "Tru\u2028th"])
+def test_a_name_with_what_cannot_be_seen_is_refused(name: str) -> None:
+    assert name_problem(name) is not None
