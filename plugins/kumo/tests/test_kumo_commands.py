@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -261,3 +262,14 @@ def test_the_authors_files_are_read_as_data_alone(tmp_path: Path) -> None:
         data.write_text(f"Truths = ['a']\nActions = {bad}\nOutcomes = {{}}\n")
         with pytest.raises(Exception, match="not plain data"):
             AuthorsFiles(tmp_path).configuration("XEnv")
+
+
+def test_links_are_followed_and_devices_never_replaced(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    assert say("generate", "--count", "2", "-o", "link.jsonl")[0] == 0
+    assert (tmp_path / "link.jsonl").is_symlink() and len(rows(tmp_path / "real.jsonl")) == 2
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE, text=True)
+    assert say("generate", "--count", "2", "-o", "pipe")[0] == 0
+    assert len(reader.communicate(timeout=60)[0].splitlines()) == 2
+    assert (tmp_path / "pipe").is_fifo()

@@ -76,7 +76,10 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 
 def write_lines(output: Path | None, lines: Iterable[str]) -> int:
-    """Write lines to a file, whole or not at all, or to the terminal; return how many. Raises DataError."""
+    """Write lines to a file, whole or not at all, or to the terminal; return how many. Raises DataError.
+
+    A link is followed, and what is no regular file (a device, a pipe) is written to and never replaced.
+    """
     if output is None:
         count = 0
         for line in lines:
@@ -84,6 +87,10 @@ def write_lines(output: Path | None, lines: Iterable[str]) -> int:
             count += 1
         return count
     try:
+        output = output.resolve()
+        if output.exists() and not output.is_file():
+            with output.open("w", encoding="utf-8") as file:
+                return sum(1 for _ in map(file.write, lines))
         output.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
         part = Path(name)
