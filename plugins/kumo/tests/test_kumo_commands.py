@@ -207,6 +207,8 @@ def test_a_budget_ends_the_writing(say: Say) -> None:
 def test_import_gives_the_published_games(say: Say, clone: Path, reference_data: Path, tmp_path: Path) -> None:
     code, _, err = say("import", str(clone), "--domain", "MedicalEnv", "-o", "m.jsonl")
     assert (code, err) == (0, "50 games written to m.jsonl, 0 left out\n")
+    assert say("import", str(clone), "--domain", "MedicalEnv", "--domain", "MedicalEnv", "-o", "twice.jsonl")[0] == 0
+    assert (tmp_path / "twice.jsonl").read_bytes() == (tmp_path / "m.jsonl").read_bytes()
     published = read_domains(reference_data / "kumo" / "seed_configs.jsonl.gz")["MedicalEnv"]
     file = reference_data / "kumo" / "instances" / "MedicalEnv.easy.jsonl.gz"
     for row, game in zip(rows(tmp_path / "m.jsonl"), read_instances(file, published), strict=True):

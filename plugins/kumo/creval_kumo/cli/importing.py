@@ -41,10 +41,20 @@ def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFile
     names = given["names"]
     if given["folder"] is not None:
         files = AuthorsFiles(given["folder"])
-        return files, names or sorted(files.domains())
+        return files, list(dict.fromkeys(names)) or _all_with_games(files, difficulty)
     pinned = PublishedFiles(cache_of(DataOptions.from_environment()), offline=given["offline"])
-    chosen = pinned.names(names or "all", difficulty)
+    chosen = pinned.names(list(dict.fromkeys(names)) or "all", difficulty)
     return pinned.fetch(chosen, difficulty), chosen
+
+
+def _all_with_games(files: AuthorsFiles, difficulty: str | None) -> list[str]:
+    """All domains, of a difficulty those that have games of it: only five have hard ones."""
+    from creval_kumo.published_files import SIZES
+
+    names = sorted(files.domains())
+    if difficulty is None:
+        return names
+    return [name for name in names if (files.folder / files.places(name, *SIZES[difficulty])[0]).is_file()]
 
 
 @click.command(
