@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.errors import DataError, UnknownNameError
+from creval.report.files import write_text
 from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
 from creval_kumo.cli.shared import read_lines
 
@@ -54,11 +55,7 @@ def configure(domain: str, proposals: Path, tries: int, output: Path | None, **g
     made = run_with_model(given, work)
     target = output or Path(f"{proposal.name}.yaml")
     comment = f"Proposed and configured by {given['augmenter']} with creval kumo configure."
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(domain_yaml(made, comment), encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"the file cannot be written: {error.strerror or error}", where=str(target)) from error
+    write_text(target, domain_yaml(made, comment))
     click.echo(f"{len(made.truths)} truths and {len(made.actions)} actions written to {target}", err=True)
 
 

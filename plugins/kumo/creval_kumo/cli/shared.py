@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from creval.errors import DataError
+from creval.report import files
 from creval_kumo.domain import Domain
 from creval_kumo.domains import load_domain
 from creval_kumo.generation import Settings, counterfactual
@@ -76,33 +75,13 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 
 def write_lines(output: Path | None, lines: Iterable[str]) -> int:
-    """Write lines to a file, whole or not at all, or to the terminal; return how many. Raises DataError.
-
-    A link is followed, and what is no regular file (a device, a pipe) is written to and never replaced.
-    """
-    if output is None:
-        count = 0
-        for line in lines:
-            click.echo(line, nl=False)
-            count += 1
-        return count
-    try:
-        output = output.resolve()
-        if output.exists() and not output.is_file():
-            with output.open("w", encoding="utf-8") as file:
-                return sum(1 for _ in map(file.write, lines))
-        output.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-        part = Path(name)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                count = sum(1 for _ in map(file.write, lines))
-            part.chmod(0o644)
-            part.replace(output)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"the file cannot be written: {error.strerror or error}", where=str(output)) from error
+    """Write lines to a file (see `creval.report.files`) or to the terminal; return how many. Raises UsageError."""
+    if output is not None:
+        return files.write_lines(output, lines)
+    count = 0
+    for line in lines:
+        click.echo(line, nl=False)
+        count += 1
     return count
 
 
