@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval_kumo.analysis.domain_text import domain_yaml
+from creval_kumo.domain_text import domain_yaml
 from creval_kumo.published import read_domains
 
 __all__ = ["domain_file", "lay_out_domains"]

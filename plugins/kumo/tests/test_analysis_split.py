@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from creval.errors import UsageError
 from creval_kumo.analysis.domain_names import chosen_domains
-from creval_kumo.analysis.domain_text import domain_yaml
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.analysis.split import split_actions, split_domain
 from creval_kumo.analysis.split_command import SplitAnalysis
 from creval_kumo.datasets import KumoDocs
 from creval_kumo.domain import Action, Domain, Interval, Noun, Outcome, Truth
 from creval_kumo.domain_file import load_domain_file
+from creval_kumo.domain_text import domain_yaml
 from creval_kumo.domains import domain_names, load_domain
 from creval_kumo.generation import Settings, generate
 from creval_kumo.golden import golden_run

@@ -16,9 +16,9 @@ from creval.errors import CrevalError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.templates import render
-from creval_kumo.augment.domain_text import domain_yaml
 from creval_kumo.datasets import game_doc
 from creval_kumo.domain_file import load_domain_file
+from creval_kumo.domain_text import domain_yaml
 from creval_kumo.domains import load_domain
 from creval_kumo.generation import GameMaker, Settings, generate
 from creval_kumo.golden import golden_of

@@ -10,11 +10,11 @@ from typing import Any
 from creval.errors import UsageError
 from creval.types.components import AnalysisOutput, FieldSpec
 from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains, texts
-from creval_kumo.analysis.domain_text import domain_yaml
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.analysis.output import write_text
 from creval_kumo.analysis.split import split_domain
 from creval_kumo.domain import Domain
+from creval_kumo.domain_text import domain_yaml
 from creval_kumo.rules import PLAYABLE_RULES, find_faults
 
 __all__ = ["SplitAnalysis"]

@@ -45,7 +45,7 @@ def configure(domain: str, proposals: Path, tries: int, output: Path | None, **g
     """
     from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.configuration import configure as ask
-    from creval_kumo.augment.domain_text import domain_yaml
+    from creval_kumo.domain_text import domain_yaml
 
     proposal = _proposal(proposals, domain)
 

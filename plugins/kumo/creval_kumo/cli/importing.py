@@ -114,7 +114,7 @@ def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
     Faulty domains are refused by name: overlapping ranges, wrong types, truths that are never or always excluded, names
     that differ in letter case alone.
     """
-    from creval_kumo.analysis.domain_text import domain_yaml
+    from creval_kumo.domain_text import domain_yaml
     from creval_kumo.faults import DomainError
     from creval_kumo.published import to_domain
     from creval_kumo.rules import FILE_RULES, find_faults
