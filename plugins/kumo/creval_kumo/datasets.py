@@ -24,7 +24,7 @@ def game_doc(instance: Instance, domain: Domain) -> dict[str, Any]:
     A game that has no book gets one by template.
     """
     return instance.to_doc() | {
-        "id": f"{instance.domain}-{len(instance.truths)}x{len(instance.actions)}-{instance.seed}",
+        "id": instance.id,
         "title": domain.title,
         "goal": domain.goal,
         "about": {name: domain.truth_by_name[name].about for name in instance.truths},

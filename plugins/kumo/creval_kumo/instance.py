@@ -81,6 +81,11 @@ class Instance:
         return tuple(truth for truth in self.truths if truth not in gone)
 
     @property
+    def id(self) -> str:
+        """The game's name in its task set: domain, sizes and number."""
+        return f"{self.domain}-{len(self.truths)}x{len(self.actions)}-{self.seed}"
+
+    @property
     def action_names(self) -> tuple[str, ...]:
         return tuple(action.name for action in self.actions)
 

@@ -22,6 +22,7 @@ def _object(required: Sequence[str] = (), **properties: Any) -> Mapping[str, Any
 
 
 _COUNT = {"type": "integer", "minimum": 1}
+_NAMES = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
 
 _ANALYSES = (
     ("optimal", "optimal_command:OptimalAnalysis", "Actions of optimal play, by domain and difficulty."),
@@ -57,7 +58,20 @@ def creval_commands() -> Mapping[str, str]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the game, its parser and scorer, the task-set generator and the players."""
+    """Register the game, its parser and scorers, where games come from, the players and the analyses."""
+    _register_game(registry)
+    _register_data(registry)
+    registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
+    registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
+    registry.add("baseline", "kumo_random_move", "creval_kumo.players:RandomMove", "any action, or any truth")
+    registry.add(
+        "baseline", "kumo_all_evidence", "creval_kumo.players:AllEvidence", "all actions, then the most probable truth"
+    )
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", f"kumo-{name}", f"creval_kumo.analysis.{target}", summary)
+
+
+def _register_game(registry: Registry) -> None:
     registry.add(
         "protocol",
         "kumo.game",
@@ -83,13 +97,19 @@ def creval_components(registry: Registry) -> None:
         produces=("success", "tests", "posterior", "most_probable", "attainable", "parse_error"),
     )
     registry.add(
+        "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"
+    )
+
+
+def _register_data(registry: Registry) -> None:
+    registry.add(
         "generator",
         "kumo",
         "creval_kumo.datasets:KumoDocs",
         "fresh games by domain, sizes and seed",
         parameters=_object(
             ("domains",),
-            domains={"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+            domains=_NAMES,
             truths={"type": "integer", "minimum": 2},
             actions=_COUNT,
             valid=_COUNT,
@@ -107,7 +127,7 @@ def creval_components(registry: Registry) -> None:
         parameters={
             **_object(
                 ("domains",),
-                domains={"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+                domains=_NAMES,
                 difficulty={"enum": ["easy", "hard"]},
                 faulty={"enum": ["refuse", "skip"]},
                 url={"type": "string", "format": "uri"},
@@ -115,14 +135,3 @@ def creval_components(registry: Registry) -> None:
             "x-remote": True,
         },
     )
-    registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
-    registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
-    registry.add("baseline", "kumo_random_move", "creval_kumo.players:RandomMove", "any action, or any truth")
-    registry.add(
-        "baseline", "kumo_all_evidence", "creval_kumo.players:AllEvidence", "all actions, then the most probable truth"
-    )
-    registry.add(
-        "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"
-    )
-    for name, target, summary in _ANALYSES:
-        registry.add("analysis", f"kumo-{name}", f"creval_kumo.analysis.{target}", summary)

@@ -57,7 +57,7 @@ class LineMaker:
         messages = conversation(instance, self.domain, run)
         row = {
             "key": made.key.hex(),
-            "id": f"{instance.domain}-{len(instance.truths)}x{len(instance.actions)}-{instance.seed}",
+            "id": instance.id,
             "domain": instance.domain,
             "seed": instance.seed,
             "tests": list(run.tests),
