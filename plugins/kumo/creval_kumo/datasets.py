@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import UsageError
 from creval.types.sample import Doc
 from creval_kumo.book import write_book
 from creval_kumo.domain import Domain
-from creval_kumo.domains import domain_names, load_domain
+from creval_kumo.domains import domain_names, listed, load_domain
 from creval_kumo.generation import Settings, counterfactual, generate
 from creval_kumo.instance import Instance
 
@@ -58,20 +57,10 @@ class KumoDocs:
     def docs(self) -> Iterator[Doc]:
         """Yield the games, domain by domain."""
         settings = Settings(self.truths, self.actions, self.valid, self.reliability)
-        for name in _names(self.domains):
+        for name in listed(self.domains, domain_names(), "generator kumo"):
             domain = load_domain(name)
             if self.counterfactual:
                 domain = counterfactual(domain, self.seed)
             for instance in itertools.islice(generate(domain, settings, self.seed), self.count):
                 fields = game_doc(instance, domain)
                 yield Doc(fields["id"], fields)
-
-
-def _names(domains: Sequence[str] | str) -> list[str]:
-    names = domain_names() if domains == "all" else [domains] if isinstance(domains, str) else list(domains)
-    if not names:
-        raise UsageError("no domain is named", where="generator kumo", cure="Name some, or write: all")
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise UsageError(f"the domain {double} stands twice", where="generator kumo")
-    return names

@@ -18,8 +18,9 @@ from urllib.parse import quote
 
 from creval.data.checksum import sha256_of
 from creval.data.download import download
-from creval.errors import DataError, UnknownNameError, UsageError
+from creval.errors import DataError, UnknownNameError
 from creval_kumo.authors_files import AuthorsFiles
+from creval_kumo.domains import listed
 
 __all__ = ["ADDRESS", "COMMIT", "SIZES", "PublishedFiles"]
 
@@ -59,15 +60,11 @@ class PublishedFiles:
         Raises UnknownNameError, and UsageError where a domain is named twice or none is.
         """
         known = [name for name, row in self.pins.items() if difficulty is None or difficulty in row]
-        names = known if chosen == "all" else [chosen] if isinstance(chosen, str) else list(chosen)
+        names = listed(chosen, known, "published games of KUMO")
         for name in names:
             if name not in known:
                 kind = f"published KUMO domain with {difficulty} games" if difficulty else "published KUMO domain"
                 raise UnknownNameError(kind, name, known)
-            if names.count(name) > 1:
-                raise UsageError(f"the domain {name} stands twice", where="published games of KUMO")
-        if not names:
-            raise UsageError("no domain is named", where="published games of KUMO", cure="Name some, or write: all")
         return names
 
     def fetch(self, names: Iterable[str], difficulty: str | None) -> AuthorsFiles:

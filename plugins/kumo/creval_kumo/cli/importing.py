@@ -38,12 +38,12 @@ def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFile
     from creval_kumo.published_files import PublishedFiles
     from creval_kumo.published_source import cache_of
 
-    names = given["names"]
+    names = list(dict.fromkeys(given["names"]))
     if given["folder"] is not None:
         files = AuthorsFiles(given["folder"])
-        return files, list(dict.fromkeys(names)) or _all_with_games(files, difficulty)
+        return files, names or _all_with_games(files, difficulty)
     pinned = PublishedFiles(cache_of(DataOptions.from_environment()), offline=given["offline"])
-    chosen = pinned.names(list(dict.fromkeys(names)) or "all", difficulty)
+    chosen = pinned.names(names or "all", difficulty)
     return pinned.fetch(chosen, difficulty), chosen
 
 

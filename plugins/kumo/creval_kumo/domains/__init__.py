@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
-from creval.errors import UnknownNameError
+from creval.errors import UnknownNameError, UsageError
 from creval_kumo.domain import Domain
 from creval_kumo.domain_file import load_domain_file
 from creval_kumo.rules import FILE_RULES
 
-__all__ = ["PAPER_DOMAINS", "domain_names", "load_domain"]
+__all__ = ["PAPER_DOMAINS", "domain_names", "listed", "load_domain"]
 
 PAPER_DOMAINS = ("medical", "chemical", "music", "education", "fantasy")
 """The subjects of the paper's five domains; the configurations are our own."""
@@ -21,6 +22,20 @@ _FOLDER = Path(__file__).parent
 def domain_names() -> list[str]:
     """Return the names of the shipped domains, sorted."""
     return sorted(file.stem for file in _FOLDER.glob("*.yaml"))
+
+
+def listed(names: Sequence[str] | str, every: Sequence[str], where: str) -> list[str]:
+    """Return the names of domains that a parameter holds: one, several, or `all` for those of `every`.
+
+    Raises UsageError where none is named, or one twice.
+    """
+    chosen = list(every) if names == "all" else [names] if isinstance(names, str) else list(names)
+    if not chosen:
+        raise UsageError("no domain is named", where=where, cure="Name some, or write: all")
+    double = next((name for name in chosen if chosen.count(name) > 1), None)
+    if double is not None:
+        raise UsageError(f"the domain {double} stands twice", where=where)
+    return chosen
 
 
 @functools.lru_cache(maxsize=32)
