@@ -42,6 +42,11 @@ class _Parts:
     metrics: Sequence[tuple[MetricSpec, Found]]
     baselines: Mapping[str, Found]
 
+    def used(self) -> list[Found]:
+        """Return the components that are there; a task with problems may lack some."""
+        acting = [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
+        return [*acting, *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
+
     def canonical(self) -> Mapping[str, Any]:
         """Return the sections made of components as plain data that does not depend on how they are written."""
         assert self.dataset is not None and self.protocol is not None
@@ -86,10 +91,8 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         baselines=read_baselines(reading),
     )
     examples = read_examples(reading, scores)
-    used = [*([protocol] if protocol else []), *parts.parse, *parts.score, *parts.baselines.values()]
-    used += [*([dataset[1]] if dataset else []), *(found for _, found in parts.metrics)]
-    check_uses(reading, used)
-    roles, models = read_roles(reading, used)
+    check_uses(reading, parts.used())
+    roles, models = read_roles(reading, parts.used())
     if shape or reading.problems:
         raise TaskError(_in_order([*shape, *reading.problems]))
     assert dataset is not None and protocol is not None
