@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from creval_kumo.domains import PAPER_DOMAINS, load_domain
-from creval_kumo.generation import Settings, generate
-from creval_kumo.golden import OptimalPlayer, puzzle_of
-from creval_kumo.instance import Instance
-from creval_kumo.published import read_domains, read_instances
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.games.instance import Instance
+from creval_kumo.published.reading import read_domains, read_instances
+from creval_kumo.search.golden import OptimalPlayer, puzzle_of
 from creval_kumo.search.limits import Limits
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.reference import LiteralSearch

@@ -15,10 +15,10 @@ from creval.data.files import FORMATS
 from creval.plugins.builtin import register
 from creval.plugins.registry import Component, Registry
 from creval.tasks.check import check
-from creval.tasks.sandbox import environment
-from creval.tasks.schema import load_schema
 from creval.tasks.sections.settings import generation_settings
-from creval.tasks.yaml_reader import read_yaml_text
+from creval.tasks.templates.environment import environment
+from creval.tasks.yaml.reader import read_yaml_text
+from creval.tasks.yaml.schema import load_schema
 from creval.types.kinds import Kind
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

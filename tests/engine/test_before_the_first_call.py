@@ -10,9 +10,9 @@ import pytest
 import creval
 from creval.data.check import check_all
 from creval.data.options import DataOptions
-from creval.engine.folder import RunFolder
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
+from creval.runs.folder import RunFolder
 
 MODEL = "hosted_vllm/parrot"
 

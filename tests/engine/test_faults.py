@@ -10,8 +10,8 @@ from support.chat_server import Answer, ChatServer, Hang, HttpError, Received, R
 from support.parrot import parrot
 
 import creval
-from creval.engine.jsonl import read_lines
 from creval.errors import FatalModelError, RetryableModelError
+from creval.runs.jsonl import read_lines
 
 MODEL = "hosted_vllm/parrot"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from creval.engine.lock import RunLock
 from creval.errors import RunError
+from creval.runs.lock import RunLock
 
 
 def test_a_second_holder_is_refused_until_the_first_ends(tmp_path):

@@ -12,10 +12,10 @@ import pytest
 from support.chat_server import ChatServer
 
 import creval
-from creval.engine import jsonl
 from creval.engine.options import RunOptions
 from creval.engine.run import resume
 from creval.errors import CrevalError, MissingPartError, RunError
+from creval.runs import jsonl
 
 MODEL = "hosted_vllm/parrot"
 PLUGIN = """

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.engine.seeds import choose, derive, sample_seed
-from creval.engine.tally import TaskTally, UsageTally
+from creval.engine.planning.seeds import choose, derive, sample_seed
+from creval.engine.scoring.tally import TaskTally, UsageTally
 from creval.errors import ScoringError
 from creval.types.sample import CallRecord, Sample, SampleKey, SampleScore, Status
 

@@ -17,10 +17,10 @@ from support.chat_server import ChatServer, Hang, HttpError, Received
 from support.parrot import parrot
 
 import creval
-from creval.engine import jsonl
-from creval.engine.jsonl import dump_line, read_lines
 from creval.engine.run import rescore, resume, run_new
 from creval.errors import RunError
+from creval.runs import jsonl
+from creval.runs.jsonl import dump_line, read_lines
 
 MODEL = "hosted_vllm/parrot"
 ROOT = Path(creval.__file__).resolve().parents[1]
@@ -198,7 +198,7 @@ def test_a_second_process_is_refused_and_a_dead_one_leaves_no_lock(make_task, tm
 NURSERY = """
 import os, sys
 from pathlib import Path
-import creval.engine.run, creval.models.chat_lane, creval.scoring.estimate
+import creval.engine.run, creval.models.lanes.chat_lane, creval.scoring.estimate
 from creval.engine.options import RunOptions
 from creval.engine.run import resume, run_new
 task, url, output = sys.argv[1:]

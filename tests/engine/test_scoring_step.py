@@ -9,8 +9,8 @@ from support.chat_server import ChatServer, HttpError, Received
 from support.parrot import parrot
 
 import creval
-from creval.engine.jsonl import read_lines
 from creval.engine.run import rescore, resume
+from creval.runs.jsonl import read_lines
 
 MODEL = "hosted_vllm/parrot"
 

@@ -13,8 +13,8 @@ from support.parrot import parrot
 
 import creval
 from creval.engine.run import resume
-from creval.engine.secrets import Secrets
 from creval.errors import UsageError
+from creval.runs.secrets import Secrets
 
 KEY = "sk-or-v1-0123456789abcdef0123456789abcdef"
 MODEL = "hosted_vllm/parrot"

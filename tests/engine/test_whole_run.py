@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import creval
-from creval.engine.jsonl import read_lines
+from creval.runs.jsonl import read_lines
 
 MODEL = "hosted_vllm/parrot"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from creval.errors import MissingPartError, UsageError
-from creval.models.endpoints import ENDPOINTS, has_proxy, is_loopback, place
+from creval.models.lanes.endpoints import ENDPOINTS, has_proxy, is_loopback, place
 from creval.models.options import ProviderOptions
 
 

@@ -23,7 +23,7 @@ from support.chat_server import (
 )
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
-from creval.models.chat_lane import chat, ollama_chat, openai, openrouter
+from creval.models.lanes.chat_lane import chat, ollama_chat, openai, openrouter
 from creval.models.options import ProviderOptions
 from creval.types.messages import GenerateRequest, Message, Reply
 

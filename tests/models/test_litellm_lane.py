@@ -10,7 +10,7 @@ import pytest
 from support.chat_server import Answer, ChatServer, Garbage, Hang, HttpError, Reset
 
 from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
-from creval.models.litellm_lane import LitellmLane
+from creval.models.lanes.litellm_lane import LitellmLane
 from creval.models.opening import open_model
 from creval.models.options import ProviderOptions
 

@@ -9,7 +9,7 @@ from support.toy_plugins import toy_plugins, write_task
 from creval.tasks.check import check
 from creval.tasks.files import is_path
 from creval.tasks.index import TaskIndex
-from creval.tasks.templates import undefined_fields
+from creval.tasks.templates.rendering import undefined_fields
 
 
 def test_later_includes_win_and_the_file_itself_wins_over_all(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from creval.api import RunResult
-from creval.engine.folder import RunFolder
 from creval.errors import RunError
 from creval.report.baselines import Baselines
 from creval.report.visible import visible
+from creval.runs.folder import RunFolder
 
 __all__ = ["baseline_notes"]
 

@@ -13,15 +13,21 @@ from creval.cli.lazy import LazyCommand, LazyGroup
 __all__ = ["cli"]
 
 COMMANDS = {
-    "ls": LazyCommand("creval.cli.ls:ls", "List tasks and suites."),
-    "show": LazyCommand("creval.cli.show:show", "Show one task; --resolved prints its whole YAML with origins."),
-    "validate": LazyCommand("creval.cli.validate:validate", "Find every problem of task and suite files."),
-    "plugins": LazyCommand("creval.cli.plugins:plugins", "List plugins, what they bring, and what failed to load."),
-    "play": LazyCommand("creval.cli.play:play", "Play a task yourself, in the terminal or on a local web page."),
-    "resume": LazyCommand("creval.cli.resume:resume", "Go on with a run that was interrupted or killed."),
-    "score": LazyCommand("creval.cli.score:score", "Score the saved answers of a run again, asking no model."),
-    "report": LazyCommand("creval.cli.report:report", "Print the results of runs beside floor and ceiling."),
-    "analyse": LazyCommand("creval.cli.analyse:analyse", "Compute numbers over several runs."),
+    "ls": LazyCommand("creval.cli.commands.ls:ls", "List tasks and suites."),
+    "show": LazyCommand(
+        "creval.cli.commands.show:show", "Show one task; --resolved prints its whole YAML with origins."
+    ),
+    "validate": LazyCommand("creval.cli.commands.validate:validate", "Find every problem of task and suite files."),
+    "plugins": LazyCommand(
+        "creval.cli.commands.plugins:plugins", "List plugins, what they bring, and what failed to load."
+    ),
+    "play": LazyCommand(
+        "creval.cli.commands.play:play", "Play a task yourself, in the terminal or on a local web page."
+    ),
+    "resume": LazyCommand("creval.cli.commands.resume:resume", "Go on with a run that was interrupted or killed."),
+    "score": LazyCommand("creval.cli.commands.score:score", "Score the saved answers of a run again, asking no model."),
+    "report": LazyCommand("creval.cli.commands.report:report", "Print the results of runs beside floor and ceiling."),
+    "analyse": LazyCommand("creval.cli.commands.analyse:analyse", "Compute numbers over several runs."),
 }
 
 EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5

@@ -12,7 +12,7 @@ from creval.cli.interruption import cure_shown
 from creval.cli.progress import watch
 from creval.cli.values import comma_list, paths, settings, texts
 from creval.engine.options import RunOptions
-from creval.models.addresses import shown_addresses
+from creval.models.lanes.addresses import shown_addresses
 
 __all__ = ["start"]
 
@@ -27,7 +27,7 @@ def start(given: Mapping[str, Any]) -> int:
         return show_estimate(tasks, given["model"] or "", options)
     provider, _, player = (given["model"] or "").partition("/")
     if provider == "human":
-        from creval.cli.play import Seat, play_new
+        from creval.cli.commands.play import Seat, play_new
 
         return play_new(tasks, options, Seat(player))
     from creval.engine.run import run_new

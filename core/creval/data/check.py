@@ -17,7 +17,7 @@ from creval.plugins.registry import Registry
 from creval.tasks.check import check, files_of
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
-from creval.tasks.templates import undefined_fields
+from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
 
 __all__ = ["check_all", "check_components", "check_data", "check_fields"]

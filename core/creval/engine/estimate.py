@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
-from creval.engine.plan import TaskPlan, Work
-from creval.engine.session import LiveSession, TaskRuntime
+from creval.engine.planning.plan import TaskPlan, Work
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.errors import CrevalError, MissingPartError, UsageError
 from creval.models.model import price_of

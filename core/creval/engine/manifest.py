@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.options import RunOptions
-from creval.engine.plan import TaskPlan
-from creval.models.addresses import shown_address
+from creval.engine.planning.plan import TaskPlan
+from creval.models.lanes.addresses import shown_address
 from creval.plugins.loader import Plugins
 from creval.tasks.files import is_path
 from creval.tasks.model import Task

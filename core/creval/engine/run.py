@@ -7,20 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from creval.engine.folder import RunFolder
-from creval.engine.lock import RunLock
 from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
 from creval.engine.models import TARGET
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import RunOptions
-from creval.engine.plan import TaskPlan
-from creval.engine.secrets import Secrets
+from creval.engine.planning.plan import TaskPlan
 from creval.engine.setup import open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
-from creval.models.addresses import HIDDEN, address_secrets, shown_address
 from creval.models.budget import Budget
+from creval.models.lanes.addresses import HIDDEN, address_secrets, shown_address
 from creval.plugins.loader import load_plugins
+from creval.runs.folder import RunFolder
+from creval.runs.lock import RunLock
+from creval.runs.secrets import Secrets
 from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]

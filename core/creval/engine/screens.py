@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from creval.engine.folder import RunFolder
 from creval.plugins.loader import Plugins, load_plugins
 from creval.plugins.registry import Registry
+from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.types.sample import SampleScore

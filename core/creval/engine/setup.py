@@ -10,14 +10,14 @@ from typing import Any
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.context import OpenResources, TaskContext, instruments
-from creval.engine.instruments import Instruments
+from creval.engine.generation.session import TaskRuntime
 from creval.engine.models import TARGET, RoleModels
 from creval.engine.options import RunOptions
-from creval.engine.plan import TaskPlan, plan_task
-from creval.engine.plan_check import check_plan
-from creval.engine.score import TaskScoring
+from creval.engine.planning.check import check_plan
+from creval.engine.planning.plan import TaskPlan, plan_task
+from creval.engine.scoring.instruments import Instruments
+from creval.engine.scoring.score import TaskScoring
 from creval.engine.screens import screens_of
-from creval.engine.session import TaskRuntime
 from creval.errors import UnknownNameError, UsageError
 from creval.models.budget import Budget
 from creval.models.options import ModelOptions

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.engine.aggregate import aggregate_task, metric_names, task_results
-from creval.engine.folder import RunFolder
-from creval.engine.generate import Job, generate
+from creval.engine.generation.generate import Job, generate
 from creval.engine.loop import drive
 from creval.engine.manifest import core_version, now, plugin_data
 from creval.engine.models import TARGET
 from creval.engine.observer import Observer
-from creval.engine.plan import TaskPlan
-from creval.engine.schemas import check_manifest, check_results
-from creval.engine.scoring_step import score_again, score_missing
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.scoring.aggregate import aggregate_task, metric_names, task_results
+from creval.engine.scoring.step import score_again, score_missing
+from creval.engine.scoring.tally import TaskTally, UsageTally
 from creval.engine.setup import Setup
-from creval.engine.tally import TaskTally, UsageTally
 from creval.errors import BudgetError, CrevalError
+from creval.runs.folder import RunFolder
+from creval.runs.schemas import check_manifest, check_results
 from creval.types.sample import Sample, SampleScore
 
 __all__ = ["Finished", "RunSteps"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from creval.errors import UnknownNameError, UsageError
 from creval.models.cache import ResponseCache
-from creval.models.endpoints import ENDPOINTS
+from creval.models.lanes.endpoints import ENDPOINTS
 from creval.models.model import Model, Parts
 from creval.models.options import ModelOptions
 from creval.models.prices import Price, PriceTable

@@ -14,9 +14,7 @@ from creval.errors import Problem, TaskError
 from creval.plugins.registry import Registry
 from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
-from creval.tasks.nodes import Node, format_path, plain, walk
 from creval.tasks.owner import Owner
-from creval.tasks.schema import named_validator, problems_of
 from creval.tasks.sections.dataset import read_dataset
 from creval.tasks.sections.examples import read_examples
 from creval.tasks.sections.parts import check_uses, read_baselines, read_resources, read_roles
@@ -24,6 +22,8 @@ from creval.tasks.sections.prompts import read_prompts
 from creval.tasks.sections.reading import Reading
 from creval.tasks.sections.scoring import produced_scores, read_list, read_metrics
 from creval.tasks.sections.settings import read_conditions, read_generation
+from creval.tasks.yaml.nodes import Node, format_path, plain, walk
+from creval.tasks.yaml.schema import named_validator, problems_of
 
 __all__ = ["build_task"]
 
@@ -63,7 +63,7 @@ class _Parts:
 
 
 def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_files: bool = False) -> Task:
-    """Read a task. `root` is a tree without includes (see `creval.tasks.includes`).
+    """Read a task. `root` is a tree without includes (see `creval.tasks.yaml.includes`).
 
     With `find_files` a data file that does not exist is a problem. Raises TaskError with every problem.
     """

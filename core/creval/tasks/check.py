@@ -8,10 +8,10 @@ from pathlib import Path
 from creval.errors import CrevalError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
 from creval.tasks.files import is_path
-from creval.tasks.headers import Head, read_head
 from creval.tasks.index import TaskIndex, yaml_files
 from creval.tasks.loading import load_task
 from creval.tasks.suites import check_suite
+from creval.tasks.yaml.headers import Head, read_head
 
 __all__ = ["check", "check_file", "files_of"]
 

@@ -15,8 +15,8 @@ from typing import Any
 from creval.errors import PluginError, Problem, UnknownNameError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.model import ComponentRef
-from creval.tasks.nodes import KeyPath, Node, plain, problem_at
-from creval.tasks.schema import problems_of, validator_for
+from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
+from creval.tasks.yaml.schema import problems_of, validator_for
 from creval.types.kinds import Kind
 
 __all__ = ["ComponentReader", "Found", "Written", "unfold", "whole"]

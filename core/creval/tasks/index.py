@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.plugins.loader import LOCAL, Plugins
 from creval.tasks.files import is_path
-from creval.tasks.headers import Head, TaskHeader, read_head, read_header
 from creval.tasks.owner import Owner
+from creval.tasks.yaml.headers import Head, TaskHeader, read_head, read_header
 
 if TYPE_CHECKING:
     from creval.tasks.model import Task

@@ -9,10 +9,10 @@ from typing import Protocol
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Registry
 from creval.tasks.build import build_task
-from creval.tasks.includes import read_merged
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides, apply_overrides
 from creval.tasks.owner import Owner
+from creval.tasks.yaml.includes import read_merged
 
 __all__ = ["Lookup", "load_task"]
 

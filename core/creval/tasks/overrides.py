@@ -1,6 +1,6 @@
 """Lays the overrides of a suite over the tree of a task, before the task is checked.
 
-conditions, generation, resources, roles, dataset   merge by the rule of creval.tasks.merge
+conditions, generation, resources, roles, dataset   merge by the rule of creval.tasks.yaml.merge
 repeats                                             replaces
 protocol                                            parameters merge into those of the task's protocol
 parse, score                                        component name -> parameters, merged into that component's
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from creval.errors import Problem
 from creval.names import nearest
 from creval.tasks.components import unfold
-from creval.tasks.merge import merge
-from creval.tasks.nodes import KeyPath, Node, plain, problem_at
+from creval.tasks.yaml.merge import merge
+from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
 
 __all__ = ["Overrides", "apply_overrides"]
 

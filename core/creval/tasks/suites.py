@@ -10,13 +10,13 @@ from typing import Any, Protocol
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
 from creval.tasks.files import is_path
-from creval.tasks.headers import Head
-from creval.tasks.includes import read_merged
 from creval.tasks.loading import Lookup, load_task
 from creval.tasks.model import Task
-from creval.tasks.nodes import KeyPath, Node, problem_at
 from creval.tasks.overrides import Overrides
-from creval.tasks.schema import named_validator, problems_of
+from creval.tasks.yaml.headers import Head
+from creval.tasks.yaml.includes import read_merged
+from creval.tasks.yaml.nodes import KeyPath, Node, problem_at
+from creval.tasks.yaml.schema import named_validator, problems_of
 
 __all__ = ["Index", "check_suite", "expand"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from creval.engine.folder import RunFolder
-from creval.engine.jsonl import read_lines
 from creval.errors import DataError, RunError, UsageError
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import read_lines
 from creval.types.components import AnalysisOutput, FieldSpec
 from creval_association.cdat_gate import GateResult, gated_scores, judge, random_appropriateness
 from creval_association.lookup import Lookup

@@ -105,7 +105,7 @@ def test_the_suite_is_the_paper_in_numbers() -> None:
 
 def test_prompts_are_the_papers(reference_data: Path) -> None:
     """The prompts of Appendix E as they reach the model, against the text of the paper where it is at hand."""
-    from creval.tasks.templates import render
+    from creval.tasks.templates.rendering import render
 
     papers = list((reference_data.parent / "papers").glob("003_*.txt"))
     if not papers:
@@ -126,7 +126,7 @@ def test_prompts_are_the_papers(reference_data: Path) -> None:
 
 
 def test_the_prompt_of_drat_names_all_anchors() -> None:
-    from creval.tasks.templates import render
+    from creval.tasks.templates.rendering import render
 
     task = TaskIndex(load_plugins()).load("drat")
     for anchors, said in (

@@ -6,7 +6,7 @@ Domains
     domain            Domain, Truth, Action, Outcome, Interval: the symbolic configuration
     domain_file       load_domain_file, domain_faults: YAML -> Domain, every fault by name with its line
     rules, faults     what a domain must keep; the names of the faults; DomainError
-    check             python -m creval_kumo.check FILE...
+    check             python -m creval_kumo.domains.check FILE...
     domains           domain_names, load_domain: the domains that ship
     published         read_domains, read_instances: the authors' published data, faulty parts refused by name
 

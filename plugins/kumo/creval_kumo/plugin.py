@@ -25,13 +25,13 @@ _COUNT = {"type": "integer", "minimum": 1}
 _NAMES = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
 
 _ANALYSES = (
-    ("optimal", "optimal_command:OptimalAnalysis", "Actions of optimal play, by domain and difficulty."),
-    ("graph", "graph_command:GraphAnalysis", "Domain graphs: communities and modularity."),
-    ("structure", "structure_command:StructureAnalysis", "Does the structure of games tell which are solved?"),
-    ("split", "split_command:SplitAnalysis", "Split a domain into two that share no truth."),
-    ("errors", "errors_command:ErrorsAnalysis", "Parse errors and tokens, by model and difficulty."),
-    ("correlation", "correlation_command:CorrelationAnalysis", "Correlation with other benchmarks over models."),
-    ("earnings", "earnings_command:EarningsAnalysis", "What players earned by the formula of the paper's study."),
+    ("optimal", "optimal:OptimalAnalysis", "Actions of optimal play, by domain and difficulty."),
+    ("graph", "graph:GraphAnalysis", "Domain graphs: communities and modularity."),
+    ("structure", "structure:StructureAnalysis", "Does the structure of games tell which are solved?"),
+    ("split", "split:SplitAnalysis", "Split a domain into two that share no truth."),
+    ("errors", "errors:ErrorsAnalysis", "Parse errors and tokens, by model and difficulty."),
+    ("correlation", "correlation:CorrelationAnalysis", "Correlation with other benchmarks over models."),
+    ("earnings", "earnings:EarningsAnalysis", "What players earned by the formula of the paper's study."),
 )
 
 
@@ -61,38 +61,41 @@ def creval_components(registry: Registry) -> None:
     """Register the game, its parser and scorers, where games come from, the players and the analyses."""
     _register_game(registry)
     _register_data(registry)
-    registry.add("baseline", "kumo_random", "creval_kumo.players:RandomConsistent", "random but consistent play")
-    registry.add("baseline", "kumo_optimal", "creval_kumo.players:OptimalPlay", "provably optimal play")
-    registry.add("baseline", "kumo_random_move", "creval_kumo.players:RandomMove", "any action, or any truth")
+    registry.add("baseline", "kumo_random", "creval_kumo.task.players:RandomConsistent", "random but consistent play")
+    registry.add("baseline", "kumo_optimal", "creval_kumo.task.players:OptimalPlay", "provably optimal play")
+    registry.add("baseline", "kumo_random_move", "creval_kumo.task.players:RandomMove", "any action, or any truth")
     registry.add(
-        "baseline", "kumo_all_evidence", "creval_kumo.players:AllEvidence", "all actions, then the most probable truth"
+        "baseline",
+        "kumo_all_evidence",
+        "creval_kumo.task.players:AllEvidence",
+        "all actions, then the most probable truth",
     )
     for name, target, summary in _ANALYSES:
-        registry.add("analysis", f"kumo-{name}", f"creval_kumo.analysis.{target}", summary)
+        registry.add("analysis", f"kumo-{name}", f"creval_kumo.analysis.commands.{target}", summary)
 
 
 def _register_game(registry: Registry) -> None:
     registry.add(
         "protocol",
         "kumo.game",
-        "creval_kumo.game:Game",
+        "creval_kumo.task.protocol:Game",
         "a reasoning game: actions, observations, one prediction",
         parameters=_object(max_turns=_COUNT, certain={"type": "boolean"}),
         prompts=("system", "begin", "round", "observation"),
         provides=("action", "observation"),
     )
-    registry.add("parser", "kumo_answer", "creval_kumo.answer:AnswerTag", "the name in the last <ANSWER> tag")
+    registry.add("parser", "kumo_answer", "creval_kumo.task.answer:AnswerTag", "the name in the last <ANSWER> tag")
     registry.add(
         "scorer",
         "kumo_play",
-        "creval_kumo.scoring:KumoPlay",
+        "creval_kumo.task.scoring:KumoPlay",
         "success and counts of actions, beside optimal play",
         produces=("success", "tests", "paper_compat", "relative_action_count", "parse_error"),
     )
     registry.add(
         "scorer",
         "kumo_belief",
-        "creval_kumo.belief_scoring:KumoBelief",
+        "creval_kumo.task.belief_scoring:KumoBelief",
         "success and soundness where results are evidence only",
         produces=("success", "tests", "posterior", "most_probable", "attainable", "parse_error"),
     )
@@ -105,7 +108,7 @@ def _register_data(registry: Registry) -> None:
     registry.add(
         "generator",
         "kumo",
-        "creval_kumo.datasets:KumoDocs",
+        "creval_kumo.task.datasets:KumoDocs",
         "fresh games by domain, sizes and seed",
         parameters=_object(
             ("domains",),
@@ -122,7 +125,7 @@ def _register_data(registry: Registry) -> None:
     registry.add(
         "source",
         "kumo_published",
-        "creval_kumo.published_source:open_published",
+        "creval_kumo.published.source:open_published",
         "the games that the paper's authors published",
         parameters={
             **_object(

@@ -14,8 +14,8 @@ from creval.models.options import ModelOptions
 from creval.plugins.builtin import models as builtin_models
 from creval.plugins.registry import Registry
 from creval_kumo.augment.asking import Augmenter
-from creval_kumo.domain import Domain, Interval, Noun, State
 from creval_kumo.domains import load_domain
+from creval_kumo.domains.domain import Domain, Interval, Noun, State
 
 Result = TypeVar("Result")
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval_kumo.domain_text import domain_yaml
-from creval_kumo.published import read_domains
+from creval_kumo.domains.domain_text import domain_yaml
+from creval_kumo.published.reading import read_domains
 
 __all__ = ["domain_file", "lay_out_domains"]
 

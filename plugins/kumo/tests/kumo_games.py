@@ -7,10 +7,10 @@ from itertools import islice
 
 from hypothesis import strategies as st
 
-from creval_kumo.domain import Action, Domain, Interval, Noun, Outcome, State, Truth
 from creval_kumo.domains import PAPER_DOMAINS, load_domain
-from creval_kumo.generation import Settings, generate
-from creval_kumo.instance import Instance
+from creval_kumo.domains.domain import Action, Domain, Interval, Noun, Outcome, State, Truth
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.games.instance import Instance
 
 EASY, HARD = Settings(4, 6), Settings(12, 16)
 

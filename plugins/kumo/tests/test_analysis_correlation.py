@@ -12,8 +12,8 @@ from scipy.stats import pearsonr
 
 from creval.errors import DataError, UsageError
 from creval_kumo.analysis.benchmark_table import match_models, read_benchmarks
+from creval_kumo.analysis.commands.correlation import CorrelationAnalysis
 from creval_kumo.analysis.correlation import correlate
-from creval_kumo.analysis.correlation_command import CorrelationAnalysis
 
 
 def values(numbers: list[float]) -> dict[str, float]:

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.errors import UnknownNameError
+from creval_kumo.analysis.commands.graph import GraphAnalysis
 from creval_kumo.analysis.domain_names import chosen_domains
 from creval_kumo.analysis.graph import DomainGraph, communities, components, domain_graph, modularity
-from creval_kumo.analysis.graph_command import GraphAnalysis
 from creval_kumo.analysis.graph_layout import layout
 from creval_kumo.analysis.graph_plot import Picture, plot_overview
-from creval_kumo.domain import Action, Domain, Noun, Outcome, Truth
+from creval_kumo.domains.domain import Action, Domain, Noun, Outcome, Truth
 
 
 def domain(*actions: Sequence[str], truths: str = "abcdef") -> Domain:

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.errors import UsageError
+from creval_kumo.analysis.commands.optimal import OptimalAnalysis
 from creval_kumo.analysis.domain_names import PAPER_PUBLISHED
 from creval_kumo.analysis.optimal import ALL, OptimalCount, distributions
-from creval_kumo.analysis.optimal_command import OptimalAnalysis
-from creval_kumo.golden import golden_of
-from creval_kumo.published import read_domains, read_instances
+from creval_kumo.published.reading import read_domains, read_instances
+from creval_kumo.search.golden import golden_of
 
 
 @pytest.fixture(scope="module")

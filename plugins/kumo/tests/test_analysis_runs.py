@@ -12,11 +12,11 @@ import pytest
 
 from creval.api import RunOptions, run
 from creval.errors import RunError, UsageError
-from creval_kumo.analysis.earnings_command import EarningsAnalysis
-from creval_kumo.analysis.errors_command import ErrorsAnalysis
-from creval_kumo.analysis.optimal_command import OptimalAnalysis
+from creval_kumo.analysis.commands.earnings import EarningsAnalysis
+from creval_kumo.analysis.commands.errors import ErrorsAnalysis
+from creval_kumo.analysis.commands.optimal import OptimalAnalysis
+from creval_kumo.analysis.commands.structure import StructureAnalysis
 from creval_kumo.analysis.plays import read_plays
-from creval_kumo.analysis.structure_command import StructureAnalysis
 
 
 @pytest.fixture(scope="module")

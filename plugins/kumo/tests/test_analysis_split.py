@@ -12,19 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from creval.errors import UsageError
+from creval_kumo.analysis.commands.split import SplitAnalysis
 from creval_kumo.analysis.domain_names import chosen_domains
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.analysis.split import split_actions, split_domain
-from creval_kumo.analysis.split_command import SplitAnalysis
-from creval_kumo.datasets import KumoDocs
-from creval_kumo.domain import Action, Domain, Interval, Noun, Outcome, Truth
-from creval_kumo.domain_file import load_domain_file
-from creval_kumo.domain_text import domain_yaml
 from creval_kumo.domains import domain_names, load_domain
-from creval_kumo.generation import Settings, generate
-from creval_kumo.golden import golden_run
-from creval_kumo.published import read_domains
-from creval_kumo.rules import PLAYABLE_RULES
+from creval_kumo.domains.domain import Action, Domain, Interval, Noun, Outcome, Truth
+from creval_kumo.domains.domain_file import load_domain_file
+from creval_kumo.domains.domain_text import domain_yaml
+from creval_kumo.domains.rules import PLAYABLE_RULES
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.published.reading import read_domains
+from creval_kumo.search.golden import golden_run
+from creval_kumo.task.datasets import KumoDocs
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_halves_share_nothing_and_lose_nothing(domain: Domain) -> None:
 def test_a_domain_written_as_yaml_reads_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, domain: Domain
 ) -> None:
-    from creval_kumo.domain_file import domain_faults
+    from creval_kumo.domains.domain_file import domain_faults
 
     path = tmp_path_factory.getbasetemp() / "round_trip.yaml"
     path.write_text(domain_yaml(domain), encoding="utf-8")

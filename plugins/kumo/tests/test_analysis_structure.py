@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
+from creval_kumo.analysis.commands.structure import by_model
 from creval_kumo.analysis.plays import Play
 from creval_kumo.analysis.structure import Association, Table, associate, game_signature, signature, solved
-from creval_kumo.analysis.structure_command import by_model
 
 Key = tuple[str, int]
 

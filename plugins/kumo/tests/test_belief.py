@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from kumo_games import EASY, games
 
 from creval.errors import UsageError
-from creval_kumo.belief import attainable, expected_success, likelihood, most_probable, posterior
-from creval_kumo.domain import Interval, State
-from creval_kumo.faults import DomainError
-from creval_kumo.instance import GameAction, Instance
-from creval_kumo.observing import observe_by_chance
-from creval_kumo.reliability import exact_reliability, percent
-from creval_kumo.stream import Stream
+from creval_kumo.domains.domain import Interval, State
+from creval_kumo.domains.faults import DomainError
+from creval_kumo.games.belief import attainable, expected_success, likelihood, most_probable, posterior
+from creval_kumo.games.instance import GameAction, Instance
+from creval_kumo.games.observing import observe_by_chance
+from creval_kumo.games.reliability import exact_reliability, percent
+from creval_kumo.games.stream import Stream
 
 RELIABILITIES = (0.05, 0.3, 0.5, 0.8, 0.9375, 0.9999)
 

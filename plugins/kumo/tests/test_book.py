@@ -7,11 +7,11 @@ import re
 import pytest
 from kumo_games import EASY, HARD, games, make_domain
 
-from creval_kumo.book import write_book
-from creval_kumo.book_check import book_faults
+from creval_kumo.books.book import write_book
+from creval_kumo.books.book_check import book_faults
 from creval_kumo.domains import domain_names, load_domain
-from creval_kumo.generation import Settings, generate
-from creval_kumo.instance import Instance
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.games.instance import Instance
 
 
 @pytest.mark.parametrize("name", domain_names())

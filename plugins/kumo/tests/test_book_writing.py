@@ -10,9 +10,9 @@ from support.chat_server import Answer, ChatServer
 from creval.errors import DataError, FatalModelError
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.book_writing import WrittenBook, write_book_by_model
-from creval_kumo.book import write_book
+from creval_kumo.books.book import write_book
 from creval_kumo.domains import load_domain
-from creval_kumo.literal import read_value
+from creval_kumo.published.literal import read_value
 from creval_kumo.trajectories.conversation import symbolic_book
 
 GAME = games("medical")[0]

@@ -18,12 +18,12 @@ from creval.types.messages import GenerateRequest, Message, Origin
 from creval.types.sample import SampleKey, SampleScore, Status
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.book_writing import WrittenBook, write_book_by_model
-from creval_kumo.book import chance_rule, write_book
-from creval_kumo.book_check import book_faults
-from creval_kumo.datasets import game_doc
+from creval_kumo.books.book import chance_rule, write_book
+from creval_kumo.books.book_check import book_faults
 from creval_kumo.domains import domain_names, load_domain
-from creval_kumo.generation import Settings
+from creval_kumo.games.generation import Settings
 from creval_kumo.play.screen import GameScreen
+from creval_kumo.task.datasets import game_doc
 
 CHANCE = Settings(4, 6, 1, 0.85)
 GAME = games("medical", CHANCE)[0]

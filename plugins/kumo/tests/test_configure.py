@@ -17,11 +17,11 @@ from creval_kumo.augment.asking import joined
 from creval_kumo.augment.configuration import configure, read_configuration
 from creval_kumo.augment.prompting import text
 from creval_kumo.augment.proposal import Proposal, propose
-from creval_kumo.domain_file import domain_faults, load_domain_file
-from creval_kumo.domain_text import domain_yaml
 from creval_kumo.domains import domain_names, load_domain
-from creval_kumo.faults import DomainError, FaultKind
-from creval_kumo.rules import PLAYABLE_RULES, SHIPPED_RULES
+from creval_kumo.domains.domain_file import domain_faults, load_domain_file
+from creval_kumo.domains.domain_text import domain_yaml
+from creval_kumo.domains.faults import DomainError, FaultKind
+from creval_kumo.domains.rules import PLAYABLE_RULES, SHIPPED_RULES
 
 PROPOSAL = Proposal.from_row(proposal_row())
 MEDICAL = load_domain("medical")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval_kumo import cover
-from creval_kumo.cover import Candidate, TooHard, first_cover
-from creval_kumo.selection import select
+from creval_kumo.games import cover
+from creval_kumo.games.cover import Candidate, TooHard, first_cover
+from creval_kumo.games.selection import select
 
 
 @st.composite

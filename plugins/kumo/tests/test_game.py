@@ -12,10 +12,10 @@ import pytest
 from support.chat_server import Answer, ChatServer, HttpError, Received
 
 from creval import RunOptions, run
-from creval_kumo.datasets import KumoDocs
-from creval_kumo.golden import golden_of, golden_run
-from creval_kumo.instance import Instance
+from creval_kumo.games.instance import Instance
+from creval_kumo.search.golden import golden_of, golden_run
 from creval_kumo.search.limits import Limits
+from creval_kumo.task.datasets import KumoDocs
 
 TASK = """
 include: kumo_easy
@@ -229,7 +229,7 @@ def test_a_game_whose_optimum_is_not_proven_keeps_its_other_scores(
     def limited(doc: dict[str, Any]) -> Any:
         return golden_of(Instance.from_doc(doc), Limits(nodes=1), engine="python")
 
-    monkeypatch.setattr("creval_kumo.scoring.golden_run", limited)
+    monkeypatch.setattr("creval_kumo.task.scoring.golden_run", limited)
     score, _, _ = play(tmp_path, replies(FIRST, VALID))
     assert score["scores"] == {"success": 1, "tests": 1, "paper_compat": 3, "parse_error": 0}
     assert "not proven" in json.dumps(score)

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from kumo_games import EASY, HARD, games, make_domain, small_domains, small_settings, some_games
 
 from creval.errors import DataError, UsageError
-from creval_kumo import generation
-from creval_kumo.datasets import KumoDocs
-from creval_kumo.domain import Domain, Interval
 from creval_kumo.domains import domain_names, load_domain
-from creval_kumo.generation import GameMaker, Settings, counterfactual, generate
-from creval_kumo.instance import Instance, state_matches
+from creval_kumo.domains.domain import Domain, Interval
+from creval_kumo.games import generation
+from creval_kumo.games.generation import GameMaker, Settings, counterfactual, generate
+from creval_kumo.games.instance import Instance, state_matches
+from creval_kumo.task.datasets import KumoDocs
 
 DIGESTS = Path(__file__).parent / "data" / "task_set_digests.json"
 
@@ -109,7 +109,7 @@ def test_the_sat_solver_does_not_matter(solver: str, sizes: Settings) -> None:
 def _digest_program() -> str:
     return (
         "import hashlib, json\n"
-        "from creval_kumo.datasets import KumoDocs\n"
+        "from creval_kumo.task.datasets import KumoDocs\n"
         "digest = hashlib.sha256()\n"
         "for truths, actions in ((4, 6), (12, 16)):\n"
         "    for doc in KumoDocs(['medical', 'fantasy'], truths, actions, count=4, seed=3).docs():\n"

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from kumo_games import EASY, HARD, games, make_domain, small_domains, small_settings, some_games
 
 from creval.errors import CrevalError, DataError
-from creval_kumo.counting import compat_length, relative_action_count
-from creval_kumo.generation import Settings, generate
-from creval_kumo.golden import GoldenRun, OptimalPlayer, golden_of, golden_run, observed_masks, puzzle_of
+from creval_kumo.bits import bits
+from creval_kumo.games.counting import compat_length, relative_action_count
+from creval_kumo.games.generation import Settings, generate
 from creval_kumo.search.compiled_engine import available
+from creval_kumo.search.golden import GoldenRun, OptimalPlayer, golden_of, golden_run, observed_masks, puzzle_of
 from creval_kumo.search.limits import Limits
-from creval_kumo.search.puzzle import bits
+from creval_kumo.search.small_games import SmallGame
 from creval_kumo.search.solver import OptimalSearch
-from creval_kumo.small_games import SmallGame
 
 
 @given(st.data(), st.integers(0, 1000))

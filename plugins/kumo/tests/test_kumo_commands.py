@@ -19,14 +19,14 @@ from support.imports import imported_by
 from creval.cli.lazy import import_command
 from creval.cli.main import invoke
 from creval.plugins.loader import load_plugins
-from creval_kumo.authors_files import AuthorsFiles
-from creval_kumo.book import write_book
-from creval_kumo.book_check import book_faults
-from creval_kumo.domain_file import load_domain_file
+from creval_kumo.books.book import write_book
+from creval_kumo.books.book_check import book_faults
 from creval_kumo.domains import domain_names, load_domain
-from creval_kumo.generation import Settings, generate
-from creval_kumo.instance import Instance
-from creval_kumo.published import read_domains, read_instances, to_domain
+from creval_kumo.domains.domain_file import load_domain_file
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.games.instance import Instance
+from creval_kumo.published.authors_files import AuthorsFiles
+from creval_kumo.published.reading import read_domains, read_instances, to_domain
 
 COMMANDS = load_plugins().commands["kumo"]
 Say = Callable[..., tuple[int, str, str]]

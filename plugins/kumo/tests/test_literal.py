@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval_kumo import literal
-from creval_kumo.literal import IncompleteText, LiteralError, read_assignments, read_value
+from creval_kumo.published import literal
+from creval_kumo.published.literal import IncompleteText, LiteralError, read_assignments, read_value
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=12)
 SCALARS = st.one_of(TEXTS, st.integers(-(10**12), 10**12), st.floats(allow_nan=False, allow_infinity=False))

@@ -14,7 +14,7 @@ from statistics import fmean
 
 import pytest
 
-from creval_kumo.counting import compat_length, relative_action_count
+from creval_kumo.games.counting import compat_length, relative_action_count
 
 N_ACTIONS = 6
 SUCCESS_MODELS = (

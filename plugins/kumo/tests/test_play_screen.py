@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from creval.types.messages import GenerateRequest, Message, Origin
 from creval.types.sample import SampleKey
-from creval_kumo.answer import AnswerTag
-from creval_kumo.datasets import KumoDocs
-from creval_kumo.domain import Interval
-from creval_kumo.instance import GameAction, Instance, state_matches
+from creval_kumo.domains.domain import Interval
+from creval_kumo.games.instance import GameAction, Instance, state_matches
 from creval_kumo.play.screen import GameScreen
 from creval_kumo.play.shown import shown_observation
+from creval_kumo.task.answer import AnswerTag
+from creval_kumo.task.datasets import KumoDocs
 
 
 @pytest.fixture(scope="module")

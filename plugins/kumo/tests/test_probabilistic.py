@@ -23,14 +23,14 @@ from creval.errors import DataError, UsageError
 from creval.types.components import Scorable, Score
 from creval.types.sample import Condition, SampleKey
 from creval_kumo.analysis.plays import read_plays
-from creval_kumo.belief import expected_success, most_probable, posterior
-from creval_kumo.belief_scoring import KumoBelief
-from creval_kumo.datasets import KumoDocs
 from creval_kumo.domains import PAPER_DOMAINS, load_domain
-from creval_kumo.generation import Settings, generate
-from creval_kumo.golden import OptimalPlayer, golden_of, golden_run
-from creval_kumo.instance import Instance
-from creval_kumo.stream import Stream
+from creval_kumo.games.belief import expected_success, most_probable, posterior
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.games.instance import Instance
+from creval_kumo.games.stream import Stream
+from creval_kumo.search.golden import OptimalPlayer, golden_of, golden_run
+from creval_kumo.task.belief_scoring import KumoBelief
+from creval_kumo.task.datasets import KumoDocs
 
 CHANCE = replace(EASY, reliability=0.7)
 TASK = "kumo_probabilistic"

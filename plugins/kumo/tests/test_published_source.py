@@ -23,12 +23,12 @@ from creval.engine.options import RunOptions
 from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval_kumo.authors_files import AuthorsFiles
 from creval_kumo.domains import PAPER_DOMAINS
-from creval_kumo.instance import Instance
-from creval_kumo.published import read_domains, read_instances
-from creval_kumo.published_files import COMMIT, PublishedFiles
-from creval_kumo.published_source import cache_of, open_published, published_docs
+from creval_kumo.games.instance import Instance
+from creval_kumo.published.authors_files import AuthorsFiles
+from creval_kumo.published.files import COMMIT, PublishedFiles
+from creval_kumo.published.reading import read_domains, read_instances
+from creval_kumo.published.source import cache_of, open_published, published_docs
 
 PLUGINS = load_plugins()
 TASKS = ("kumo_published_easy", "kumo_published_hard", "kumo_published_all")
@@ -163,7 +163,7 @@ def test_the_pins_are_those_of_the_published_books(reference_data: Path) -> None
 @pytest.fixture(scope="module")
 def mirror(reference_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of local copies with the published games that the three tasks begin with."""
-    from creval_kumo.datasets import game_doc
+    from creval_kumo.task.datasets import game_doc
 
     folder = tmp_path_factory.mktemp("mirror")
     published = read_domains(reference_data / "kumo" / "seed_configs.jsonl.gz")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval_kumo.stream import Stream
+from creval_kumo.games.stream import Stream
 
 
 def test_the_numbers_are_those_of_sha512_in_counter_mode() -> None:

@@ -21,11 +21,11 @@ from creval.tasks.model import Task
 from creval.types.components import Turn
 from creval.types.messages import Message
 from creval.types.sample import Condition, SampleKey
-from creval_kumo.book_check import book_faults
-from creval_kumo.datasets import KumoDocs
+from creval_kumo.books.book_check import book_faults
 from creval_kumo.domains import PAPER_DOMAINS, domain_names
-from creval_kumo.instance import Instance
-from creval_kumo.players import OptimalPlay, RandomConsistent
+from creval_kumo.games.instance import Instance
+from creval_kumo.task.datasets import KumoDocs
+from creval_kumo.task.players import OptimalPlay, RandomConsistent
 
 PLUGINS = load_plugins()
 INDEX = TaskIndex(PLUGINS)

@@ -15,15 +15,16 @@ from kumo_games import EASY, make_domain
 from creval.errors import CrevalError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval.tasks.templates import render
-from creval_kumo.datasets import game_doc
-from creval_kumo.domain_file import load_domain_file
-from creval_kumo.domain_text import domain_yaml
+from creval.tasks.templates.rendering import render
 from creval_kumo.domains import load_domain
-from creval_kumo.generation import GameMaker, Settings, generate
-from creval_kumo.golden import golden_of
-from creval_kumo.rules import PLAYABLE_RULES
-from creval_kumo.simulator import Play
+from creval_kumo.domains.domain_file import load_domain_file
+from creval_kumo.domains.domain_text import domain_yaml
+from creval_kumo.domains.rules import PLAYABLE_RULES
+from creval_kumo.games.generation import GameMaker, Settings, generate
+from creval_kumo.games.simulator import Play
+from creval_kumo.search.golden import golden_of
+from creval_kumo.task.answer import read_name
+from creval_kumo.task.datasets import game_doc
 from creval_kumo.trajectories import rows as rows_module
 from creval_kumo.trajectories.conversation import conversation, symbolic_book, system_text
 from creval_kumo.trajectories.rows import LineMaker, TrajectorySet
@@ -70,7 +71,7 @@ def test_a_line_is_an_optimal_game_that_wins() -> None:
         for message, counts in zip(row["messages"], row["loss_mask"], strict=True):
             assert counts == (message["role"] == "assistant")
             if counts:
-                play = play.answer(message["content"])
+                play = play.move(read_name(message["content"]))
         assert play.success and list(play.tests) == row["tests"] == list(golden_of(game).tests)
         assert (row["seed"], row["domain"], row["prediction"]) == (number, "medical", play.prediction)
 

@@ -11,14 +11,14 @@ from kumo_games import make_domain
 
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval.tasks.templates import render
+from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin
 from creval.types.sample import SampleKey
-from creval_kumo.datasets import game_doc
-from creval_kumo.domain import Noun
-from creval_kumo.generation import Settings, generate
-from creval_kumo.instance import Instance
+from creval_kumo.domains.domain import Noun
+from creval_kumo.games.generation import Settings, generate
+from creval_kumo.games.instance import Instance
 from creval_kumo.play.screen import GameScreen
+from creval_kumo.task.datasets import game_doc
 from creval_kumo.trajectories.conversation import system_text
 
 DOMAIN = replace(

@@ -200,7 +200,7 @@ def test_only_primary_metrics_are_taken_by_themselves(tmp_path: Path) -> None:
 
 def test_the_form_is_that_of_the_results_schema(tmp_path: Path) -> None:
     """The results that these tests write are what creval writes."""
-    from creval.engine.schemas import check_results
+    from creval.runs.schemas import check_results
 
     folder = run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0)))
     check_results(json.loads((folder / "results.json").read_text(encoding="utf-8")))

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from creval.models.desks.lines import LineReader
+from creval.models.players.desks.lines import LineReader
 
 
 def written(data: bytes) -> LineReader:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from creval.errors import UsageError
-from creval.models.desks.page_state import Closing
-from creval.models.desks.standing import Standing
-from creval.models.desks.web import WebDesk
+from creval.models.players.desks.page_state import Closing
+from creval.models.players.desks.standing import Standing
+from creval.models.players.desks.web import WebDesk
 from creval.types.screens import Choice, ChoiceGroup, View
 
 GAME = View(

@@ -12,7 +12,7 @@ def register(registry: Registry) -> None:
     registry.add(
         "protocol",
         "chat",
-        "creval.engine.chat:Chat",
+        "creval.engine.generation.chat:Chat",
         "one prompt, one answer (or n of them)",
         parameters={
             "type": "object",

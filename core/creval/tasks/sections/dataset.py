@@ -9,8 +9,8 @@ from creval.names import nearest
 from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.files import FILE_KEY, find_data_file, search_folders
 from creval.tasks.model import DatasetRef
-from creval.tasks.nodes import Node
 from creval.tasks.sections.reading import Reading
+from creval.tasks.yaml.nodes import Node
 
 __all__ = ["read_dataset"]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval.tasks.model import Bounds, Example
-from creval.tasks.nodes import KeyPath, Node, plain
 from creval.tasks.sections.reading import Reading
 from creval.tasks.sections.scoring import ScoreNames
+from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.sample import Status
 
 __all__ = ["read_examples"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from creval.names import nearest
 from creval.tasks.components import Found, whole
-from creval.tasks.nodes import Node
 from creval.tasks.sections.reading import Reading
+from creval.tasks.yaml.nodes import Node
 from creval.types.kinds import Kind
 
 __all__ = ["RESOURCE_KINDS", "check_uses", "read_baselines", "read_resources", "read_roles", "resource_kind"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from creval.plugins.registry import Component
 from creval.tasks.model import PromptMessage
-from creval.tasks.nodes import KeyPath, Node
 from creval.tasks.sections.reading import Reading
+from creval.tasks.yaml.nodes import KeyPath, Node
 
 __all__ = ["read_prompts"]
 
@@ -49,7 +49,7 @@ def _messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMes
 
 
 def _check_syntax(reading: Reading, message: PromptMessage, node: Node, path: KeyPath) -> None:
-    from creval.tasks.templates import syntax_problem
+    from creval.tasks.templates.rendering import syntax_problem
 
     problem = syntax_problem(message, node.place.file, path)
     if problem is not None:

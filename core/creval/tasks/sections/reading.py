@@ -9,8 +9,8 @@ from typing import Any
 from creval.errors import Problem
 from creval.plugins.registry import Registry
 from creval.tasks.components import ComponentReader, Found
-from creval.tasks.nodes import KeyPath, Node, Place, format_path, plain, problem_at
 from creval.tasks.owner import Owner
+from creval.tasks.yaml.nodes import KeyPath, Node, Place, format_path, plain, problem_at
 from creval.types.kinds import Kind
 
 __all__ = ["Reading"]

@@ -8,8 +8,8 @@ from creval.names import nearest
 from creval.plugins.registry import ANY_SCORE
 from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.model import MetricSpec
-from creval.tasks.nodes import KeyPath, Node, plain
 from creval.tasks.sections.reading import Reading
+from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.kinds import Kind
 
 __all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics"]

@@ -11,9 +11,9 @@ from typing import Any
 
 from creval.names import nearest
 from creval.plugins.registry import Component
-from creval.tasks.nodes import KeyPath, Node, plain
-from creval.tasks.schema import load_schema, problems_of, validator_for
 from creval.tasks.sections.reading import Reading
+from creval.tasks.yaml.nodes import KeyPath, Node, plain
+from creval.tasks.yaml.schema import load_schema, problems_of, validator_for
 from creval.types.sample import Condition
 
 __all__ = ["CONDITION_KEY", "EXTRA", "condition_name", "generation_settings", "read_conditions", "read_generation"]

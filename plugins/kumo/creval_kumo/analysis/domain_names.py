@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from creval.types.components import FieldSpec
-from creval_kumo.domain import Domain
-from creval_kumo.domain_file import load_domain_file
 from creval_kumo.domains import PAPER_DOMAINS, domain_names, load_domain
-from creval_kumo.rules import PLAYABLE_RULES
+from creval_kumo.domains.domain import Domain
+from creval_kumo.domains.domain_file import load_domain_file
+from creval_kumo.domains.rules import PLAYABLE_RULES
 
 __all__ = ["DOMAIN", "PAPER_PUBLISHED", "chosen_domains", "texts"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from creval_kumo.domain import Domain
+from creval_kumo.domains.domain import Domain
 
 __all__ = ["JOINS", "DomainGraph", "Join", "communities", "components", "domain_graph", "modularity"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from creval_kumo.counting import compat_length
+from creval_kumo.games.counting import compat_length
 
 __all__ = ["ALL", "Distribution", "OptimalCount", "distributions"]
 

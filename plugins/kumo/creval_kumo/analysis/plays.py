@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from creval.engine.folder import RunFolder
 from creval.errors import RunError, UsageError
+from creval.runs.folder import RunFolder
 from creval.types.sample import Sample, SampleScore, Status
 from creval_kumo.analysis.difficulty import difficulty
-from creval_kumo.reliability import need_certain
+from creval_kumo.games.reliability import need_certain
 
 __all__ = ["Play", "is_game", "need_runs", "read_plays"]
 
@@ -57,8 +57,8 @@ def read_plays(runs: Sequence[str]) -> Iterator[Play]:
     """Yield every game played in the runs; errored and skipped samples were not played and are left out.
 
     The paper's analyses are of games with certain results, and a mixture would say nothing of either: others (see
-    `creval_kumo.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or where a run
-    holds such games alone. RunError where a run holds no game, or no scores of them.
+    `creval_kumo.games.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or where a
+    run holds such games alone. RunError where a run holds no game, or no scores of them.
     """
     for run in need_runs(runs):
         folder = RunFolder.open(Path(run))

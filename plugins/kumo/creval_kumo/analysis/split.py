@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from creval.errors import UsageError
 from creval_kumo.analysis.graph import components, domain_graph
-from creval_kumo.domain import Action, Domain, Outcome
+from creval_kumo.domains.domain import Action, Domain, Outcome
 
 __all__ = ["split_actions", "split_domain", "split_truths"]
 

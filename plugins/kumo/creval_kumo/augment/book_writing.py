@@ -13,10 +13,10 @@ from creval.errors import DataError
 from creval.types.messages import Message
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.prompting import fill
-from creval_kumo.book import chance_rule
-from creval_kumo.book_check import book_faults
-from creval_kumo.domain import Domain
-from creval_kumo.instance import Instance
+from creval_kumo.books.book import chance_rule
+from creval_kumo.books.book_check import book_faults
+from creval_kumo.domains.domain import Domain
+from creval_kumo.games.instance import Instance
 from creval_kumo.trajectories.conversation import symbolic_book
 
 __all__ = ["WrittenBook", "write_book_by_model"]

@@ -16,10 +16,10 @@ from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.blocks import data_part
 from creval_kumo.augment.prompting import fill, text
 from creval_kumo.augment.proposal import Proposal
-from creval_kumo.domain import Action, Domain, Interval, Outcome, State, Truth
-from creval_kumo.faults import DomainError, Fault, FaultKind
-from creval_kumo.literal import IncompleteText, LiteralError, read_assignments
-from creval_kumo.rules import SHIPPED_RULES, Rules, find_faults
+from creval_kumo.domains.domain import Action, Domain, Interval, Outcome, State, Truth
+from creval_kumo.domains.faults import DomainError, Fault, FaultKind
+from creval_kumo.domains.rules import SHIPPED_RULES, Rules, find_faults
+from creval_kumo.published.literal import IncompleteText, LiteralError, read_assignments
 
 __all__ = ["configure", "read_configuration"]
 

@@ -12,8 +12,8 @@ from creval.types.messages import Message
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.blocks import data_part
 from creval_kumo.augment.prompting import fill, text
-from creval_kumo.domain import Noun
-from creval_kumo.literal import IncompleteText, LiteralError, read_value
+from creval_kumo.domains.domain import Noun
+from creval_kumo.published.literal import IncompleteText, LiteralError, read_value
 
 __all__ = ["Proposal", "propose"]
 

@@ -16,8 +16,8 @@ from creval_kumo.cli.shared import json_line, output_option, read_lines, write_l
 if TYPE_CHECKING:
     from creval.models.model import Model
     from creval_kumo.augment.book_writing import WrittenBook
-    from creval_kumo.domain import Domain
-    from creval_kumo.instance import Instance
+    from creval_kumo.domains.domain import Domain
+    from creval_kumo.games.instance import Instance
 
     Game = tuple[dict[str, Any], Instance, Domain]
 
@@ -47,7 +47,7 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, **given: An
     if check:
         click.get_current_context().exit(_check(rows))
     if given["augmenter"] is None:
-        from creval_kumo.book import write_book
+        from creval_kumo.books.book import write_book
 
         texts = [write_book(instance, domain) for _, instance, domain in rows]
     else:
@@ -62,8 +62,8 @@ def book(games: Path, check: bool, rounds: int, output: Path | None, **given: An
 
 
 def _game(row: dict[str, Any], where: str) -> Game:
-    from creval_kumo.domain import Domain, Noun, Truth
-    from creval_kumo.instance import Instance
+    from creval_kumo.domains.domain import Domain, Noun, Truth
+    from creval_kumo.games.instance import Instance
 
     try:
         instance = Instance.from_doc(row)
@@ -76,7 +76,7 @@ def _game(row: dict[str, Any], where: str) -> Game:
 
 
 def _check(games: Sequence[Game]) -> int:
-    from creval_kumo.book_check import book_faults
+    from creval_kumo.books.book_check import book_faults
 
     bad = 0
     for row, instance, _ in games:

@@ -15,7 +15,7 @@ from creval_kumo.cli.shared import read_lines
 if TYPE_CHECKING:
     from creval.models.model import Model
     from creval_kumo.augment.proposal import Proposal
-    from creval_kumo.domain import Domain
+    from creval_kumo.domains.domain import Domain
 
 __all__ = ["configure"]
 
@@ -45,7 +45,7 @@ def configure(domain: str, proposals: Path, tries: int, output: Path | None, **g
     """
     from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.configuration import configure as ask
-    from creval_kumo.domain_text import domain_yaml
+    from creval_kumo.domains.domain_text import domain_yaml
 
     proposal = _proposal(proposals, domain)
 

@@ -22,7 +22,7 @@ def domains(files: tuple[Path, ...], as_json: bool) -> None:
     A check prints every fault with its line; the exit code is 2 where there is any.
     """
     if files:
-        from creval_kumo.check import main
+        from creval_kumo.domains.check import main
 
         click.get_current_context().exit(main([str(file) for file in files]))
     from creval.report.tables import print_table

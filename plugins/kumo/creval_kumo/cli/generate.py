@@ -28,8 +28,8 @@ def generate(output: Path | None, count: int, **given: Any) -> None:
     The observations of each game leave exactly the valid truths. No two games of a set are equal. With --reliability
     below 1 results are evidence only, drawn by chance; play such games with kumo_probabilistic.
     """
-    from creval_kumo.datasets import game_doc
-    from creval_kumo.generation import generate as games
+    from creval_kumo.games.generation import generate as games
+    from creval_kumo.task.datasets import game_doc
 
     domain = chosen_domain(given)
     made = itertools.islice(games(domain, sizes(given), given["seed"]), count)

@@ -11,7 +11,7 @@ import click
 from creval_kumo.cli.shared import Command, json_line, output_option, write_lines
 
 if TYPE_CHECKING:
-    from creval_kumo.authors_files import AuthorsFiles
+    from creval_kumo.published.authors_files import AuthorsFiles
 
 __all__ = ["import_domains", "import_published"]
 
@@ -34,9 +34,9 @@ def _from_authors(command: Command) -> Command:
 def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFiles, Sequence[str]]:
     """Return the authors' files (of a clone, or the pinned ones) and the names of the domains asked for."""
     from creval.data.options import DataOptions
-    from creval_kumo.authors_files import AuthorsFiles
-    from creval_kumo.published_files import PublishedFiles
-    from creval_kumo.published_source import cache_of
+    from creval_kumo.published.authors_files import AuthorsFiles
+    from creval_kumo.published.files import PublishedFiles
+    from creval_kumo.published.source import cache_of
 
     names = list(dict.fromkeys(given["names"]))
     if given["folder"] is not None:
@@ -49,7 +49,7 @@ def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFile
 
 def _all_with_games(files: AuthorsFiles, difficulty: str | None) -> list[str]:
     """All domains, of a difficulty those that have games of it: only five have hard ones."""
-    from creval_kumo.published_files import SIZES
+    from creval_kumo.published.files import SIZES
 
     names = sorted(files.domains())
     if difficulty is None:
@@ -79,7 +79,7 @@ def import_published(difficulty: str, skip_faulty: bool, output: Path | None, **
     None of the code is run. Games whose observations do not single out the valid truth, and other faults of the
     published data, are refused by name.
     """
-    from creval_kumo.published_source import published_docs
+    from creval_kumo.published.source import published_docs
 
     files, chosen = _authors(given, difficulty)
     skipped: list[str] = []
@@ -114,10 +114,10 @@ def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
     Faulty domains are refused by name: overlapping ranges, wrong types, truths that are never or always excluded, names
     that differ in letter case alone.
     """
-    from creval_kumo.domain_text import domain_yaml
-    from creval_kumo.faults import DomainError
-    from creval_kumo.published import to_domain
-    from creval_kumo.rules import FILE_RULES, find_faults
+    from creval_kumo.domains.domain_text import domain_yaml
+    from creval_kumo.domains.faults import DomainError
+    from creval_kumo.domains.rules import FILE_RULES, find_faults
+    from creval_kumo.published.reading import to_domain
 
     files, chosen = _authors(given, None)
     written = 0

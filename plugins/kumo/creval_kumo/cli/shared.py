@@ -11,9 +11,9 @@ import click
 
 from creval.errors import DataError
 from creval.report import files
-from creval_kumo.domain import Domain
 from creval_kumo.domains import load_domain
-from creval_kumo.generation import Settings, counterfactual
+from creval_kumo.domains.domain import Domain
+from creval_kumo.games.generation import Settings, counterfactual
 
 __all__ = [
     "Command",

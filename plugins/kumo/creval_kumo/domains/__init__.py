@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from creval.errors import UnknownNameError, UsageError
-from creval_kumo.domain import Domain
-from creval_kumo.domain_file import load_domain_file
-from creval_kumo.rules import FILE_RULES
+from creval_kumo.domains.domain import Domain
+from creval_kumo.domains.domain_file import load_domain_file
+from creval_kumo.domains.rules import FILE_RULES
 
 __all__ = ["PAPER_DOMAINS", "domain_names", "listed", "load_domain"]
 
 PAPER_DOMAINS = ("medical", "chemical", "music", "education", "fantasy")
 """The subjects of the paper's five domains; the configurations are our own."""
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent / "shipped"
 
 
 def domain_names() -> list[str]:

@@ -13,10 +13,10 @@ from typing import Any
 from creval.types.messages import GenerateRequest
 from creval.types.sample import SampleScore
 from creval.types.screens import Choice, ChoiceGroup, Past, View
-from creval_kumo.instance import Instance
+from creval_kumo.games.instance import Instance
 from creval_kumo.play.earnings import earnings
 from creval_kumo.play.shown import shown_observation
-from creval_kumo.players import taken_so_far
+from creval_kumo.task.players import taken_so_far
 
 __all__ = ["GameScreen"]
 

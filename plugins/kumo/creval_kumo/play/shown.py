@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from creval_kumo.domain import number_text
-from creval_kumo.instance import GameAction, Observation, state_matches
+from creval_kumo.domains.domain import number_text
+from creval_kumo.games.instance import GameAction, Observation, state_matches
 
 __all__ = ["shown_observation"]
 

@@ -6,20 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["EPSILON", "Puzzle", "bits"]
+from creval_kumo.bits import bits
+
+__all__ = ["EPSILON", "Puzzle"]
 
 EPSILON = 1e-9
 """Algorithm 3's guard against a division by zero. It is part of the value: E[S] is that much below a fraction."""
-
-
-def bits(mask: int) -> list[int]:
-    """The numbers of the bits set in `mask`, ascending."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from creval_kumo.bits import bits
 from creval_kumo.search.limits import Answer, Budget, Limits
-from creval_kumo.search.puzzle import EPSILON, Puzzle, bits
+from creval_kumo.search.puzzle import EPSILON, Puzzle
 
 __all__ = ["PythonEngine"]
 

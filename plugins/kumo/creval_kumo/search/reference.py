@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from creval_kumo.search.puzzle import EPSILON, Puzzle, bits
+from creval_kumo.bits import bits
+from creval_kumo.search.puzzle import EPSILON, Puzzle
 
 __all__ = ["LiteralSearch"]
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from creval_kumo.bits import bits
 from creval_kumo.search.compiled_engine import MAX_BITS, CompiledEngine, available
 from creval_kumo.search.limits import Answer, Budget, Engine, Limits, NotProvenError, OutOfBudget
-from creval_kumo.search.puzzle import Puzzle, bits
+from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.python_engine import PythonEngine
 
 __all__ = ["TIE", "EngineName", "GoldenRun", "OptimalSearch", "Proof"]

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from creval_kumo.domain import Domain, Interval, State
-from creval_kumo.golden import GoldenRun
-from creval_kumo.instance import Instance
-from creval_kumo.simulator import Play
+from creval_kumo.domains.domain import Domain, Interval, State
+from creval_kumo.games.instance import Instance
+from creval_kumo.games.simulator import Play
+from creval_kumo.search.golden import GoldenRun
 
 __all__ = ["Turn", "conversation", "symbolic_book", "system_text"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from creval_kumo.domain import Domain
 from creval_kumo.domains import load_domain
-from creval_kumo.generation import GameMaker, Made, Settings, counterfactual
-from creval_kumo.golden import golden_of
-from creval_kumo.reliability import need_certain
+from creval_kumo.domains.domain import Domain
+from creval_kumo.games.generation import GameMaker, Made, Settings, counterfactual
+from creval_kumo.games.reliability import need_certain
+from creval_kumo.search.golden import golden_of
 from creval_kumo.trajectories.conversation import conversation
 
 __all__ = ["KEY_DIGITS", "LineMaker", "TrajectorySet"]

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from creval_kumo.instance import Instance
-from creval_kumo.published import PublishedDomain, read_domains, read_instances
+from creval_kumo.games.instance import Instance
+from creval_kumo.published.reading import PublishedDomain, read_domains, read_instances
 from creval_kumo.search.compiled_engine import available
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from kumo_puzzles import puzzles
 
-from creval_kumo.search.puzzle import Puzzle, bits
+from creval_kumo.bits import bits
+from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.reference import LiteralSearch
 from creval_kumo.search.solver import TIE, OptimalSearch
 

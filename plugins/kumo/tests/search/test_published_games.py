@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from creval_kumo.golden import OptimalPlayer
-from creval_kumo.instance import Instance
-from creval_kumo.published import PublishedDomain
+from creval_kumo.games.instance import Instance
+from creval_kumo.published.reading import PublishedDomain
 from creval_kumo.search.compiled_engine import available
+from creval_kumo.search.golden import OptimalPlayer
 from creval_kumo.search.limits import Limits
 
 Games = Callable[[str, str], Iterator[Instance]]

@@ -1,0 +1,175 @@
+"""`creval play TASK...`: a person plays; the run is like any other, its model is `human/NAME`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from creval.engine.options import RunOptions
+    from creval.engine.steps import Finished
+    from creval.models.players.desks.page_state import Closing
+    from creval.models.players.desks.standing import Standing
+    from creval.types.screens import Desk
+
+__all__ = ["Seat", "play", "play_again", "play_new"]
+
+EPILOG = """\b
+Example: creval play kumo_easy --limit 10 --seed 7
+         creval play kumo_easy --web --name p01 --output runs/p01"""
+RUNS = Path("runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a person sits: name, and whether at a web page (with its port, 0 for any) or the terminal."""
+
+    player: str
+    web: bool = False
+    port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A seat that is set up: the desk, what counts the samples, and how the last words are shown."""
+
+    desk: Desk
+    standing: Standing
+    show: Callable[[Closing], object]
+
+
+@click.command(epilog=EPILOG)
+@click.argument("tasks", nargs=-1)
+@click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
+@click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first.")
+@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a doc.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which docs are taken.")
+@click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")
+@click.option("--output", "-o", type=click.Path(path_type=Path), metavar="RUN", help="The run folder.")
+@click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run.")
+@click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")
+@click.pass_context
+def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | None, web: bool, **given: Any) -> None:
+    """Let a person play TASKS, in the terminal or on a local web page.
+
+    The games become a run like a model's, so that `creval report` shows people and models side by side. A run that was
+    stopped can be gone on with: creval play --resume RUN.
+    """
+    from creval.cli.values import comma_list, paths
+    from creval.engine.options import RunOptions
+
+    if run is not None:
+        if tasks:
+            raise click.UsageError("--resume goes on with a run as it was begun; name no task with it")
+        ctx.exit(play_again(run, web, given["port"]))
+    if not tasks:
+        raise click.UsageError("name a task to play, for example kumo_easy; creval ls lists them")
+    options = RunOptions(
+        limit=given["limit"],
+        repeats=given["repeats"],
+        seed=given["seed"],
+        data=paths(given["data"], "--data"),
+        output=given["output"],
+        command=shlex.join(["creval", *sys.argv[1:]]),
+    )
+    ctx.exit(play_new(comma_list(tasks), options, Seat(name, web, given["port"])))
+
+
+def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
+    """Start a run that a person plays, one sample after the other, and return the exit code."""
+    from creval.engine.run import run_new
+
+    folder = options.output or _folder(seat.player, tasks)
+    options = replace(options, output=folder, concurrency=1)
+    with _place(seat) as place:
+        return _end(folder, place, lambda: run_new(tasks, f"human/{seat.player}", options, place.standing, place.desk))
+
+
+def play_again(folder: Path, web: bool = False, port: int = 0) -> int:
+    """Go on with a run that a person began, and return the exit code. Raises UsageError for a run of a model."""
+    from creval.engine.run import resume
+
+    with _place(Seat(_player_of(folder), web, port)) as place:
+        return _end(folder, place, lambda: resume(folder, place.standing, desk=place.desk))
+
+
+@contextmanager
+def _place(seat: Seat) -> Iterator[_Place]:
+    from creval.models.players.desks.standing import Standing
+
+    standing = Standing()
+    if not seat.web:
+        from creval.models.players.desks.terminal import TerminalDesk
+
+        yield _Place(TerminalDesk.here(seat.player, standing), standing, lambda closing: None)
+        return
+    from creval.models.players.desks.web import WebDesk
+
+    with WebDesk(seat.player, standing, seat.port) as desk:
+        click.echo(f"Play at {desk.url} (Ctrl-C stops; the run can be gone on with)", err=True)
+        yield _Place(desk, standing, desk.close_with)
+
+
+def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
+    """Run, print the results and the last words, and show them where the person sits."""
+    from creval.cli.ending import ending
+    from creval.models.players.desks.page_state import Closing
+
+    try:
+        finished = work()
+    except KeyboardInterrupt:
+        words = "Stopped. What you finished is saved, and the run can be gone on with."
+        click.echo(f"\n{words}\n  creval play --resume {shlex.quote(str(folder))}", err=True)
+        place.show(Closing("Stopped", [words]))
+        raise
+    except Exception as error:  # the command line tells it; who sits at a page must not be left waiting
+        place.show(Closing("Stopped by an error", [*str(error).splitlines(), "What you finished is saved."]))
+        raise
+    code = ending(finished, 0.0)
+    closing = _closing(finished)
+    for line in closing.lines:
+        click.echo(line)
+    place.show(closing)
+    return code
+
+
+def _closing(finished: Finished) -> Closing:
+    """Return what the tasks' screens say at the end, and the results."""
+    from creval.engine.screens import closing_words
+    from creval.models.players.desks.page_state import Closing
+    from creval.report.tables import cell
+
+    rows = [
+        (task["task"], metric["name"], cell(metric["value"]))
+        for task in finished.results["tasks"]
+        for metric in task["metrics"]
+        if metric["condition"] is None
+    ]
+    return Closing("All done. Thank you.", closing_words(finished.folder), ("Task", "Metric", "Value"), rows)
+
+
+def _folder(player: str, tasks: Sequence[str]) -> Path:
+    """A name that is known before the run begins, so that one who stops early can be told how to go on."""
+    words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}-human_{player}-{'+'.join(tasks)}"
+    return RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
+
+
+def _player_of(folder: Path) -> str:
+    from creval.errors import UsageError
+    from creval.runs.folder import RunFolder
+
+    provider, _, name = str(RunFolder.open(folder).read_manifest()["roles"]["target"]).partition("/")
+    if provider != "human":
+        cure = f"Go on with it by: creval resume {folder}"
+        raise UsageError("the model of this run is no person", where=str(folder), cure=cure)
+    return name

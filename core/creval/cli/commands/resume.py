@@ -1,0 +1,33 @@
+"""`creval resume RUN`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["resume"]
+
+
+@click.command(epilog="Example: creval resume runs/2026-01-31T120000+0000-openai_gpt-5-mini-drat")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--max-cost", type=float, metavar="USD", help="A new spending limit for the whole run.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
+@click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")
+@click.pass_context
+def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int | None, base_url: str | None) -> None:
+    """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
+    from creval.cli.ending import ending
+    from creval.cli.interruption import cure_shown
+    from creval.cli.progress import watch
+    from creval.engine.run import resume as go_on
+    from creval.runs.folder import RunFolder
+
+    if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
+        from creval.cli.commands.play import play_again
+
+        ctx.exit(play_again(run))
+    with cure_shown(), watch() as observer:
+        finished = go_on(run, observer, max_cost=max_cost, max_calls=max_calls, base_url=base_url)
+    options = RunFolder.open(run).read_manifest()["options"]
+    ctx.exit(ending(finished, options["allowed_error_share"]))

@@ -1,0 +1,71 @@
+"""Makes one sample, whatever happens on the way."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from creval.engine.generation.session import LiveSession, TaskRuntime
+from creval.engine.planning.plan import Work
+from creval.errors import BudgetError, CrevalError, PluginError, UsageError
+from creval.models.secrets import redact
+from creval.types.sample import Sample, Status
+
+__all__ = ["Made", "make_sample"]
+
+
+class Made(NamedTuple):
+    """A finished sample, and the error that ended it, if one did."""
+
+    sample: Sample
+    error: CrevalError | None
+
+
+async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
+    """Run the protocol for one sample and return what came of it.
+
+    A failed call or a fault of the protocol is a status of the sample. What concerns the whole run rises:
+    BudgetError, and UsageError (a key, package or role that is missing will be missing for every sample).
+    """
+    session = LiveSession(runtime, work)
+    started = datetime.now(UTC).isoformat(timespec="milliseconds")
+    clock = time.perf_counter()
+    fault: Exception | None = None
+    try:
+        await runtime.protocol.run(session)
+    except Exception as error:
+        fault = error
+    if session.stop is not None:  # also where the protocol caught it
+        raise session.stop
+    if isinstance(fault, BudgetError | UsageError):
+        raise fault
+    status, reason, cause = _outcome(session, fault)
+    sample = Sample(
+        key=work.key,
+        doc=work.doc.fields,
+        status=status,
+        answers=tuple(session.answers),
+        outcome=session.outcome,
+        calls=tuple(session.calls),
+        reason=reason,
+        seed=session.seed,
+        started=started,
+        seconds=time.perf_counter() - clock,
+    )
+    return Made(sample, cause)
+
+
+def _outcome(session: LiveSession, fault: Exception | None) -> tuple[Status, str | None, CrevalError | None]:
+    """Return status and reason of a sample whose protocol ended, and the error behind an errored one."""
+    if session.end is not None:
+        return session.end.status, session.end.reason, None
+    if isinstance(fault, CrevalError):
+        return Status.ERRORED, str(fault), fault
+    if fault is not None:
+        error = PluginError(f"the protocol failed: {type(fault).__name__}: {fault}")
+        return Status.ERRORED, redact(error.what), error
+    if not session.answers and not session.outcome:
+        error = PluginError("the protocol ended without an answer or outcome")
+        return Status.ERRORED, error.what, error
+    return Status.SCORED, None, None

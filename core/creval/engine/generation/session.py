@@ -1,0 +1,192 @@
+"""One sample while it is being made."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from creval.engine.context import TaskContext
+from creval.engine.models import TARGET, RoleModels
+from creval.engine.planning.plan import Work
+from creval.engine.planning.seeds import derive, sample_seed
+from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, UnknownNameError, UsageError
+from creval.models.reply_json import reply_to_json
+from creval.parsing.chain import ParserChain
+from creval.tasks.model import Task
+from creval.tasks.templates.rendering import render
+from creval.types.components import Parsed, TaskProtocol
+from creval.types.messages import GenerateRequest, Message, Origin, Reply
+from creval.types.sample import CallRecord, Condition, Doc, Status
+
+__all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]
+
+_SEED_LIMIT = 2**31 - 1
+BY_SAMPLE = "sample"
+"""The value of the generation setting `seed` that stands for a seed of each sample's own."""
+
+
+class SampleEnd(Exception):
+    """Ends a sample early with a status; raised through the protocol."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRuntime:
+    """All that the samples of one task share. `generation` are the settings of task and user, without conditions."""
+
+    task: Task
+    protocol: TaskProtocol
+    chain: ParserChain
+    context: TaskContext
+    models: RoleModels
+    generation: Mapping[str, Any]
+    overrides: Mapping[str, Any]
+    condition_names: frozenset[str]
+    seed: int
+
+
+class LiveSession:
+    """The `Session` of one sample; it records what goes on."""
+
+    def __init__(self, runtime: TaskRuntime, work: Work) -> None:
+        self._runtime = runtime
+        self._work = work
+        self._last: dict[str, list[dict[str, str]]] = {}
+        self._counts: dict[str, int] = {}
+        self._random: random.Random | None = None
+        self.seed = sample_seed(runtime.seed, work.key)
+        self.calls: list[CallRecord] = []
+        self.answers: list[str] = []
+        self.outcome: dict[str, Any] = {}
+        self.end: SampleEnd | None = None
+        self.stop: CrevalError | None = None
+
+    @property
+    def doc(self) -> Doc:
+        return self._work.doc
+
+    @property
+    def condition(self) -> Condition:
+        return self._work.condition
+
+    @property
+    def repeat(self) -> int:
+        return self._work.repeat
+
+    @property
+    def random(self) -> random.Random:
+        if self._random is None:
+            self._random = random.Random(self.seed)
+        return self._random
+
+    @property
+    def context(self) -> TaskContext:
+        return self._runtime.context
+
+    def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
+        """Render a prompt of the task for this doc; `extra` fields come on top of the doc's."""
+        task = self._runtime.task
+        if name not in task.prompts:
+            raise UnknownNameError("prompt", name, list(task.prompts), where=str(task.file))
+        fields = {**self.doc.fields, **extra} if extra else self.doc.fields
+        return render(task.prompts[name], fields, task.file)
+
+    async def ask(self, messages: Sequence[Message], role: str = TARGET, **settings: Any) -> Reply:
+        """Ask a model and record the call. Once the sample has ended, every further call ends it again."""
+        if self.end is not None:
+            raise self.end
+        request = self._request(messages, role, settings)
+        model = self._runtime.models.get(role, self._runtime.task.role_models.get(role))
+        if role == TARGET:
+            request = self._seeded(request, model.traits.remote)
+        try:
+            reply = await model.generate(request)
+        except ModelError as error:
+            self._record(request, None, str(error))
+            raise
+        except (BudgetError, UsageError) as error:
+            self.stop = error
+            raise
+        self._record(request, reply, None)
+        if role == TARGET:
+            self._check_reply(request, reply)
+        return reply
+
+    def _check_reply(self, request: GenerateRequest, reply: Reply) -> None:
+        """End the sample where the target was cut or declined. Raises where it lacks what the task requires."""
+        for completion in reply.completions:
+            if completion.refusal or completion.finish_reason == "content_filter":
+                self._end(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
+            if completion.finish_reason == "length":
+                self._end(Status.TRUNCATED, "the answer was cut at the token limit")
+            if completion.logprobs is None and request.settings.get("logprobs"):
+                self._lack_logprobs()
+
+    def _lack_logprobs(self) -> None:
+        if "logprobs" in self._runtime.task.requires:
+            raise FatalModelError(
+                "the model gives no log-probabilities, which the task needs",
+                where=self._runtime.task.name,
+                cure="Take a model or provider that gives them, or leave the task out.",
+                every_call=True,
+            )
+
+    def _end(self, status: Status, reason: str) -> NoReturn:
+        self.end = SampleEnd(status, reason)
+        raise self.end
+
+    def parse(self, text: str) -> Parsed:
+        """Read a text with the task's parser chain."""
+        return self._runtime.chain.parse(text)
+
+    def answer(self, text: str) -> None:
+        """Append a final answer."""
+        self.answers.append(text)
+
+    def report(self, **outcome: Any) -> None:
+        """Add plain data to the sample's outcome."""
+        self.outcome.update(outcome)
+
+    def unparsed(self, reason: str) -> None:
+        """End as unparsed."""
+        self._end(Status.UNPARSED, reason)
+
+    def _request(self, messages: Sequence[Message], role: str, given: Mapping[str, Any]) -> GenerateRequest:
+        runtime = self._runtime
+        settings = dict(given)
+        if role == TARGET:
+            cell = {k: v for k, v in self.condition.settings.items() if k in runtime.condition_names}
+            settings = {**runtime.generation, **cell, **given, **runtime.overrides}
+        n = int(settings.pop("n", 1) or 1)
+        call = self._counts.get(role, 0)
+        self._counts[role] = call + 1
+        origin = Origin(self._work.key, role, call, self.doc.fields, self.condition)
+        kept = {name: value for name, value in settings.items() if value is not None}
+        return GenerateRequest(tuple(messages), kept, origin, n)
+
+    def _seeded(self, request: GenerateRequest, remote: bool) -> GenerateRequest:
+        """Give the call a seed of its own: always to a model in this process, to others where `seed: sample` asks."""
+        wanted = request.settings.get("seed", None if remote else BY_SAMPLE)
+        if wanted != BY_SAMPLE:
+            return request
+        seed = derive(self.seed, "call", request.origin.call) % _SEED_LIMIT
+        settings = {**request.settings, "seed": seed}
+        return GenerateRequest(request.messages, settings, request.origin, request.n)
+
+    def _record(self, request: GenerateRequest, reply: Reply | None, error: str | None) -> None:
+        role = request.origin.role
+        sent = [message.to_json() for message in request.messages]
+        before = self._last.get(role, [])
+        kept = 0
+        while kept < min(len(before), len(sent)) and before[kept] == sent[kept]:
+            kept += 1
+        self._last[role] = sent
+        settings = {**request.settings, "n": request.n} if request.n > 1 else request.settings
+        data = reply_to_json(reply) if reply is not None else None
+        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings))

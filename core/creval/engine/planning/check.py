@@ -1,0 +1,77 @@
+"""What can be known to go wrong before the first call, and is refused there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from creval.data.check import check_components, check_fields
+from creval.engine.options import RunOptions
+from creval.engine.planning.plan import TaskPlan
+from creval.errors import TaskError, UsageError
+from creval.plugins.registry import Registry
+from creval.tasks.sections.settings import generation_settings
+from creval.tasks.yaml.schema import validator_for
+from creval.tasks.yaml.wording import Fault, say
+
+__all__ = ["check_plan"]
+
+_OWN = frozenset({"model", "messages", "stream"})
+"""Parts of a request that are not the user's to set."""
+
+
+def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
+    """Check a task against its data and the run's options.
+
+    Raises TaskError (a template needs a field that the docs lack, a parser or scorer cannot be made), UsageError (a
+    setting given for the whole run has an impossible value or is one that the task varies; too few repeats for a
+    metric).
+    """
+    problems = [*check_components(plan.task, registry), *check_fields(plan.task, plan.dataset, registry)]
+    if problems:
+        raise TaskError(problems)
+    _check_values(options.generation)
+    _check_generation(plan, options)
+    _check_repeats(plan, registry)
+
+
+def _check_values(generation: Mapping[str, Any]) -> None:
+    """Check the settings of the whole run like those of a task file; null (the setting is not sent) is always right."""
+    if not generation:
+        return
+    known = generation_settings()
+    for name, value in generation.items():
+        if name in _OWN:
+            raise UsageError(
+                f"{name!r} is no generation setting", where="--generation", cure=f"Leave {name} out of the settings."
+            )
+        if value is None or name not in known:
+            continue
+        error = next(validator_for(known[name]).iter_errors(value), None)
+        if error is not None:
+            what, cure = say(Fault.of(error))
+            raise UsageError(f"the setting {name} {what}", where="--generation", cure=cure)
+
+
+def _check_generation(plan: TaskPlan, options: RunOptions) -> None:
+    varied = {name for condition in plan.task.conditions for name in condition.settings}
+    for name in sorted(varied & set(options.generation)):
+        raise UsageError(
+            f"the task {plan.task.name!r} varies {name} by its conditions, so it cannot be set for the whole run",
+            where="--generation",
+            cure="Leave it out, or write a suite that overrides the task's conditions.",
+        )
+
+
+def _check_repeats(plan: TaskPlan, registry: Registry) -> None:
+    for metric in plan.task.metrics:
+        ref = metric.aggregate
+        aggregation = registry.get("aggregation", ref.name).load()(**ref.parameters)
+        needed = getattr(aggregation, "minimum_repeats", 1)
+        if plan.repeats < needed:
+            raise UsageError(
+                f"the metric {metric.name!r} of {plan.task.name!r} needs {needed} repeats of each doc; "
+                f"the run makes {plan.repeats}",
+                where="--repeats",
+                cure=f"Add --repeats {needed} or more.",
+            )

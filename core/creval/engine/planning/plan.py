@@ -1,0 +1,76 @@
+"""What is to be done: tasks x docs x conditions x repeats, counted first and walked lazily."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from creval.data.dataset import Dataset
+from creval.engine.options import RunOptions, parse_limit
+from creval.engine.planning.seeds import choose
+from creval.tasks.model import Task
+from creval.types.sample import Condition, Doc, SampleKey
+
+__all__ = ["TaskPlan", "Work", "plan_task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One sample to make."""
+
+    key: SampleKey
+    doc: Doc
+    condition: Condition
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """The samples of one task. `indices` are the docs chosen, None for all.
+
+    `overrides` are generation settings that the user set in place of the task's.
+    """
+
+    task: Task
+    dataset: Dataset
+    indices: Sequence[int] | None
+    repeats: int
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def docs(self) -> int:
+        """How many docs are asked."""
+        return len(self.dataset) if self.indices is None else len(self.indices)
+
+    @property
+    def docs_digest(self) -> str:
+        """The sha256 of the chosen docs' places in the dataset: equal for equal docs, however they were chosen."""
+        chosen = range(len(self.dataset)) if self.indices is None else self.indices
+        return hashlib.sha256(",".join(map(str, chosen)).encode()).hexdigest()
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.docs * len(self.task.conditions) * self.repeats
+
+    def works(self, done: Callable[[SampleKey], bool]) -> Iterator[Work]:
+        """Yield the samples that are not done; each doc is read when its turn comes."""
+        for index in range(len(self.dataset)) if self.indices is None else self.indices:
+            doc = self.dataset[index]
+            for condition in self.task.conditions:
+                for repeat in range(self.repeats):
+                    key = SampleKey(self.task.name, doc.id, condition.name, repeat)
+                    if not done(key):
+                        yield Work(key, doc, condition, repeat)
+
+
+def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
+    """Choose the docs of a task by the limit and seed of the run."""
+    limit, first = parse_limit(options.limit)
+    count = len(dataset)
+    indices: Sequence[int] | None = None
+    if limit is not None and limit < count:
+        indices = range(limit) if first else choose(count, limit, options.seed, task.qualified)
+    return TaskPlan(task, dataset, indices, options.repeats or task.repeats, dict(options.generation))

@@ -1,0 +1,3 @@
+"""From samples to scores, and from scores to results."""
+
+from __future__ import annotations

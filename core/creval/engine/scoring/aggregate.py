@@ -1,0 +1,130 @@
+"""The third step: the scores of a task become metrics."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import Any
+
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.seeds import derive
+from creval.engine.scoring.instruments import Instruments
+from creval.engine.scoring.tally import TaskTally, UsageTally
+from creval.plugins.registry import Registry
+from creval.scoring.estimate import estimate
+from creval.tasks.model import MetricSpec
+from creval.types.metrics import MetricResult, StatusCounts
+
+__all__ = ["aggregate_task", "metric_names", "task_results"]
+
+
+def metric_names(plan: TaskPlan) -> list[str]:
+    """Return the score names that the metrics of a task are made from."""
+    return list(dict.fromkeys(metric.source for metric in plan.task.metrics))
+
+
+def aggregate_task(
+    plan: TaskPlan, tally: TaskTally, instruments: Instruments, registry: Registry, seed: int
+) -> list[MetricResult]:
+    """Return every metric over all conditions, then by condition where the task has several."""
+    cells: list[int | None] = [None]
+    if len(plan.task.conditions) > 1:
+        cells += range(len(plan.task.conditions))
+    return [
+        _metric(plan, tally, metric, cell, (instruments.metric_name(plan.task, metric, registry), registry, seed))
+        for metric in plan.task.metrics
+        for cell in cells
+    ]
+
+
+def _metric(
+    plan: TaskPlan, tally: TaskTally, metric: MetricSpec, cell: int | None, given: tuple[str, Registry, int]
+) -> MetricResult:
+    name, registry, seed = given
+    zero = metric.failed_value if metric.failed == "zero" else None
+    clusters, failed = tally.clusters(metric.source, zero, cell)
+    aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
+    label = None if cell is None else plan.task.conditions[cell].name
+    stream = derive(seed, "bootstrap", plan.task.name, metric.name, label)
+    planned = plan.total if cell is None else plan.docs * plan.repeats
+    return MetricResult(
+        name=name,
+        estimate=estimate(aggregation, clusters, metric.ci, stream),
+        counts=tally.counts(planned, cell),
+        failed=metric.failed,
+        n_failed=failed,
+        higher_is_better=metric.higher_is_better,
+        condition=label,
+        primary=metric.primary,
+        unit=metric.unit,
+    )
+
+
+def task_results(
+    plan: TaskPlan, tallies: tuple[TaskTally, UsageTally], metrics: list[MetricResult], instruments: Instruments
+) -> dict[str, Any]:
+    """Return one task's part of results.json."""
+    task = plan.task
+    tally, usage = tallies
+    return {
+        "task": task.name,
+        "qualified": task.qualified,
+        "title": task.title,
+        "version": task.version,
+        "plugin_version": task.plugin_version,
+        "hash": task.hash,
+        "dataset": plan.dataset.fingerprint,
+        "identity": _identity(plan),
+        "docs": plan.docs,
+        "dataset_docs": len(plan.dataset),
+        "docs_digest": plan.docs_digest,
+        "repeats": plan.repeats,
+        "generation_overrides": dict(plan.overrides),
+        "planned": plan.total,
+        "counts": _counts(tally.counts(plan.total)),
+        "routes": dict(sorted(tally.routes.items())),
+        "instruments": dict(instruments.names),
+        "usage": {
+            "calls": usage.calls,
+            "input_tokens": usage.usage.input_tokens,
+            "output_tokens": usage.usage.output_tokens,
+            "reasoning_tokens": usage.usage.reasoning_tokens,
+            "cost": usage.cost,
+            "unpriced_calls": usage.unpriced,
+        },
+        "first_errors": tally.errors,
+        "metrics": [_metric_data(metric) for metric in metrics],
+    }
+
+
+def _identity(plan: TaskPlan) -> str:
+    parts = [plan.task.hash, plan.dataset.fingerprint, plan.overrides]
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _counts(counts: StatusCounts) -> dict[str, int]:
+    return dict(asdict(counts))
+
+
+def _metric_data(metric: MetricResult) -> dict[str, Any]:
+    number = metric.estimate
+    return {
+        "name": metric.name,
+        "condition": metric.condition,
+        "value": number.value,
+        "n": number.n,
+        "clusters": number.clusters,
+        "standard_error": number.standard_error,
+        "ci_low": number.ci_low,
+        "ci_high": number.ci_high,
+        "confidence": number.confidence,
+        "method": number.method,
+        "failed": metric.failed,
+        "n_failed": metric.n_failed,
+        "counts": _counts(metric.counts),
+        "higher_is_better": metric.higher_is_better,
+        "primary": metric.primary,
+        "unit": metric.unit,
+    }

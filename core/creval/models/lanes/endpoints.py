@@ -1,0 +1,165 @@
+"""Where each provider of the chat-completions lane lives, and which variables name its key and address.
+
+The variable names are those of litellm, so that one setup serves both.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+
+from creval.errors import MissingPartError, UsageError
+from creval.models.lanes.addresses import address_secrets, shown_address
+from creval.models.options import ProviderOptions
+from creval.models.secrets import find_key, missing_key
+
+__all__ = ["ENDPOINTS", "Endpoint", "Place", "has_proxy", "is_loopback", "place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A provider: its default address (None: the user must say), variables, and habits.
+
+    `suffix` is added to an address that lacks it (Ollama's own address has no /v1). `key_required`: without a key
+    no call is made, except to this machine. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
+    """
+
+    name: str
+    url: str | None
+    url_vars: tuple[str, ...]
+    key_vars: tuple[str, ...]
+    suffix: str = ""
+    key_required: bool = True
+    honours_n: bool = True
+    prices: bool = False
+    reports_cost: bool = False
+
+
+ENDPOINTS = {
+    endpoint.name: endpoint
+    for endpoint in (
+        Endpoint(
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            ("OPENROUTER_API_BASE",),
+            ("OPENROUTER_API_KEY", "OR_API_KEY"),
+            honours_n=False,
+            prices=True,
+            reports_cost=True,
+        ),
+        Endpoint(
+            "openai",
+            "https://api.openai.com/v1",
+            ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+            ("OPENAI_API_KEY",),
+            prices=True,
+        ),
+        Endpoint("hosted_vllm", None, ("HOSTED_VLLM_API_BASE",), ("HOSTED_VLLM_API_KEY",), key_required=False),
+        Endpoint(
+            "ollama_chat",
+            "http://localhost:11434",
+            ("OLLAMA_API_BASE",),
+            ("OLLAMA_API_KEY",),
+            suffix="/v1",
+            key_required=False,
+            honours_n=False,
+        ),
+        Endpoint("chat", None, (), ("OPENAI_API_KEY",)),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address with the key that belongs to it. `base_url` is without `query`. Key and query stand in no repr."""
+
+    endpoint: Endpoint
+    base_url: str
+    key_name: str
+    loopback: bool
+    key: str | None = field(default=None, repr=False)
+    query: str = field(default="", repr=False)
+
+    def address(self, path: str) -> str:
+        """Return the address of a path below the base, with the query."""
+        return f"{self.base_url}{path}{'?' if self.query else ''}{self.query}"
+
+    @property
+    def secrets(self) -> tuple[str | None, ...]:
+        """What may stand in no message: the key, and what the query holds beside harmless parameters."""
+        return (self.key, *address_secrets(self.address("")))
+
+
+def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
+    """Find the address and key of a model.
+
+    Raises MissingPartError where an address or key is missing, UsageError where the address is none, holds a
+    password, or is on the network though `--offline` was given.
+    """
+    spec = f"{endpoint.name}/{model}"
+    address = options.base_url or find_key(endpoint.url_vars) or endpoint.url
+    if address is None:
+        name = endpoint.url_vars[0] if endpoint.url_vars else None
+        cure = f", or:  export {name}=http://localhost:8000/v1" if name else ""
+        raise MissingPartError(
+            f"the model {spec!r} needs the address of its server",
+            cure=f"Give --base-url http://localhost:8000/v1{cure}",
+        )
+    base_url, query = _clean(address, endpoint)
+    loopback = is_loopback(base_url)
+    if options.offline and not loopback:
+        raise UsageError(
+            f"the model {spec!r} is at {base_url}, and --offline forbids the network",
+            cure="Leave out --offline, or use a model on this machine.",
+        )
+    names = (options.api_key_env,) if options.api_key_env else endpoint.key_vars
+    key = find_key(names)
+    if key is None and (options.api_key_env or (endpoint.key_required and not loopback)):
+        raise missing_key(spec, names[0])
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the key in {names[0]} holds characters that no key has", cure=f"Set {names[0]} again.")
+    return Place(endpoint, base_url, names[0], loopback, key, query)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
+    """Return the base of an address, with the endpoint's suffix, and its query."""
+    try:
+        parts = urlsplit(address.strip())
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        shown = shown_address(address)
+        raise UsageError(f"{shown!r} is no address", where="--base-url", cure="Write http(s)://host:port/v1.")
+    if parts.username or parts.password or parts.fragment:
+        raise UsageError(
+            f"the address of {parts.hostname!r} holds a user name, password or fragment",
+            where="--base-url",
+            cure="Write it without them; keys are read from the environment alone.",
+        )
+    path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    if not path.endswith(endpoint.suffix):
+        path += endpoint.suffix
+    return urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.query
+
+
+def has_proxy(url: str) -> bool:
+    """Whether the environment sends calls to this address through a proxy."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(url)
+    if is_loopback(url):
+        return False
+    return parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")

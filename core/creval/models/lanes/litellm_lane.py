@@ -1,0 +1,208 @@
+"""Every other provider, through litellm: imported in a thread on first use, with nothing of its own switched on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from time import perf_counter, time
+from types import ModuleType
+from typing import Any
+
+from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
+from creval.models.lanes.addresses import address_secrets, shown_address
+from creval.models.lanes.chat_reply import Malformed, read_reply
+from creval.models.lanes.endpoints import is_loopback
+from creval.models.lanes.faults import Caller, Failure, declined, explain, failure_in
+from creval.models.options import ProviderOptions
+from creval.models.secrets import find_key, missing_key, redact
+from creval.models.traits import ProviderTraits
+from creval.types.messages import Completion, GenerateRequest, Reply
+
+__all__ = ["LitellmLane", "litellm"]
+
+# litellm reads these. The first keeps it from fetching prices over the network; the second is its own HTTP handler in
+# place of the openai package, a third cheaper a call.
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER": "true",
+}
+
+
+class LitellmLane:
+    """A `Provider` that calls `litellm.acompletion`, once a try: litellm's own retries are off.
+
+    The import (seconds) starts in a thread as soon as the lane is made, so that it runs while data load.
+    """
+
+    def __init__(self, model: str, options: ProviderOptions) -> None:
+        vendor, slash, rest = model.partition("/")
+        if not slash or not rest:
+            raise UsageError(f"litellm/{model} names no provider", cure=f"Write litellm/<provider>/{model}.")
+        if options.offline and not (options.base_url and is_loopback(options.base_url)):
+            raise UsageError(
+                f"the model {model!r} is on the network, and --offline forbids it",
+                cure="Leave out --offline, or use a model on this machine.",
+            )
+        self._model = model
+        self._options = options
+        self._key = find_key((options.api_key_env,)) if options.api_key_env else None
+        if options.api_key_env and self._key is None:
+            raise missing_key(model, options.api_key_env)
+        self._secrets = (self._key, *address_secrets(options.base_url))
+        self._caller = Caller(f"{model} through litellm", rest, options.api_key_env, self._secrets)
+        self._checked = False
+        shown = shown_address(options.base_url) if options.base_url else None
+        self.traits = ProviderTraits(base_url=shown, honours_n=vendor in ("openai", "azure"), prices=True)
+        self._module: Future[ModuleType] = Future()
+        threading.Thread(target=self._import, name="creval-litellm", daemon=True).start()
+
+    async def generate(self, request: GenerateRequest) -> Reply:
+        """Make one call."""
+        litellm = await asyncio.wrap_future(self._module) if not self._checked else self._module.result()
+        if not self._checked:
+            self._check(litellm)
+        start = perf_counter()
+        try:
+            async with asyncio.timeout(self._options.timeout):
+                response = await litellm.acompletion(**self._arguments(request))
+        except TimeoutError:
+            what = f"no answer within {self._options.timeout:g} s"
+            raise RetryableModelError(what, where=self._caller.where) from None
+        except Exception as error:
+            return self._failed(error)
+        return self._read(response, perf_counter() - start)
+
+    async def close(self) -> None:
+        """Close the connections that litellm holds."""
+        if self._module.done() and not self._module.exception():
+            closing = getattr(self._module.result(), "close_litellm_async_clients", None)
+            if closing is not None:
+                await closing()
+
+    def _import(self) -> None:
+        try:
+            for name, value in _ENVIRONMENT.items():
+                os.environ.setdefault(name, value)
+            import litellm
+        except ImportError as error:
+            missing = MissingPartError(f"litellm cannot be imported: {error}", cure="Install it: pip install litellm")
+            self._module.set_exception(missing)
+        except BaseException as error:
+            self._module.set_exception(error)
+        else:
+            litellm.telemetry = False
+            litellm.suppress_debug_info = True
+            litellm.drop_params = False
+            litellm.num_retries = 0
+            for callbacks in ("callbacks", "input_callback", "success_callback", "failure_callback"):
+                setattr(litellm, callbacks, [])
+            self._module.set_result(litellm)
+
+    def _check(self, litellm: ModuleType) -> None:
+        """Whether litellm has this provider, and the environment its key."""
+        try:
+            litellm.get_llm_provider(model=self._model)
+            found: Mapping[str, Any] = litellm.validate_environment(model=self._model, api_base=self._options.base_url)
+        except Exception as error:
+            words = redact(str(error), self._secrets).split("\n")[0][:300]
+            raise UsageError(f"litellm does not know the model {self._model!r}: {words}") from None
+        missing = found.get("missing_keys") or []
+        if missing and not found.get("keys_in_environment") and not self._key and not self._options.base_url:
+            raise missing_key(self._model, str(missing[0]))
+        self._register(litellm)
+        self._checked = True
+
+    def _register(self, litellm: ModuleType) -> None:
+        """Give litellm an entry for a model that its table lacks: without one each call searches it by several rules.
+
+        The price in it is never read (costs come from `PriceTable`), but must not be 0, which starts a diagnosis.
+        """
+        vendor, _, rest = self._model.partition("/")
+        if self._model not in litellm.model_cost and rest not in litellm.model_cost:
+            price = {"input_cost_per_token": 1e-12, "output_cost_per_token": 1e-12}
+            entry = {**price, "litellm_provider": vendor, "mode": "chat"}
+            litellm.register_model({self._model: entry, rest: entry})
+
+    def _arguments(self, request: GenerateRequest) -> dict[str, Any]:
+        arguments = {name: value for name, value in request.settings.items() if value is not None}
+        arguments.update(
+            model=self._model,
+            messages=[message.to_json() for message in request.messages],
+            timeout=self._options.timeout,
+            max_retries=0,
+            num_retries=0,
+        )
+        if request.n > 1:
+            arguments["n"] = request.n
+        if "top_logprobs" in arguments:
+            arguments.setdefault("logprobs", True)
+        if self._options.base_url:
+            arguments["api_base"] = self._options.base_url
+        if self._key:
+            arguments["api_key"] = self._key
+        return arguments
+
+    def _read(self, response: Any, latency: float) -> Reply:
+        try:
+            body = response.model_dump()
+            reply = read_reply(body, latency)
+        except (Malformed, AttributeError) as problem:
+            raise RetryableModelError(str(problem), where=self._caller.where) from None
+        served = getattr(response, "provider", None)
+        return replace(reply, served_by=served) if isinstance(served, str) else reply
+
+    def _failed(self, error: Exception) -> Reply:
+        """Judge one of litellm's exceptions by its status, like an answer of a server."""
+        status = getattr(error, "status_code", None)
+        status = status if isinstance(status, int) else None
+        if status is None and not type(error).__module__.startswith(("litellm", "openai", "httpx", "aiohttp")):
+            words = redact(f"{type(error).__name__}: {error}", self._secrets)[:300]
+            raise FatalModelError(f"litellm failed: {words}", where=self._caller.where) from None
+        failure = _failure(error, status)
+        if declined(failure) or type(error).__name__ == "ContentPolicyViolationError":
+            words = redact(failure.message, self._secrets)
+            return Reply((Completion("", finish_reason="content_filter", refusal=words),))
+        raise explain(failure, self._caller, time()) from None
+
+
+def _failure(error: Exception, status: int | None) -> Failure:
+    """Read the server's own error object out of litellm's message, else take the exception's words."""
+    message = str(getattr(error, "message", error))
+    retry_after = _retry_after(error)
+    start = message.find("{")
+    if start >= 0:
+        try:
+            body, _ = json.JSONDecoder().raw_decode(message, start)
+        except (ValueError, RecursionError):
+            body = None
+        inner = body.get("error") if isinstance(body, dict) else None
+        if isinstance(inner, dict):
+            return replace(failure_in(inner, status, retry_after), status=status)
+    return Failure(
+        status,
+        " ".join(message.split()),
+        code=f"{getattr(error, 'code', '') or ''} {type(error).__name__}".lower(),
+        param=str(getattr(error, "param", "") or ""),
+        retry_after=retry_after,
+    )
+
+
+def _retry_after(error: Exception) -> str | None:
+    """litellm keeps the server's headers beside the exception; its `response` has them with one handler only."""
+    response = getattr(error, "response", None)
+    for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
+        if headers is not None:
+            value = next((str(headers[name]) for name in headers if str(name).lower() == "retry-after"), None)
+            if value:
+                return value
+    return None
+
+
+def litellm(model: str, options: ProviderOptions) -> LitellmLane:
+    """Component `litellm`: `model` is litellm's own name, provider included."""
+    return LitellmLane(model, options)

@@ -1,0 +1,3 @@
+"""Answers that no server gives: baselines, people, replays."""
+
+from __future__ import annotations

@@ -1,0 +1,118 @@
+"""A person at a web page on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from creval.errors import UsageError
+from creval.models.players.desks.board import Board
+from creval.models.players.desks.page_state import Closing, ask_state, closing_state, opening_state
+from creval.models.players.desks.standing import Standing
+from creval.models.players.desks.web_app import make_app
+from creval.types.screens import View
+
+__all__ = ["ADDRESS", "WebDesk"]
+
+ADDRESS = "127.0.0.1"
+T = TypeVar("T")
+
+
+class WebDesk:
+    """A `Desk` that serves one page on 127.0.0.1, in a thread and event loop of its own.
+
+    Use as a context manager. The page outlives the run's event loop, so that it can show the results. Several
+    windows may show the page; the first answer to a question counts.
+    """
+
+    def __init__(self, player: str, standing: Standing, port: int = 0) -> None:
+        self.port = port
+        self._player = player
+        self._standing = standing
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="creval-page", daemon=True)
+        self._board = Board(opening_state(player))
+        self._runner: web.AppRunner | None = None
+        self._number = 0
+        self._notice = ""
+
+    @property
+    def url(self) -> str:
+        """The page's address."""
+        return f"http://{ADDRESS}:{self.port}/"
+
+    def __enter__(self) -> WebDesk:
+        """Start to serve. Raises UsageError where the port is taken; port 0 takes any free one."""
+        self._thread.start()
+        try:
+            self._on_page(self._serve()).result()
+        except OSError as error:
+            self._end_thread()
+            raise UsageError(
+                f"the page cannot be served on port {self.port}: {error.strerror}",
+                where="--port",
+                cure="Choose another port; without --port any free one is taken.",
+            ) from error
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop to serve."""
+        if self._runner is not None:
+            self._on_page(self._runner.cleanup()).result()
+        self._end_thread()
+
+    async def ask(self, view: View) -> str | None:
+        """Show the view on the page until it is answered there."""
+        self._number += 1
+        standing = (self._standing.done, self._standing.total)
+        state = ask_state(view, self._number, self._player, standing, self._notice)
+        value = await asyncio.wrap_future(self._on_page(self._board.answer_to(view, self._number, state)))
+        ends = any(group.final and value in [c.value for c in group.choices] for group in view.groups)
+        self._notice = f"Your answer is noted: {value}" if ends else ""
+        return value
+
+    def close_with(self, closing: Closing, patience: float = 10.0) -> bool:
+        """Show the last words and wait until a page has them, at most `patience` seconds. Returns whether one has.
+
+        Where nobody ever opened the page, nobody is waited for.
+        """
+
+        async def last() -> bool:
+            self._board.show(closing_state(self._player, closing))
+            if not self._board.visited:
+                return False
+            try:
+                await asyncio.wait_for(self._board.closing_seen.wait(), patience)
+            except TimeoutError:
+                return False
+            return True
+
+        return self._on_page(last()).result()
+
+    def _on_page(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _serve(self) -> None:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((ADDRESS, self.port))
+        except BaseException:
+            listener.close()
+            raise
+        self.port = listener.getsockname()[1]
+        hosts = frozenset({f"{ADDRESS}:{self.port}", f"localhost:{self.port}"})
+        self._runner = web.AppRunner(make_app(self._board, hosts), access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        await web.SockSite(self._runner, listener).start()
+
+    def _end_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -1,0 +1,215 @@
+"""The run folder: where each file stands, and what has been done already."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from creval.runs.codec import read_key, read_sample, read_score
+from creval.runs.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
+from creval.runs.lock import LOCK
+from creval.runs.secrets import Secrets
+from creval.errors import RunError
+from creval.types.sample import Sample, SampleKey, SampleScore, Status
+
+__all__ = ["DoneKeys", "RunFolder", "file_name"]
+
+_REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
+
+
+class DoneKeys:
+    """A set of sample keys in 8 bytes each, so that a resumed run of a million samples stays small."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+
+    def add(self, key: SampleKey) -> None:
+        self._known.add(_digest(key))
+
+    def __contains__(self, key: SampleKey) -> bool:
+        return bool(self._known) and _digest(key) in self._known
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _digest(key: SampleKey) -> int:
+    text = "\x1f".join((key.task, key.doc, key.condition, str(key.repeat)))
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+class RunFolder:
+    """Paths of a run and its plain files. `secrets` are what every writer of the folder hides."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.secrets = Secrets()
+        self._made: Sequence[Path] = ()
+        self._own = False
+        self.manifest = path / "run.json"
+        self.results = path / "results.json"
+
+    @classmethod
+    def create(cls, path: Path) -> RunFolder:
+        """Make a new run folder. Raises RunError where one stands there already."""
+        folder = cls(path)
+        folder.check_new()
+        missing = _missing(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            folder._own = not any(path.iterdir())
+        except OSError as error:
+            raise disk_error(error, path / "run.json") from error
+        folder._made = missing
+        return folder
+
+    def check_new(self) -> None:
+        """Raises RunError where a run stands here already; ask again once the folder is locked."""
+        if self.manifest.exists():
+            raise RunError(
+                "a run stands there already",
+                where=str(self.path),
+                cure=f"Go on with it: creval resume {self.path}. Or choose another folder with --output.",
+            )
+
+    @classmethod
+    def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:
+        """Make a folder of its own under `root`, named after time, model and tasks."""
+        words = f"{now}-{model}-{'+'.join(tasks)}"
+        name = re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
+        for number in itertools.count(1):
+            path = root / (name if number == 1 else f"{name}-{number}")
+            missing = _missing(path)
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise disk_error(error, path / "run.json") from error
+            folder = cls(path)
+            folder._made, folder._own = missing, True
+            return folder
+        raise AssertionError("unreachable")
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Open an existing run folder. Raises RunError where there is none."""
+        folder = cls(path)
+        if not folder.manifest.is_file():
+            raise RunError(
+                "no run stands there (no run.json)", where=str(path), cure="Name a run folder, e.g. runs/..."
+            )
+        return folder
+
+    def forget(self, tasks: Sequence[str]) -> None:
+        """Remove what a new run made here, where it ended by an error before it wrote a sample.
+
+        Of a folder that held something before the run nothing is removed, and never a file of somebody else: a folder
+        that still holds one stays.
+        """
+        samples = [self.samples(task) for task in tasks]
+        if not self._own or any(file.exists() and file.stat().st_size for file in samples):
+            return
+        own = [self.manifest, self.results, self.path / LOCK, *samples, *(self.scores(task) for task in tasks)]
+        with contextlib.suppress(OSError):  # what cannot be removed stays, and hides no error
+            for file in own:
+                file.unlink(missing_ok=True)
+            for name in ("samples", "scores"):
+                if (self.path / name).is_dir():
+                    (self.path / name).rmdir()
+            for folder in self._made:
+                folder.rmdir()
+
+    def samples(self, task: str) -> Path:
+        """Return the file of a task's samples."""
+        return self.path / "samples" / f"{file_name(task)}.jsonl"
+
+    def scores(self, task: str) -> Path:
+        """Return the file of a task's scores."""
+        return self.path / "scores" / f"{file_name(task)}.jsonl"
+
+    def read_manifest(self) -> dict[str, Any]:
+        """Read run.json. Raises RunError where it is damaged."""
+        try:
+            data: dict[str, Any] = json.loads(self.manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
+        return data
+
+    def write_manifest(self, data: Mapping[str, Any]) -> None:
+        """Write run.json whole."""
+        write_json(self.manifest, data, self.secrets)
+
+    def write_results(self, data: Mapping[str, Any]) -> None:
+        """Write results.json whole."""
+        write_json(self.results, data, self.secrets)
+
+    def read_samples(self, task: str) -> Iterator[Sample]:
+        """Yield a task's samples one at a time."""
+        for record in read_lines(self.samples(task)):
+            yield read_sample(record)
+
+    def read_scores(self, task: str) -> Iterator[SampleScore]:
+        """Yield a task's scores one at a time."""
+        for record in read_lines(self.scores(task)):
+            yield read_score(record)
+
+    def prepare_samples(self, task: str) -> DoneKeys:
+        """Make a task's samples ready to go on, and return the keys that need not be made again.
+
+        A torn last line goes, errored samples go (they are tried again), and of doubles the first stays.
+        """
+        return _prepare(self.samples(task), lambda key: True)
+
+    def prepare_scores(self, task: str) -> DoneKeys:
+        """Make a task's scores ready to go on, and return the keys that need not be scored again.
+
+        What `prepare_samples` says, and: a score whose sample is gone goes too.
+        """
+        samples = DoneKeys()
+        if not self.scores(task).exists():
+            return samples
+        for record in read_lines(self.samples(task)):
+            if record["status"] not in _REDO:
+                samples.add(read_key(record))
+        return _prepare(self.scores(task), samples.__contains__)
+
+
+def _missing(path: Path) -> list[Path]:
+    """Return the folders that have to be made for `path`, innermost first."""
+    return [each for each in (path, *path.parents) if not each.exists()]
+
+
+def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
+    drop_torn_line(path)
+    first, redo = DoneKeys(), False
+    for record in read_lines(path):
+        key = read_key(record)
+        if record["status"] in _REDO or key in first or not wanted(key):
+            redo = True
+        else:
+            first.add(key)
+    if redo:
+        kept = DoneKeys()
+
+        def keep(record: Mapping[str, Any]) -> bool:
+            key = read_key(record)
+            if record["status"] in _REDO or key in kept or not wanted(key):
+                return False
+            kept.add(key)
+            return True
+
+        keep_lines(path, keep)
+    return first
+
+
+def file_name(task: str) -> str:
+    """Return a task's name as a file name, without separators."""
+    return quote(task, safe="-_.@+=,")

@@ -1,0 +1,179 @@
+"""Files of one JSON object a line that survive a crash: whole lines are appended in one write."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from creval.runs.secrets import Secrets
+from creval.errors import RunError
+
+__all__ = [
+    "Appender",
+    "UnstorableError",
+    "disk_error",
+    "drop_torn_line",
+    "dump_line",
+    "keep_lines",
+    "read_lines",
+    "write_json",
+]
+
+_DECODE = json.JSONDecoder().raw_decode
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class UnstorableError(RunError):
+    """A record holds NaN or something that is no plain data."""
+
+
+def dump_line(record: Mapping[str, Any]) -> bytes:
+    """Encode one record as a line. Raises UnstorableError where it holds NaN or something that is no plain data.
+
+    Lone surrogates, which a model may answer with, are kept by their JSON escape.
+    """
+    try:
+        text = _ENCODE(record)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnstorableError(
+            f"it cannot be stored: {error}", cure="Report plain finite numbers, texts, lists and mappings."
+        ) from error
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+class Appender:
+    """Appends whole lines to a file. A line is on its way to disk when `append` returns.
+
+    Nothing is buffered in the process, so that a killed process loses no finished line. Raises RunError where the
+    disk is full or not writable; a line written in part is taken back.
+    """
+
+    def __init__(self, path: Path, secrets: Secrets) -> None:
+        self._path = path
+        self._secrets = secrets
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise disk_error(error, path) from error
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Append one record as a line. Raises UnstorableError, with nothing written, where it is no plain data."""
+        line = self._secrets.hide(dump_line(record))
+        start = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError as error:
+            with contextlib.suppress(OSError):  # a torn line is dropped when the run is resumed
+                os.ftruncate(self._file, start)
+            raise disk_error(error, self._path) from error
+
+    def close(self) -> None:
+        """Bring the lines to disk and close the file."""
+        if self._file < 0:
+            return
+        descriptor, self._file = self._file, -1
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            raise disk_error(error, self._path) from error
+        finally:
+            os.close(descriptor)
+
+
+def disk_error(error: OSError, path: Path) -> RunError:
+    """Return the error of a file of a run folder that cannot be written, with the way on."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
+    begun = (folder / "run.json").exists()
+    then = f"go on with: creval resume {folder}" if begun else "try again."
+    return RunError(
+        "the disk is full" if full else f"cannot be written: {error.strerror}",
+        where=str(path),
+        cure=f"{'Free some space' if full else 'Mend this'}, then {then}",
+    )
+
+
+def drop_torn_line(path: Path) -> bool:
+    """Cut a last line that a killed process left without its end. Returns whether there was one."""
+    if not path.exists():
+        return False
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        end = size
+        while end > 0:
+            start = max(0, end - 65536)
+            file.seek(start)
+            found = file.read(end - start).rfind(b"\n")
+            if found >= 0:
+                end = start + found + 1
+                break
+            end = start
+        if end == size:
+            return False
+        file.truncate(end)
+        return True
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file, one at a time; a torn last line is left out.
+
+    Raises RunError with file and line where a line in the middle is damaged.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = _DECODE(line.decode())[0]
+            except ValueError as error:
+                raise RunError(
+                    f"a damaged line: {error}", where=f"{path}:{number}", cure="Remove the line, then: creval resume"
+                ) from error
+            yield record
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Give a file beside `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise disk_error(error, path) from error
+
+
+def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
+    """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
+    with _replacing(path) as target, path.open("rb") as source:
+        for line in source:
+            if line.endswith(b"\n") and keep(_DECODE(line.decode())[0]):
+                target.write(line)
+
+
+def write_json(path: Path, data: Mapping[str, Any], secrets: Secrets) -> None:
+    """Write a JSON file whole or not at all (written beside, then renamed). Raises RunError for NaN and a full disk."""
+    try:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise UnstorableError(f"not a number in the data: {error}", where=str(path)) from error
+    with _replacing(path) as file:
+        file.write(secrets.hide((text + "\n").encode("utf-8", "backslashreplace")))

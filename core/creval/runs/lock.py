@@ -1,0 +1,56 @@
+"""One process a run folder: the second is refused, a dead process leaves nothing behind."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+
+from creval.runs.jsonl import disk_error
+from creval.errors import RunError
+
+__all__ = ["LOCK", "RunLock"]
+
+LOCK = ".lock"
+"""The name of the lock's file in a run folder."""
+
+
+class RunLock:
+    """An advisory lock on `<folder>/.lock`, held as long as the process lives.
+
+    The kernel drops it when the process ends, however it ends, so kill -9 never leaves a stale lock. The file holds
+    the process id for the message only. Raises RunError where another process holds it, or the folder
+    cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOCK
+        self._file: int | None = None
+
+    def __enter__(self) -> RunLock:
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise disk_error(error, self._path) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+            os.close(descriptor)
+            raise RunError(
+                f"the run is in use by another process (process id {holder})",
+                where=str(self._path.parent),
+                cure="Wait for it to end, or choose another folder with --output.",
+            ) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        self._file = descriptor
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

@@ -1,0 +1,211 @@
+"""Prompt templates: rendering, and what a template needs of a doc.
+
+The last newline of a template is dropped (so `|` and `|-` in YAML mean the same), the line break after a `{% ... %}`
+and the blanks before it too. Everything else is sent as it is written.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from creval.errors import Problem, TaskError
+from creval.names import nearest
+from creval.tasks.model import PromptMessage
+from creval.tasks.yaml.nodes import KeyPath, format_path
+from creval.types.messages import Message
+
+if TYPE_CHECKING:
+    from jinja2 import Template, nodes
+
+__all__ = ["render", "syntax_problem", "undefined_fields"]
+
+_MARKS = ("{{", "{%", "{#")
+_GUARDS = ("defined", "undefined")
+_DEFAULTS = ("default", "d")
+
+
+def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file: Path) -> list[Message]:
+    """Fill in the templates of a prompt with the fields of a doc.
+
+    Raises TaskError with the template's line (in `file`, where the message knows no file of its own) and the doc's
+    fields where a field is undefined, the template fails, or it outgrows `creval.tasks.templates.environment`'s bounds.
+    """
+    return [Message(message.role, _render(message, fields, file)) for message in messages]
+
+
+def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) -> str:
+    text = message.template
+    if not any(mark in text for mark in _MARKS):
+        return text.removesuffix("\n")
+    try:
+        prepared = _prepared(text)
+    except Exception as error:
+        raise TaskError([_syntax_problem(error, message, file)]) from error
+    if prepared.pieces is not None:
+        try:
+            return "".join([str(fields[piece]) if is_field else piece for is_field, piece in prepared.pieces])
+        except Exception:  # Jinja meets the same fault and says where
+            pass
+    try:
+        return _run(prepared.template, fields)
+    except Exception as error:
+        raise TaskError([_render_problem(error, message, fields, file)]) from error
+
+
+def _run(template: Template, fields: Mapping[str, object]) -> str:
+    from creval.tasks.templates.charges import BUDGET, MAX_STEPS
+    from creval.tasks.templates.environment import MAX_TEXT
+
+    context = template.new_context({**fields, BUDGET: [MAX_STEPS]})
+    size = 0
+    parts: list[str] = []
+    for part in template.root_render_func(context):
+        size += len(part)
+        if size > MAX_TEXT:
+            raise ValueError(f"the prompt is longer than {MAX_TEXT:,} characters")
+        parts.append(part)
+    return "".join(parts)
+
+
+class _Prepared(NamedTuple):
+    """A compiled template. `pieces` is set where it only puts fields between texts: (is it a field, name or text)."""
+
+    template: Template
+    pieces: Sequence[tuple[bool, str]] | None
+
+
+@functools.lru_cache(maxsize=4096)
+def _prepared(source: str) -> _Prepared:
+    from creval.tasks.templates.environment import environment
+
+    jinja = environment()
+    tree = jinja.prepare(source)
+    pieces = _pieces(tree, jinja.globals)
+    return _Prepared(jinja.from_string(jinja.bound(tree)), pieces)
+
+
+def _pieces(tree: nodes.Template, names_taken: Collection[str]) -> Sequence[tuple[bool, str]] | None:
+    from jinja2 import nodes
+
+    pieces = []
+    for output in tree.body:
+        if not isinstance(output, nodes.Output):
+            return None
+        for node in output.nodes:
+            if isinstance(node, nodes.TemplateData):
+                pieces.append((False, node.data))
+            elif isinstance(node, nodes.Name) and node.name not in names_taken and node.name != "self":
+                pieces.append((True, node.name))
+            else:
+                return None
+    return pieces
+
+
+def _render_problem(error: Exception, message: PromptMessage, fields: Mapping[str, object], file: Path) -> Problem:
+    from jinja2.exceptions import UndefinedError
+
+    what = str(error).rstrip(".") or type(error).__name__
+    cure = None
+    if isinstance(error, UndefinedError) and what.endswith("is undefined"):
+        near = nearest(what.split("'")[1], fields)
+        cure = (f"Did you mean {near[0]!r}? " if near else "") + f"The doc has: {', '.join(fields)}."
+    line = _file_line(message, _error_line(error))
+    return Problem(f"the prompt cannot be rendered: {what}", message.file or file, line, cure=cure)
+
+
+def _error_line(error: Exception) -> int:
+    """Return the line of the template at which it failed."""
+    line = 1
+    step = error.__traceback__
+    while step is not None:
+        template = step.tb_frame.f_globals.get("__jinja_template__")
+        if template is not None:
+            line = template.get_corresponding_lineno(step.tb_lineno)
+        step = step.tb_next
+    return line
+
+
+def _file_line(message: PromptMessage, line: int) -> int | None:
+    return None if message.line is None else message.line + line - 1
+
+
+def syntax_problem(message: PromptMessage, file: Path, path: KeyPath = ()) -> Problem | None:
+    """Return what is wrong with a template's syntax, or None."""
+    if not any(mark in message.template for mark in _MARKS):
+        return None
+    try:
+        _prepared(message.template)
+    except Exception as error:  # too deep for Jinja's parser or Python's compiler: they raise what they like
+        return replace(_syntax_problem(error, message, file), path=format_path(path))
+    return None
+
+
+def _syntax_problem(error: Exception, message: PromptMessage, file: Path) -> Problem:
+    from jinja2.exceptions import TemplateSyntaxError
+
+    line, reason = 1, str(error)
+    if isinstance(error, TemplateSyntaxError):
+        line, reason = error.lineno, error.message or ""
+    elif isinstance(error, RecursionError | SyntaxError | MemoryError):
+        reason = "it is nested too deeply"
+    return Problem(f"the template is faulty: {reason.rstrip('.')}", message.file or file, _file_line(message, line))
+
+
+def undefined_fields(
+    messages: Sequence[PromptMessage],
+    fields: Collection[str],
+    file: Path,
+    provided: Collection[str] = (),
+    optional: Collection[str] = (),
+) -> list[Problem]:
+    """Return a problem for every name of a prompt that neither every doc (`fields`) nor the protocol (`provided`) has.
+
+    `optional` are fields that only some docs have. A name that the template itself guards (`is defined`,
+    `| default(...)`) may be absent.
+    """
+    problems = []
+    for message in messages:
+        for name, line in _needed(message.template):
+            if name in fields or name in provided:
+                continue
+            if name in optional:
+                text, cure = f"only some docs have the field {name!r}", "Guard it: {{ name | default('') }}."
+            else:
+                near = nearest(name, [*fields, *provided, *optional])
+                hint = f"Did you mean {near[0]!r}? " if near else ""
+                text, cure = f"no doc has the field {name!r}", f"{hint}The docs have: {', '.join(fields)}."
+            problems.append(Problem(text, message.file or file, _file_line(message, line), cure=cure))
+    return problems
+
+
+def _needed(source: str) -> Sequence[tuple[str, int]]:
+    """Return the names that a template takes from the doc, each with the line of its first use."""
+    if not any(mark in source for mark in _MARKS):
+        return ()
+    from jinja2 import meta, nodes
+
+    from creval.tasks.templates.environment import environment
+
+    jinja = environment()
+    tree = jinja.prepare(source)
+    names = meta.find_undeclared_variables(tree) - set(jinja.globals) - set(_guarded(tree))
+    lines: dict[str, int] = {}
+    for node in tree.find_all(nodes.Name):
+        if node.ctx == "load" and node.name in names:
+            lines.setdefault(node.name, node.lineno)
+    return sorted(lines.items(), key=lambda item: item[1])
+
+
+def _guarded(tree: nodes.Template) -> Iterator[str]:
+    from jinja2 import nodes
+
+    for test in tree.find_all(nodes.Test):
+        if test.name in _GUARDS and isinstance(test.node, nodes.Name):
+            yield test.node.name
+    for applied in tree.find_all(nodes.Filter):
+        if applied.name in _DEFAULTS and isinstance(applied.node, nodes.Name):
+            yield applied.node.name

@@ -1,0 +1,154 @@
+"""Checks data against JSON Schemas (draft 2020-12) and places every fault in the YAML file."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from creval.errors import Problem
+from creval.names import nearest
+from creval.tasks.yaml.nodes import KeyPath, Node, Place, locate, plain, problem_at
+from creval.tasks.yaml.wording import Fault, expected, say, shown
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+__all__ = ["load_schema", "named_validator", "problems_of", "validator_for"]
+
+_MAX_FAULTS = 200
+_MAX_UNKNOWN = 20
+_FOLDER = Path(__file__).parents[2] / "schemas"
+
+
+@functools.cache
+def load_schema(name: str) -> Mapping[str, Any]:
+    """Return the schema `schemas/<name>.schema.json` (task, suite, run, sample, score, results)."""
+    schema: Mapping[str, Any] = json.loads((_FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def validator_for(schema: Mapping[str, Any]) -> Validator:
+    """Return a draft 2020-12 validator that never fetches anything."""
+    from referencing import Registry
+
+    validator: Validator = _validator_class()(schema, registry=Registry())
+    return validator
+
+
+@functools.cache
+def _validator_class() -> Any:
+    from jsonschema import Draft202012Validator, ValidationError, validators
+
+    def unique(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[ValidationError]:
+        # The library compares mixed lists pair by pair; a hostile file could keep it busy for hours.
+        if wanted and isinstance(value, list) and len({_canonical(item) for item in value}) < len(value):
+            yield ValidationError("has non-unique elements")
+
+    extend: Any = validators.extend
+    return extend(Draft202012Validator, {"uniqueItems": unique})
+
+
+def _canonical(value: Any) -> str:
+    """Return one text for all values that JSON Schema calls equal (1 and 1.0 are, 1 and true are not)."""
+    return json.dumps(_integral(value), sort_keys=True)
+
+
+def _integral(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _integral(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_integral(member) for member in value]
+    return value
+
+
+@functools.cache
+def named_validator(name: str) -> Validator:
+    """Return the validator of one of creval's own schemas."""
+    return validator_for(load_schema(name))
+
+
+def problems_of(node: Node, validator: Validator, path: KeyPath = ()) -> Sequence[Problem]:
+    """Check a node that stands at `path`. Every fault is returned, in the order of the file."""
+    faults = [Fault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
+    translation = _Translation(node, path)
+    # Unknown keys first: a misspelt key explains why the right one is missing.
+    for fault in sorted(faults, key=lambda fault: fault.keyword == "required"):
+        translation.add(fault)
+    return sorted(translation.problems.values(), key=lambda p: (str(p.file), p.line or 0, p.column or 0))
+
+
+class _Translation:
+    def __init__(self, root: Node, base: KeyPath) -> None:
+        self.problems: dict[tuple[Any, ...], Problem] = {}
+        self._root = root
+        self._base = base
+        self._suggested: set[tuple[KeyPath, str]] = set()
+
+    def add(self, fault: Fault) -> None:
+        node = locate(self._root, fault.path)
+        path = (*self._base, *fault.path)
+        if fault.of_key:
+            key = str(fault.value)
+            self._note(_key_place(node, key), f"the key {key!r} is not {expected(fault)}", (*path, key))
+        elif fault.keyword in ("additionalProperties", "unevaluatedProperties"):
+            self._unknown_keys(fault, node, path)
+        elif fault.keyword == "required":
+            for key in fault.wanted:
+                if key not in fault.value and (path, key) not in self._suggested:
+                    self._note(node.place, f"the key {key!r} is missing", path, _purpose(fault.schema, key))
+        elif fault.keyword in ("anyOf", "oneOf") and fault.branches:
+            self._no_branch(fault, node, path)
+        else:
+            message, cure = say(fault)
+            self._note(node.place, message, path, cure)
+
+    def _note(self, place: Place, message: str, path: KeyPath, cure: str | None = None) -> None:
+        problem = problem_at(place, message, path, cure)
+        self.problems.setdefault((problem.path, message), problem)
+
+    def _unknown_keys(self, fault: Fault, node: Node, path: KeyPath) -> None:
+        known = list(fault.schema.get("properties", {}))
+        unknown = [key for key in fault.value if key not in known]
+        for key in unknown[_MAX_UNKNOWN:][:1]:
+            self._note(_key_place(node, key), f"{len(unknown) - _MAX_UNKNOWN} more unknown keys", path)
+        for key in unknown[:_MAX_UNKNOWN]:
+            near = nearest(key, known)
+            self._suggested.update((path, name) for name in near[:1])
+            if near:
+                cure = f"Did you mean {near[0]!r}?"
+            else:
+                cure = f"Known keys: {', '.join(known)}." if known else "No key is known here."
+            self._note(_key_place(node, key), f"unknown key {key!r}", (*path, key), cure)
+
+    def _no_branch(self, fault: Fault, node: Node, path: KeyPath) -> None:
+        """Of several allowed forms, report the faults of the one that the data come nearest to."""
+        branches: dict[Any, list[Fault]] = {}
+        for branch, inner in fault.branches:
+            branches.setdefault(branch, []).append(inner)
+        best = min(branches.values(), key=lambda faults: (_is_other_form(faults, fault.path), len(faults)))
+        if _is_other_form(best, fault.path):
+            forms = " or ".join(dict.fromkeys(expected(faults[0]) for faults in branches.values()))
+            self._note(node.place, f"must be {forms}, but is {shown(fault.value)}", path)
+        else:
+            for inner in best:
+                self.add(inner)
+
+
+def _is_other_form(faults: Sequence[Fault], path: KeyPath) -> bool:
+    return any(fault.keyword in ("type", "const", "enum") and fault.path == path for fault in faults)
+
+
+def _key_place(node: Node, key: str) -> Place:
+    member = node.get(key)
+    return member.key if member is not None and member.key is not None else node.place
+
+
+def _purpose(schema: Mapping[str, Any], key: str) -> str | None:
+    about = schema.get("properties", {}).get(key, {}).get("description")
+    return f"It is {about}." if about else None

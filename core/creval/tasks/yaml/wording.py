@@ -1,0 +1,165 @@
+"""Faults found by a JSON Schema, said in plain words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from creval.names import nearest
+from creval.tasks.yaml.nodes import KeyPath
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+__all__ = ["Fault", "expected", "say", "shown"]
+
+_KINDS = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_YAML_1_1_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One error of the validator: the keyword that failed, what it wants, what is there, and where."""
+
+    keyword: str
+    wanted: Any
+    value: Any
+    schema: Mapping[str, Any]
+    path: KeyPath
+    of_key: bool
+    message: str
+    branches: Sequence[tuple[Any, Fault]] = ()
+
+    @classmethod
+    def of(cls, error: ValidationError) -> Fault:
+        schema: Any = error.schema
+        return cls(
+            keyword=str(error.validator),
+            wanted=error.validator_value,
+            value=error.instance,
+            schema=schema if isinstance(schema, Mapping) else {},
+            path=tuple(error.absolute_path),
+            of_key="propertyNames" in error.absolute_schema_path,
+            message=error.message,
+            branches=[(inner.schema_path[0], cls.of(inner)) for inner in error.context or ()],
+        )
+
+
+def say(fault: Fault) -> tuple[str, str | None]:
+    """Return the message and the cure for a fault of a single value."""
+    wording = _WORDINGS.get(fault.keyword)
+    return wording(fault) if wording else (fault.message, None)
+
+
+def expected(fault: Fault) -> str:
+    """Say in a few words what the schema wants."""
+    if fault.keyword == "type":
+        return _kinds(fault.wanted)
+    if fault.keyword in ("enum", "const"):
+        values = fault.wanted if fault.keyword == "enum" else [fault.wanted]
+        return " or ".join(_literal(value) for value in values)
+    if "description" in fault.schema:
+        return str(fault.schema["description"])
+    if fault.keyword == "pattern":
+        return f"a text that matches {fault.wanted}"
+    return f"valid here ({fault.message})"
+
+
+def shown(value: Any) -> str:
+    """Show a value with its kind, cut to one short line."""
+    if value is None:
+        return "empty"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = _literal(value)
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    return f"the text {text!r}" if isinstance(value, str) else text
+
+
+def _literal(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _kinds(wanted: str | Sequence[str]) -> str:
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    return " or ".join(_KINDS.get(name, name) for name in names)
+
+
+Wording = Callable[[Fault], tuple[str, str | None]]
+
+
+def _type(fault: Fault) -> tuple[str, str | None]:
+    value = fault.value
+    names = [fault.wanted] if isinstance(fault.wanted, str) else list(fault.wanted)
+    cure = None
+    if isinstance(value, str) and value.lower() in _YAML_1_1_BOOLEANS and "boolean" in names:
+        cure = "Write true or false."
+    elif isinstance(value, int | float) and names == ["string"]:
+        about = f"It is {fault.schema['description']}. " if "description" in fault.schema else ""
+        cure = f"{about}Put it in quotes."
+    elif isinstance(value, str) and {"integer", "number"} & set(names) and value.replace(".", "", 1).isdigit():
+        cure = "Remove the quotes."
+    return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", cure
+
+
+def _enum(fault: Fault) -> tuple[str, str | None]:
+    values = [_literal(value) for value in fault.wanted]
+    near = nearest(str(fault.value), values)
+    return f"must be {' or '.join(values)}, but is {shown(fault.value)}", f"Did you mean {near[0]!r}?" if near else None
+
+
+def _const(fault: Fault) -> tuple[str, str | None]:
+    return f"must be {_literal(fault.wanted)}, but is {shown(fault.value)}", None
+
+
+def _pattern(fault: Fault) -> tuple[str, str | None]:
+    return f"{shown(fault.value)} is not {expected(fault)}", None
+
+
+def _twice(fault: Fault) -> tuple[str, str | None]:
+    return "holds the same value twice", "Remove one of the two."
+
+
+def _bound(words: str) -> Wording:
+    return lambda fault: (f"must be {words} {fault.wanted}, but is {shown(fault.value)}", None)
+
+
+def _size(words: str, thing: str) -> Wording:
+    def word(fault: Fault) -> tuple[str, str | None]:
+        if words == "at least" and fault.wanted == 1:
+            return "must not be empty", None
+        return f"must hold {words} {fault.wanted} {thing}, but holds {len(fault.value)}", None
+
+    return word
+
+
+_WORDINGS: Mapping[str, Wording] = {
+    "type": _type,
+    "enum": _enum,
+    "const": _const,
+    "pattern": _pattern,
+    "minimum": _bound("at least"),
+    "maximum": _bound("at most"),
+    "exclusiveMinimum": _bound("above"),
+    "exclusiveMaximum": _bound("below"),
+    "multipleOf": _bound("a multiple of"),
+    "minLength": _size("at least", "characters"),
+    "maxLength": _size("at most", "characters"),
+    "minItems": _size("at least", "items"),
+    "maxItems": _size("at most", "items"),
+    "minProperties": _size("at least", "keys"),
+    "maxProperties": _size("at most", "keys"),
+    "uniqueItems": _twice,
+}

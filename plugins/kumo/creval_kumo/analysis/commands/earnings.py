@@ -1,0 +1,57 @@
+"""`creval analyse kumo-earnings`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from creval.errors import UnknownNameError
+from creval.runs.folder import RunFolder
+from creval.types.components import AnalysisOutput, FieldSpec
+from creval_kumo.analysis.output import write_csv, write_json
+from creval_kumo.analysis.plays import need_runs, read_plays
+from creval_kumo.play.earnings import COUNTS, earnings
+
+__all__ = ["EarningsAnalysis"]
+
+_COLUMNS = ("player", "run", "games", "success rate", "actions", "earnings", "seconds a choice")
+
+
+class EarningsAnalysis:
+    """Kind `analysis`: what each player earned by the formula of the paper's study; a run is one task set."""
+
+    def options(self) -> Sequence[FieldSpec]:
+        """Return the options of `creval analyse kumo-earnings`."""
+        return (
+            FieldSpec("count", "string", COUNTS[0], f"How actions are counted: {' or '.join(COUNTS)}."),
+            FieldSpec("output", "file", None, "Folder for CSV and JSON."),
+        )
+
+    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
+        """Compute the earnings of each run."""
+        count = str(options.get("count") or COUNTS[0])
+        if count not in COUNTS:
+            raise UnknownNameError("count of actions", count, COUNTS, where="--count")
+        rows = [_row(run, count) for run in need_runs(runs)]
+        data = {"count": count, "results": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
+        files: list[str] = []
+        if options.get("output"):
+            folder = Path(str(options["output"]))
+            files = [write_csv(folder / "earnings.csv", _COLUMNS, rows), write_json(folder / "earnings.json", data)]
+        notes = [
+            f"25 + success rate x 15 - actions x 0.1, actions summed over the run ({count}). Seconds a choice: the "
+            "median; the study excluded those who answered at random in a very short time."
+        ]
+        return AnalysisOutput("Earnings", _COLUMNS, rows, notes, files, data)
+
+
+def _row(run: str, count: str) -> tuple[Any, ...]:
+    plays = list(read_plays([run]))
+    folder = RunFolder.open(Path(run))
+    tasks = [str(task["task"]) for task in folder.read_manifest()["tasks"]]
+    found = earnings((score for task in tasks for score in folder.read_scores(task)), count)
+    seconds = [second for play in plays for second in play.seconds]
+    middle = median(seconds) if seconds else None
+    return plays[0].model, Path(run).name, found.games, found.success_rate, found.actions, found.total, middle

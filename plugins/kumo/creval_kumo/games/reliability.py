@@ -1,0 +1,61 @@
+"""How far results can be relied on: 1 in the paper's game, less in the probabilistic variant.
+
+Source: paper 002, Discussion: "probabilistic reasoning (by using probabilistic rule-out relationships)". The paper only
+names it; what it means here is defined in `creval_kumo.games.belief`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from creval.errors import UsageError
+
+__all__ = ["DECIMALS", "exact_reliability", "need_certain", "need_uncertain", "percent", "reliability_fault"]
+
+DECIMALS = 4
+"""Decimals that a reliability may have: the book tells the number, and a player must be able to reckon with it."""
+
+
+def reliability_fault(value: object) -> str | None:
+    """Say why a value is no reliability, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        return f"the reliability {value!r} is no number above 0 and up to 1"
+    return f"the reliability {value!r} has more than {DECIMALS} decimals" if round(value, DECIMALS) != value else None
+
+
+def exact_reliability(value: float) -> Fraction:
+    """Return the number as written: 0.8 is 4/5, not the float nearest to it. Raises UsageError for none."""
+    fault = reliability_fault(value)
+    if fault is not None:
+        raise UsageError(fault)
+    return Fraction(str(value))
+
+
+def percent(share: Fraction) -> str:
+    """Return a share in per cent, exact: `80%`, `12.5%`."""
+    return f"{float(share * 100):.{DECIMALS}f}".rstrip("0").rstrip(".") + "%"
+
+
+_NO_OPTIMUM = "optimal play in the sense of Algorithm 3, which counts the truths left, is not defined"
+
+
+def need_certain(reliability: float, where: str, so: str = _NO_OPTIMUM) -> None:
+    """Raise UsageError where results do not rule truths out for certain; `so` says what follows from that."""
+    if reliability != 1:
+        raise UsageError(
+            f"results of this game are not certain (reliability {reliability}): they rule no truth out, so {so}",
+            where=where,
+            cure="Use games of reliability 1 here; play and score these with kumo_probabilistic, or a task that "
+            "includes it.",
+        )
+
+
+def need_uncertain(reliability: float, where: str) -> None:
+    """Raise UsageError where results are certain: they are chosen to single out a truth, not drawn by chance."""
+    if reliability == 1:
+        raise UsageError(
+            "results of this game are certain (reliability 1), so no probabilities belong to them",
+            where=where,
+            cure="Play and score it with kumo or another task that includes kumo/kumo; or make games with a "
+            "reliability below 1.",
+        )

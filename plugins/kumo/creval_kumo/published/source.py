@@ -1,0 +1,71 @@
+"""Source `kumo_published`: the games of the paper, with their knowledge books, as docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from creval.data.mirror import offline_cure
+from creval.data.options import DataOptions
+from creval.data.rows import ListRows, Rows
+from creval_kumo.domains.faults import DomainError
+from creval_kumo.published.authors_files import AuthorsFiles
+from creval_kumo.published.files import ADDRESS, COMMIT, SIZES, PublishedFiles
+from creval_kumo.published.reading import to_domain, to_instance
+from creval_kumo.task.datasets import game_doc
+
+__all__ = ["cache_of", "open_published", "published_docs"]
+
+Difficulty = Literal["easy", "hard"]
+
+
+def cache_of(options: DataOptions) -> Path:
+    """Return the folder that keeps the authors' files."""
+    return options.cache / "data" / f"kumo-{COMMIT[:12]}"
+
+
+def open_published(
+    domains: Sequence[str] | str,
+    difficulty: Difficulty = "easy",
+    faulty: Literal["refuse", "skip"] = "refuse",
+    url: str = ADDRESS,
+    *,
+    base: Path,
+    options: DataOptions,
+) -> Rows:
+    """Return the published games of some domains (`all`: of every one), 50 each, domain by domain.
+
+    The files are fetched once, checked by their sha256 and kept in the cache. `url` is where the repository's files are
+    served, for a copy of one's own. `faulty="skip"` leaves out what cannot be played as published; which games these
+    are is always the same, since the files are pinned.
+
+    Raises DataError (see `PublishedFiles.fetch`), UnknownNameError, and DomainError at a faulty game or domain.
+    """
+    files = PublishedFiles(cache_of(options), url, options.offline, offline_cure(options))
+    names = files.names(domains, difficulty)
+    authors = files.fetch(names, difficulty)
+    skipped: list[str] | None = [] if faulty == "skip" else None
+    docs = [doc for name in names for doc in published_docs(authors, name, difficulty, skipped)]
+    return ListRows(docs, f"published {difficulty} games of KUMO")
+
+
+def published_docs(
+    files: AuthorsFiles, name: str, difficulty: str, skipped: list[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the games of a domain as the fields of docs.
+
+    Faulty ones are refused (DomainError), or left out and told in `skipped`, where that is given.
+    """
+    published = to_domain(files.configuration(name), name)
+    if skipped is None and published.faults:
+        raise DomainError(published.faults, where=name, cure="Keep its sound games only: --skip-faulty (faulty: skip)")
+    for row in files.instances(name, *SIZES[difficulty]):
+        instance, faults = to_instance(row, published, f"{name}, seed {row['seed']}")
+        if not faults:
+            yield game_doc(instance, published.domain)
+        elif skipped is None:
+            cure = "Leave such games out: --skip-faulty (faulty: skip)"
+            raise DomainError(faults, where=f"{name}, seed {row['seed']}", cure=cure)
+        else:
+            skipped.append(f"{name}, seed {row['seed']}: {'; '.join(str(fault) for fault in faults)}")

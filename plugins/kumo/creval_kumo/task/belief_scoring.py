@@ -1,0 +1,54 @@
+"""Scorer `kumo_belief`: success and soundness in games whose results are evidence only (reliability below 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from creval.types.components import Context, Scorable, Score
+from creval_kumo.games.belief import attainable, most_probable, posterior
+from creval_kumo.games.instance import Instance
+from creval_kumo.games.reliability import need_uncertain
+
+__all__ = ["KumoBelief"]
+
+
+class KumoBelief:
+    """Scores a game of reliability below 1 (see `creval_kumo.games.belief`).
+
+    - `success`: 1 where the valid truth was named, else 0.
+    - `tests`: actions taken, repeats included; the prediction is not one.
+    - `posterior`: probability of the named truth given exactly what was seen before it was named. For any player its
+      mean is that of `success` but for chance, with a smaller error. A game without a prediction has none.
+    - `most_probable`: 1 where a truth was named and no other was more probable given what was seen, else 0. Luck has
+      no part in it.
+    - `attainable`: highest probability of a truth after all actions of the game; its mean is the success rate that the
+      best player can expect. It does not depend on the play.
+    - `parse_error`: 1 where the game ended with an answer that could not be read, was cut or was declined.
+
+    There is no relative action count: Algorithm 3's E[S] counts the truths that are left, and here all of them are.
+    """
+
+    scores_failures = True
+
+    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+        """Return the scores of each game; one that ended early counts as a failure.
+
+        Raises UsageError for games of certain results.
+        """
+        return [self._score(item) for item in items]
+
+    def _score(self, item: Scorable) -> Score:
+        game, outcome = Instance.from_doc(item.doc), item.outcome
+        need_uncertain(game.reliability, f"{item.key.task}, doc {item.key.doc}")
+        taken, named = list(outcome.get("tests", ())), outcome.get("prediction")
+        beliefs = posterior(game, taken)
+        scores = {
+            "success": float(named in game.valid_truths),
+            "tests": float(len(taken)),
+            "most_probable": float(named in most_probable(beliefs)),
+            "attainable": float(attainable(game)),
+            "parse_error": float(outcome.get("end") in ("unparsed", "unfinished")),
+        }
+        if named is not None:
+            scores["posterior"] = float(beliefs[named])
+        return Score(scores, {"posterior": {truth: float(p) for truth, p in beliefs.items()}, "prediction": named})

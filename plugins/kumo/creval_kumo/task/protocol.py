@@ -1,0 +1,73 @@
+"""Protocol `kumo.game`: the model takes actions, sees outcomes, and predicts the truth.
+
+Source: paper 002, "KUMO benchmark", and the released evaluation: at most 50 turns; a name that is neither an action
+nor a truth ends the game as unparsed; an action may be repeated and counts again; the history keeps what was
+observed, not the instruction of each round.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+from creval.types.components import Session
+from creval.types.messages import Message
+from creval_kumo.games.instance import Instance
+from creval_kumo.games.reliability import need_certain, need_uncertain
+from creval_kumo.games.simulator import MAX_TURNS, Play
+
+__all__ = ["Game"]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """Plays one game. Reports `tests` (actions in order), `prediction` (None without one) and `end`.
+
+    `certain` says which games the task's prompts and scorer are made for: those whose results rule truths out for
+    certain, or those of a reliability below 1. The others are refused before the model is asked.
+    """
+
+    expected_calls: ClassVar[int] = 4
+    """Turns of a game, for estimates: the published games of all models took 3.7 (easy) and 6.4 (hard) on average."""
+
+    max_turns: int = MAX_TURNS
+    certain: bool = True
+
+    async def run(self, session: Session) -> None:
+        """Play until a truth is predicted, an answer cannot be read, or the turns run out.
+
+        Raises UsageError where the game is not of the kind that the task is made for, DomainError where its
+        observations do not leave exactly the valid truths (or, of uncertain results, no probabilities belong to it).
+        """
+        game = Instance.from_doc(session.doc.fields)
+        (need_certain if self.certain else need_uncertain)(game.reliability, f"doc {session.doc.id}")
+        game.check()  # games may come from any file: an unsound one is refused instead of scored
+        play = Play(game, max_turns=self.max_turns)
+        history = session.prompt("system")
+        shown = session.prompt("begin")
+        session.report(tests=[], prediction=None, end="unfinished")
+        while play.ending is None:
+            reply = await session.ask([*history, *_joined(shown if play.tests else [], session.prompt("round"))])
+            session.report(last_answer=reply.text)
+            history = [*history, *shown, Message("assistant", reply.text)]
+            parsed = session.parse(reply.text)
+            play = play.move(str(parsed.value) if parsed.ok else None)
+            session.report(tests=list(play.tests), prediction=play.prediction, end=play.ending or "unfinished")
+            if play.ending == "predicted":
+                session.answer(reply.text)
+            elif play.ending == "unparsed":
+                session.unparsed(parsed.reason or _no_such_name(parsed.value))
+            elif play.ending is None:
+                observation = json.dumps(play.observation, ensure_ascii=False)
+                shown = session.prompt("observation", action=play.tests[-1], observation=observation)
+
+
+def _no_such_name(value: object) -> str:
+    return f"{str(value)[:120]!r} is neither an action nor a truth of the game"
+
+
+def _joined(first: list[Message], second: list[Message]) -> list[Message]:
+    """Put two user messages into one: what was observed, a blank line, the instruction of the round."""
+    text = "\n\n".join(message.content for message in [*first, *second])
+    return [Message("user", text)]
