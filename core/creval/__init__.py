@@ -5,11 +5,13 @@ The names below are the whole public Python API; everything is imported on first
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
     from creval.errors import CrevalError
+
+    __version__: str
 
 __all__ = ["CrevalError", "RunOptions", "RunResult", "__version__", "run"]
 
@@ -21,14 +23,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562)."""
-    import importlib
+if not TYPE_CHECKING:
 
-    if name == "__version__":
-        from importlib.metadata import version
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first asked for (PEP 562)."""
+        import importlib
 
-        return version("creval")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'creval' has no attribute {name!r}")
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("creval")
+        if name in _HOMES:
+            return getattr(importlib.import_module(_HOMES[name]), name)
+        raise AttributeError(f"module 'creval' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        """List the public names, imported or not."""
+        return sorted({*globals(), *__all__})

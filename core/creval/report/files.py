@@ -1,18 +1,22 @@
-"""Files that the user named: text, lines, and tables as CSV, each written whole or not at all."""
+"""Files that the user named: text, lines, tables as CSV and data as JSON, each written whole or not at all."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from creval.errors import UsageError
 
-__all__ = ["csv_text", "unwritable", "write_lines", "write_text"]
+__all__ = ["csv_text", "plain_data", "unwritable", "write_csv", "write_json", "write_lines", "write_text"]
 
 
 def unwritable(error: OSError, path: Path) -> UsageError:
@@ -53,10 +57,38 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
+def plain_data(value: Any) -> Any:
+    """Return a result as plain data: dataclasses become mappings, dates texts, a number that is not finite None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, date):
+        return value.isoformat()
+    return value
+
+
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as CSV; None is an empty cell, floats keep every digit that tells them apart."""
+    """Return a table as CSV.
+
+    None and numbers that are not finite are empty cells, floats keep every digit that tells them apart.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    writer.writerows(["" if cell is None else cell for cell in map(plain_data, row)] for row in rows)
     return out.getvalue()
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    """Write a table as `csv_text` renders it, and return its path. Raises UsageError where that cannot be."""
+    return write_text(path, csv_text(columns, rows))
+
+
+def write_json(path: Path, data: Any) -> Path:
+    """Write data (made plain by `plain_data`) as JSON, and return its path. Raises UsageError where that cannot be."""
+    return write_text(path, json.dumps(plain_data(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n")

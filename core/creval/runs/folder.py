@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from creval.errors import RunError
 from creval.runs.codec import read_key, read_sample, read_score
 from creval.runs.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
 from creval.runs.lock import LOCK
 from creval.runs.secrets import Secrets
-from creval.errors import RunError
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
 __all__ = ["DoneKeys", "RunFolder", "file_name"]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from creval.runs.secrets import Secrets
 from creval.errors import RunError
+from creval.runs.secrets import Secrets
 
 __all__ = [
     "Appender",

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-from creval.runs.jsonl import disk_error
 from creval.errors import RunError
+from creval.runs.jsonl import disk_error
 
 __all__ = ["LOCK", "RunLock"]
 

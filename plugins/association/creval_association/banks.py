@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
-from creval.types.sample import Doc
+from creval.plugin import Doc
 
 __all__ = ["DratAnchors", "read_jsonl"]
 

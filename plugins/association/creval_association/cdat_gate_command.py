@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import DataError, RunError, UsageError
-from creval.runs.folder import RunFolder
-from creval.runs.jsonl import read_lines
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import AnalysisOutput, DataError, FieldSpec, RunError, RunFolder, UsageError, read_lines
 from creval_association.cdat_gate import GateResult, gated_scores, judge, random_appropriateness
 from creval_association.lookup import Lookup
 
@@ -127,9 +124,7 @@ def _by_cue(rows: Sequence[tuple[str, float, float]]) -> tuple[list[float], list
 
 def _baseline(cues: Sequence[str], spec: str, chosen: Mapping[str, Any]) -> tuple[np.ndarray, str, str]:
     """Return appropriateness of random nouns, the embedding's and the pool's full names."""
-    from creval.plugins.loader import load_plugins
-    from creval.resources.opening import open_resource
-    from creval.resources.options import ResourceOptions
+    from creval.plugin import ResourceOptions, load_plugins, open_resource
     from creval_association.nouns import open_nouns
 
     options = ResourceOptions(offline=bool(chosen["offline"]))

@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from creval.parsing.json_values import JsonArray, JsonObject
-from creval.types.components import Parsed, Session
+from creval.plugin import JsonArray, JsonObject, Parsed, Session
 from creval_association.word_list import WordList
 
 __all__ = ["PaceChain", "PaceProtocol", "read_entries"]

@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from creval.errors import ScoringError
-from creval.types.components import Embedding
+from creval.plugin import Embedding, ScoringError
 from creval_association.geometry import unit
 
 __all__ = ["Lookup"]

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from creval.errors import DataError, MissingPartError, UnknownNameError
-from creval.resources.options import ResourceOptions
-from creval.resources.wordlists import WordList
+from creval.plugin import DataError, MissingPartError, ResourceOptions, UnknownNameError, WordList
 
 __all__ = ["open_english", "open_nouns"]
 

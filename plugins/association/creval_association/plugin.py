@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugins import hookimpl
+from creval.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from creval.plugins.registry import Registry
+    from creval.plugin import Registry
 
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
 

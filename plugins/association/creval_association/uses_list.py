@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from creval.parsing.list_marks import straighten, strip_marks, strip_quotes
-from creval.types.components import Parsed
+from creval.plugin import Parsed, straighten, strip_marks, strip_quotes
 from creval_association.word_list import WordList
 
 __all__ = ["UsesList"]

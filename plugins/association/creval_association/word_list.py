@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.parsing.json_values import JsonArray
-from creval.parsing.list_marks import has_mark, straighten, strip_marks, strip_quotes
-from creval.types.components import Parsed
+from creval.plugin import JsonArray, Parsed, has_mark, straighten, strip_marks, strip_quotes
 
 __all__ = ["WordList"]
 

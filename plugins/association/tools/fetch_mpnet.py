@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from creval.errors import CrevalError
+from creval.plugin import CrevalError
 from creval_embedded.fetch import fetch_mpnet
 
 if __name__ == "__main__":

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from creval.errors import MissingPartError, UnknownNameError
-from creval.resources.local_models import file_digest
-from creval.resources.options import ResourceOptions
-from creval.types.components import Embedding
+from creval.plugin import Embedding, MissingPartError, ResourceOptions, UnknownNameError, file_digest
 from creval_embedded.parts import MINILM
 
 __all__ = ["SentenceEncoder", "open_embedding"]

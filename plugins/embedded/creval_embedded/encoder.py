@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import MissingPartError, UsageError
+from creval.plugin import MissingPartError, UsageError
 from creval_embedded.weights import read_safetensors
 
 __all__ = ["NumpyEncoder"]

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import click
 
-from creval.caches import cache_folder
-from creval.errors import DataError, MissingPartError
-from creval.resources.local_models import file_digest
+from creval.plugin import DataError, MissingPartError, cache_folder, file_digest
 
 __all__ = ["MPNET", "fetch", "fetch_mpnet"]
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from creval.errors import MissingPartError, ScoringError
-from creval.resources.local_models import file_digest
+from creval.plugin import MissingPartError, ScoringError, file_digest
 from creval_embedded.parts import GLOVE
 
 __all__ = ["PackagedGlove"]

@@ -6,7 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-from creval.errors import MissingPartError
+from creval.plugin import MissingPartError
 
 __all__ = ["GLOVE", "MINILM", "RUNTIME", "SMOLLM2", "Part", "runtime"]
 

@@ -10,11 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from creval.errors import FatalModelError, MissingPartError, ModelError, UnknownNameError
-from creval.models.options import ProviderOptions
-from creval.models.traits import ProviderTraits
-from creval.resources.local_models import file_digest
-from creval.types.messages import Completion, GenerateRequest, Reply, Usage
+from creval.plugin import (
+    Completion,
+    FatalModelError,
+    GenerateRequest,
+    MissingPartError,
+    ModelError,
+    ProviderOptions,
+    ProviderTraits,
+    Reply,
+    UnknownNameError,
+    Usage,
+    file_digest,
+)
 from creval_embedded import parts
 from creval_embedded.stream import Gathered
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.errors import FatalModelError, ModelError
-from creval.types.messages import Completion, TokenLogprob, Usage
+from creval.plugin import Completion, FatalModelError, ModelError, TokenLogprob, Usage
 
 __all__ = ["Gathered"]
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugins import hookimpl
-from creval.plugins.registry import Registry
+from creval.plugin import Registry, hookimpl
 
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
 

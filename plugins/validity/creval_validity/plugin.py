@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from creval.plugins import hookimpl
+from creval.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from creval.plugins.registry import Registry
+    from creval.plugin import Registry
 
 
 @hookimpl

@@ -15,19 +15,19 @@ def reproduce(csv_path: str | None, as_json: bool) -> None:
     import json
     from pathlib import Path
 
+    from creval.plugin import plain_data
     from creval_validity.analyses.reproduction import reproduce_table1
-    from creval_validity.output.export import plain, write_csv
     from creval_validity.output.rows import comparison_rows
 
     comparisons = reproduce_table1()
     rows = comparison_rows(comparisons)
     if as_json:
-        click.echo(json.dumps(plain(comparisons), indent=2, allow_nan=False))
+        click.echo(json.dumps(plain_data(comparisons), indent=2, allow_nan=False))
     else:
-        from creval.report.tables import print_table
+        from creval.plugin import print_table
 
         shown = ("test", "benchmark", "criterion", "n", "printed", "recomputed", "difference", "p", "cause")
         places = [rows.columns.index(name) for name in shown]
         print_table(rows.title, shown, [[row[place] for place in places] for row in rows.rows])
     if csv_path:
-        click.echo(f"written: {write_csv(Path(csv_path), rows)}", err=as_json)
+        click.echo(f"written: {rows.write(Path(csv_path))}", err=as_json)

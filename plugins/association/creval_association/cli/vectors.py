@@ -7,10 +7,7 @@ from pathlib import Path
 
 import click
 
-from creval.caches import cache_folder
-from creval.errors import UsageError
-from creval.resources.vector_build import build_store
-from creval.resources.vector_store import list_stores, store_folder
+from creval.plugin import UsageError, build_store, cache_folder, list_stores, store_folder
 
 __all__ = ["vectors"]
 

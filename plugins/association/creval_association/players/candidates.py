@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.errors import UsageError
-from creval.types.components import Context
+from creval.plugin import Context, UsageError
 
 __all__ = ["CandidatePool", "Candidates"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from creval.types.components import Turn
+from creval.plugin import Turn
 from creval_association.gate import Gate, Utility, null_pool
 from creval_association.lookup import Lookup
 from creval_association.players.candidates import CandidatePool

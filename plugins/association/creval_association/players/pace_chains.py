@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from creval.types.components import Turn
+from creval.plugin import Turn
 from creval_association.lookup import Lookup
 from creval_association.players.candidates import CandidatePool
 from creval_association.players.greedy import greedy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from creval.types.components import Turn
+from creval.plugin import Turn
 
 __all__ = ["RandomNouns"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.types.components import Turn
+from creval.plugin import Turn
 
 __all__ = ["RandomNoun", "Solution"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from creval.types.components import Turn
+from creval.plugin import Turn
 from creval_association.lookup import Lookup
 from creval_association.players.candidates import CandidatePool
 

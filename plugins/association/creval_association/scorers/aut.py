@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 from creval_association.lookup import Lookup
 
 __all__ = ["Aut"]

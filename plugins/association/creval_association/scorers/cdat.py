@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 from creval_association.geometry import mean_pairwise_distance
 from creval_association.lookup import Lookup
 from creval_association.words import plain_words

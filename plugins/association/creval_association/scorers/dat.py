@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 from creval_association.geometry import mean_pairwise_distance
 from creval_association.lookup import Lookup
 from creval_association.validation import Variant, valid_words

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from creval.errors import ScoringError
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score, ScoringError
 from creval_association.gate import Gate, Utility, null_pool
 from creval_association.geometry import mean_pairwise_distance
 from creval_association.lookup import Lookup

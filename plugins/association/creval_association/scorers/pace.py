@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from creval.errors import ScoringError
-from creval.types.components import Context, Embedding, Scorable, Score
+from creval.plugin import Context, Embedding, Scorable, Score, ScoringError
 from creval_association.geometry import chain_distance, unit
 from creval_association.lookup import Lookup
 

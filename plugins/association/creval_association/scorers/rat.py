@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 
 __all__ = ["Rat"]
 

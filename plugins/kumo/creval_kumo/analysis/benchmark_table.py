@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 
 __all__ = ["BenchmarkTable", "match_models", "read_benchmarks"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from creval.types.components import FieldSpec
+from creval.plugin import FieldSpec
 from creval_kumo.domains import PAPER_DOMAINS, domain_names, load_domain
 from creval_kumo.domains.domain import Domain
 from creval_kumo.domains.domain_file import load_domain_file

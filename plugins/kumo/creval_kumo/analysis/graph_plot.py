@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from creval.plugin import COLOURS
 from creval_kumo.analysis.graph import DomainGraph
 from creval_kumo.analysis.graph_layout import layout
-from creval_kumo.analysis.output import COLOURS, figure, save_figure
+from creval_kumo.analysis.output import FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,23 +30,23 @@ class Picture:
     modularity: float | None
 
 
-def plot_graph(picture: Picture, base: Path, seed: int) -> list[str]:
+def plot_graph(picture: Picture, base: Path, seed: int) -> list[Path]:
     """Write one graph with the names of its truths as PNG and SVG; returns the paths."""
-    with figure(1, 1, 10.5, 8.5) as (drawn, axes):
+    with FIGURES.draw(1, 1, 10.5, 8.5) as (drawn, axes):
         _draw(axes[0], picture, seed, names=True)
-        return save_figure(drawn, base)
+        return FIGURES.save(drawn, base)
 
 
-def plot_overview(pictures: Sequence[Picture], base: Path, seed: int) -> list[str]:
+def plot_overview(pictures: Sequence[Picture], base: Path, seed: int) -> list[Path]:
     """Write all graphs side by side, without names, as the paper has them."""
     columns = min(5, len(pictures))
     rows = -(-len(pictures) // columns)
-    with figure(rows, columns, 2.9 * columns, 3.0 * rows) as (drawn, axes):
+    with FIGURES.draw(rows, columns, 2.9 * columns, 3.0 * rows) as (drawn, axes):
         for axis, picture in zip(axes, pictures, strict=False):
             _draw(axis, picture, seed, names=False)
         for axis in axes[len(pictures) :]:
             axis.set_axis_off()
-        return save_figure(drawn, base)
+        return FIGURES.save(drawn, base)
 
 
 def _draw(axis: Axes, picture: Picture, seed: int, names: bool) -> None:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from creval.errors import RunError, UsageError
-from creval.runs.folder import RunFolder
-from creval.types.sample import Sample, SampleScore, Status
+from creval.plugin import RunError, RunFolder, Sample, SampleScore, Status, UsageError
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.games.reliability import need_certain
 

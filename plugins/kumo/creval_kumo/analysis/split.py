@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.domains.domain import Action, Domain, Outcome
 

@@ -10,10 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.errors import FatalModelError
-from creval.models.model import Model
-from creval.types.messages import GenerateRequest, Message, Origin
-from creval.types.sample import SampleKey
+from creval.plugin import FatalModelError, GenerateRequest, Message, Model, Origin, SampleKey
 from creval_kumo.augment.prompting import text
 
 __all__ = ["MAX_CONTINUATIONS", "Augmenter", "joined"]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from creval.errors import DataError
-from creval.types.messages import Message
+from creval.plugin import DataError, Message
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.prompting import fill
 from creval_kumo.books.book import chance_rule

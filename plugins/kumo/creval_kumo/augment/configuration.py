@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from creval.types.messages import Message
+from creval.plugin import Message
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.blocks import data_part
 from creval_kumo.augment.prompting import fill, text

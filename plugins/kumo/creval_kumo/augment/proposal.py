@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import DataError
-from creval.types.messages import Message
+from creval.plugin import DataError, Message
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.blocks import data_part
 from creval_kumo.augment.prompting import fill, text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from creval.models.model import Model
+    from creval.plugin import Model
 
 __all__ = ["augmenter_options", "generation", "run_with_model"]
 
@@ -40,17 +40,14 @@ def augmenter_options(required: bool) -> Callable[[Command], Command]:
 
 def generation(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the generation settings. Without any the provider's defaults hold, as in the paper."""
-    from creval.cli.values import settings
+    from creval.plugin import settings
 
     return {name: value for name, value in settings(given["generation"], "--generation").items() if value is not None}
 
 
 def run_with_model(given: Mapping[str, Any], work: Callable[[Model], Awaitable[Result]]) -> Result:
     """Open the augmenter, let `work` ask it, close it, and return what came of it."""
-    from creval.models.budget import Budget
-    from creval.models.opening import open_model
-    from creval.models.options import ModelOptions
-    from creval.plugins.loader import load_plugins
+    from creval.plugin import Budget, ModelOptions, load_plugins, open_model
 
     options = ModelOptions(
         base_url=given["base_url"],

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.errors import DataError
+from creval.plugin import DataError
 from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
 from creval_kumo.cli.shared import json_line, output_option, read_lines, write_lines
 
 if TYPE_CHECKING:
-    from creval.models.model import Model
+    from creval.plugin import Model
     from creval_kumo.augment.book_writing import WrittenBook
     from creval_kumo.domains.domain import Domain
     from creval_kumo.games.instance import Instance

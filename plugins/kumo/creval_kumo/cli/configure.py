@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.errors import DataError, UnknownNameError
-from creval.report.files import write_text
+from creval.plugin import DataError, UnknownNameError, write_text
 from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
 from creval_kumo.cli.shared import read_lines
 
 if TYPE_CHECKING:
-    from creval.models.model import Model
+    from creval.plugin import Model
     from creval_kumo.augment.proposal import Proposal
     from creval_kumo.domains.domain import Domain
 

@@ -11,7 +11,7 @@ from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_mo
 from creval_kumo.cli.shared import json_line, output_option, write_lines
 
 if TYPE_CHECKING:
-    from creval.models.model import Model
+    from creval.plugin import Model
     from creval_kumo.augment.proposal import Proposal
 
 __all__ = ["propose"]

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from creval.errors import DataError
-from creval.report import files
+from creval.plugin import DataError
+from creval.plugin import write_lines as write_file
 from creval_kumo.domains import load_domain
 from creval_kumo.domains.domain import Domain
 from creval_kumo.games.generation import Settings, counterfactual
@@ -75,9 +75,9 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 
 def write_lines(output: Path | None, lines: Iterable[str]) -> int:
-    """Write lines to a file (see `creval.report.files`) or to the terminal; return how many. Raises UsageError."""
+    """Write lines to a file (see `creval.plugin`) or to the terminal; return how many. Raises UsageError."""
     if output is not None:
-        return files.write_lines(output, lines)
+        return write_file(output, lines)
     count = 0
     for line in lines:
         click.echo(line, nl=False)

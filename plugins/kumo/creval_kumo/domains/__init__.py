@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-from creval.errors import UnknownNameError, UsageError
+from creval.plugin import UnknownNameError, UsageError
 from creval_kumo.domains.domain import Domain
 from creval_kumo.domains.domain_file import load_domain_file
 from creval_kumo.domains.rules import FILE_RULES

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from creval.errors import DataError
+from creval.plugin import DataError
 
 __all__ = ["DomainError", "Fault", "FaultKind"]
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from creval.names import nearest
+from creval.plugin import nearest
 from creval_kumo.domains.domain import Action, Domain, Interval
 from creval_kumo.domains.faults import Fault, FaultKind
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_kumo.bits import bits
 from creval_kumo.domains.domain import Domain, Outcome
 from creval_kumo.games.cover import Candidate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 
 __all__ = ["DECIMALS", "exact_reliability", "need_certain", "need_uncertain", "percent", "reliability_fault"]
 

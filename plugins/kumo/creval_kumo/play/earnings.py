@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from creval.types.sample import SampleScore
+from creval.plugin import SampleScore
 
 __all__ = ["COUNTS", "Earnings", "earnings"]
 

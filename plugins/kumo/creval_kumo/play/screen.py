@@ -10,9 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.types.messages import GenerateRequest
-from creval.types.sample import SampleScore
-from creval.types.screens import Choice, ChoiceGroup, Past, View
+from creval.plugin import Choice, ChoiceGroup, GenerateRequest, Past, SampleScore, View
 from creval_kumo.games.instance import Instance
 from creval_kumo.play.earnings import earnings
 from creval_kumo.play.shown import shown_observation

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.errors import DataError, UnknownNameError
+from creval.plugin import DataError, UnknownNameError
 from creval_kumo.published.literal import LiteralError, Reader, Token
 
 __all__ = ["AuthorsFiles"]

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from creval.data.checksum import sha256_of
-from creval.data.download import download
-from creval.errors import DataError, UnknownNameError
+from creval.plugin import DataError, UnknownNameError, download, sha256_of
 from creval_kumo.domains import listed
 from creval_kumo.published.authors_files import AuthorsFiles
 

@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.errors import DataError
+from creval.plugin import DataError
 from creval_kumo.domains.domain import Action, Domain, Interval, Noun, Outcome, State, Truth
 from creval_kumo.domains.faults import DomainError, Fault, FaultKind
 from creval_kumo.domains.rules import PLAYABLE_RULES, find_faults

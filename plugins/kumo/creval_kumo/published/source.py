@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.data.mirror import offline_cure
-from creval.data.options import DataOptions
-from creval.data.rows import ListRows, Rows
+from creval.plugin import DataOptions, ListRows, Rows, offline_cure
 from creval_kumo.domains.faults import DomainError
 from creval_kumo.published.authors_files import AuthorsFiles
 from creval_kumo.published.files import ADDRESS, COMMIT, SIZES, PublishedFiles

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import ScoringError
+from creval.plugin import ScoringError
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_certain
 from creval_kumo.search.limits import Limits

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from creval.errors import ScoringError
+from creval.plugin import ScoringError
 
 __all__ = ["Answer", "Budget", "Engine", "Limits", "NotProvenError", "OutOfBudget"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from creval.types.components import Parsed
+from creval.plugin import Parsed
 
 __all__ = ["AnswerTag", "read_name"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 from creval_kumo.games.belief import attainable, most_probable, posterior
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_uncertain

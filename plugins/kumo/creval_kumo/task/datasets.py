@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.types.sample import Doc
+from creval.plugin import Doc
 from creval_kumo.books.book import write_book
 from creval_kumo.domains import domain_names, listed, load_domain
 from creval_kumo.domains.domain import Domain

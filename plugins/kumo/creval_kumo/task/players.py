@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from creval.types.components import Turn
-from creval.types.messages import Message
+from creval.plugin import Message, Turn
 from creval_kumo.games.belief import most_probable, posterior
 from creval_kumo.games.instance import Instance
 from creval_kumo.search.golden import golden_run

@@ -11,8 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import ClassVar
 
-from creval.types.components import Session
-from creval.types.messages import Message
+from creval.plugin import Message, Session
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_certain, need_uncertain
 from creval_kumo.games.simulator import MAX_TURNS, Play

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from creval.types.components import Context, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 from creval_kumo.games.counting import compat_length, relative_action_count
 from creval_kumo.search.golden import golden_run
 from creval_kumo.search.limits import NotProvenError

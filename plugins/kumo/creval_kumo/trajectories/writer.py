@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_kumo.trajectories.rows import KEY_DIGITS, LineMaker, TrajectorySet
 from creval_kumo.trajectories.stream import trajectory_lines
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 from creval_validity.analyses.validity import Cell, ValidityRequest, analyse_validity
 from creval_validity.tables.score_table import ScoreTable
 from creval_validity.tables.shipped import PaperAblation, paper_ablations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 from creval_validity.stats.regression import NestedComparison, compare_nested
 from creval_validity.tables.score_table import ScoreTable
 

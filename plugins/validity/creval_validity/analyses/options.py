@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from creval.errors import UnknownNameError, UsageError
-from creval.types.components import FieldSpec
+from creval.plugin import FieldSpec, UnknownNameError, UsageError
 from creval_validity.stats.bootstrap import Bootstrap
 from creval_validity.stats.composite import mean_z
 from creval_validity.tables.inputs import InputRequest

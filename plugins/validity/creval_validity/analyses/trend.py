@@ -8,7 +8,7 @@ from datetime import date
 
 import numpy as np
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_validity.stats.composite import Gaps, mean_z
 from creval_validity.stats.line import Line, fit_line
 from creval_validity.tables.catalogue import constructs_of

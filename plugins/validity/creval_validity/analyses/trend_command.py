@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import AnalysisOutput, FieldSpec, plain_data, write_json
 from creval_validity.analyses.options import INPUTS, chosen, inputs_of, texts
 from creval_validity.analyses.trend import ConstructTrend, TrendRequest, TrendResult, analyse_trend
-from creval_validity.output.export import plain, write_csv, write_json
 from creval_validity.output.rows import trend_point_rows, trend_rows
 from creval_validity.output.text import chance, number
 from creval_validity.tables.inputs import assemble, choose_benchmarks
@@ -54,7 +53,7 @@ class TrendAnalysis:
             rows=[_short(trend) for trend in result.trends],
             notes=[*assembled.notes, *_reading(result)],
             files=[str(path) for path in files],
-            data=plain({"analysis": "trend", "schema": 1, "result": result, "notes": assembled.notes}),
+            data=plain_data({"analysis": "trend", "schema": 1, "result": result, "notes": assembled.notes}),
         )
 
 
@@ -76,8 +75,8 @@ def _reading(result: TrendResult) -> list[str]:
 def write_trends(result: TrendResult, folder: Path, plots: bool = True) -> list[Path]:
     """Write CSV, JSON and (with `plots`) PNG and SVG files; returns their paths."""
     files = [
-        write_csv(folder / "trend.csv", trend_rows(result)),
-        write_csv(folder / "trend_models.csv", trend_point_rows(result)),
+        trend_rows(result).write(folder / "trend.csv"),
+        trend_point_rows(result).write(folder / "trend_models.csv"),
         write_json(folder / "trend.json", {"analysis": "trend", "schema": 1, "result": result}),
     ]
     if plots:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_validity.stats.bootstrap import Bootstrap, bootstrap_intervals
 from creval_validity.stats.correlation import Correlation, coupling, specificity, validity
 from creval_validity.stats.frontier import Frontier

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from creval.errors import DataError, UnknownNameError
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError, plain_data, write_json
 from creval_validity.analyses.ablation import AblationResult, analyse_ablation, known_ablations, parse_ablation
 from creval_validity.analyses.nested import NestedRequest, analyse_nested, parse_nested
 from creval_validity.analyses.options import BOOTSTRAP, INPUTS, bootstrap_of, chosen, inputs_of, texts, with_composites
 from creval_validity.analyses.validity import Cell, ValidityRequest, ValidityResult, analyse_validity
-from creval_validity.output.export import plain, write_csv, write_json
 from creval_validity.output.rows import Rows, ablation_rows, nested_rows, validity_rows
 from creval_validity.output.text import cell_text, chance, number
 from creval_validity.stats.matrix import correlation_matrix
@@ -186,7 +184,7 @@ def _reading(found: ValidityFindings) -> list[str]:
 
 
 def _data(found: ValidityFindings) -> dict[str, Any]:
-    data: dict[str, Any] = plain(
+    data: dict[str, Any] = plain_data(
         {
             "analysis": "validity",
             "schema": 1,
@@ -206,7 +204,7 @@ def write_findings(found: ValidityFindings, folder: Path, plots: bool = True) ->
         tables.append(("nested", nested_rows(found.nested)))
     if found.ablations:
         tables.append(("ablations", ablation_rows(found.ablations)))
-    files = [write_csv(folder / f"{name}.csv", rows) for name, rows in tables]
+    files = [rows.write(folder / f"{name}.csv") for name, rows in tables]
     files.append(write_json(folder / "validity.json", _data(found)))
     if plots:
         files += _plots(found, folder)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from creval.errors import DataError
+from creval.plugin import DataError
 from creval_validity.analyses.nested import NestedRequest, analyse_nested
 from creval_validity.analyses.reproduction import CAUSES, Comparison, reproduce_table1
 from creval_validity.analyses.validity import ValidityRequest, ValidityResult, analyse_validity

@@ -8,17 +8,16 @@ from typing import Any
 
 from creval_validity.analyses.ablation import AblationResult
 from creval_validity.analyses.validity import Cell
-from creval_validity.output.plot_style import MARKERS, colour_of, new_figure, save_figure, style
+from creval_validity.output.plot_style import FIGURES, MARKERS, colour_of
 from creval_validity.stats.correlation import Correlation
 from creval_validity.tables.catalogue import label
 
 __all__ = ["plot_ablations"]
 
 
-def plot_ablations(results: Sequence[AblationResult], base: Path) -> tuple[Path, ...]:
+def plot_ablations(results: Sequence[AblationResult], base: Path) -> list[Path]:
     """Draw one row a factor, validity left and specificity right, one line a benchmark, with the r's intervals."""
-    with style():
-        figure, axes = new_figure(len(results), 2, 9.4, 3.2 * len(results))
+    with FIGURES.draw(len(results), 2, 9.4, 3.2 * len(results)) as (figure, axes):
         names: list[str] = []
         for row, result in enumerate(results):
             names = list(dict.fromkeys(level.cell.benchmark for level in result.levels))
@@ -26,7 +25,7 @@ def plot_ablations(results: Sequence[AblationResult], base: Path) -> tuple[Path,
                 axis = axes[2 * row + side]
                 _panel(axis, result, names, criterion)
         _legend(figure, names)
-        return save_figure(figure, base)
+        return FIGURES.save(figure, base)
 
 
 def _of(cell: Cell, criterion: str) -> Correlation | None:

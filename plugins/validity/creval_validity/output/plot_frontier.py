@@ -10,39 +10,37 @@ from typing import Any
 import numpy as np
 
 from creval_validity.analyses.validity import Cell, Panel, ValidityResult
-from creval_validity.output.plot_style import MARKERS, colour_of, new_figure, save_figure, style
+from creval_validity.output.plot_style import FIGURES, MARKERS, colour_of
 from creval_validity.stats.frontier import Frontier
 from creval_validity.tables.catalogue import constructs_of, label
 
 __all__ = ["plot_benchmarks", "plot_constructs"]
 
 
-def plot_benchmarks(result: ValidityResult, base: Path, benchmarks: Sequence[str] = ()) -> tuple[Path, ...]:
+def plot_benchmarks(result: ValidityResult, base: Path, benchmarks: Sequence[str] = ()) -> list[Path]:
     """Draw one panel a benchmark: the feasible region, the optimum and every test (Figure 5b; one: Figure 9)."""
     chosen = tuple(benchmarks) or result.request.benchmarks
     panels = {panel.benchmark: panel for panel in result.panels}
     columns = min(3, len(chosen))
     rows = math.ceil(len(chosen) / columns)
-    with style():
-        figure, axes = new_figure(rows, columns, 3.6 * columns + 1.2, 3.4 * rows)
+    with FIGURES.draw(rows, columns, 3.6 * columns + 1.2, 3.4 * rows) as (figure, axes):
         for axis, benchmark in zip(axes, chosen, strict=False):
             cells = [result.cell(test, benchmark) for test in result.request.tests]
             _benchmark_panel(axis, panels[benchmark], cells)
         for axis in axes[len(chosen) :]:
             axis.set_axis_off()
         _legend(figure, result.request.tests)
-        return save_figure(figure, base)
+        return FIGURES.save(figure, base)
 
 
-def plot_constructs(result: ValidityResult, base: Path) -> tuple[Path, ...]:
+def plot_constructs(result: ValidityResult, base: Path) -> list[Path]:
     """Draw one panel a construct: small points are cells, large ones a test's mean over the benchmarks (Figure 5a).
 
     The curve is the frontier at the mean coupling of the construct's benchmarks: a guide, for the theorem bounds
     cells, not means of cells. A star marks a cell that is significant on both axes.
     """
     groups = constructs_of(result.request.benchmarks)
-    with style():
-        figure, axes = new_figure(1, len(groups), 3.8 * len(groups) + 1.2, 3.8)
+    with FIGURES.draw(1, len(groups), 3.8 * len(groups) + 1.2, 3.8) as (figure, axes):
         for axis, (construct, benchmarks) in zip(axes, groups.items(), strict=True):
             couplings = [p.coupling for p in result.panels if p.benchmark in benchmarks and p.coupling is not None]
             _frame(axis, construct, float(np.mean(couplings)) if couplings else None)
@@ -62,7 +60,7 @@ def plot_constructs(result: ValidityResult, base: Path) -> tuple[Path, ...]:
                             zorder=4,
                         )
         _legend(figure, result.request.tests)
-        return save_figure(figure, base)
+        return FIGURES.save(figure, base)
 
 
 def _benchmark_panel(axis: Any, panel: Panel, cells: Sequence[Cell]) -> None:

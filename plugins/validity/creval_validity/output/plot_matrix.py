@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from creval_validity.output.plot_style import new_figure, save_figure, style
+from creval_validity.output.plot_style import FIGURES
 from creval_validity.output.text import number
 from creval_validity.stats.correlation import stars
 from creval_validity.stats.matrix import CorrelationMatrix
@@ -17,14 +17,13 @@ from creval_validity.tables.catalogue import label
 __all__ = ["plot_matrices"]
 
 
-def plot_matrices(matrices: Sequence[tuple[str, CorrelationMatrix]], base: Path) -> tuple[Path, ...]:
+def plot_matrices(matrices: Sequence[tuple[str, CorrelationMatrix]], base: Path) -> list[Path]:
     """Draw matrices side by side; each cell says r, stars and n. An empty cell has fewer than four models."""
     widths = [0.85 * len(matrix.names) + 1.4 for _, matrix in matrices]
-    with style():
-        figure, axes = new_figure(1, len(matrices), sum(widths), max(widths) - 0.6)
+    with FIGURES.draw(1, len(matrices), sum(widths), max(widths) - 0.6) as (figure, axes):
         for axis, (title, matrix) in zip(axes, matrices, strict=True):
             _heat_map(axis, title, matrix)
-        return save_figure(figure, base)
+        return FIGURES.save(figure, base)
 
 
 def _heat_map(axis: Any, title: str, matrix: CorrelationMatrix) -> None:

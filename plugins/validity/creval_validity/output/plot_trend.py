@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from creval_validity.analyses.trend import DAYS_PER_YEAR, ConstructTrend, TrendResult
-from creval_validity.output.plot_style import MARKERS, colour_of, new_figure, save_figure, style
+from creval_validity.output.plot_style import FIGURES, MARKERS, colour_of
 
 __all__ = ["plot_trends"]
 
 
-def plot_trends(result: TrendResult, base: Path) -> tuple[Path, ...]:
+def plot_trends(result: TrendResult, base: Path) -> list[Path]:
     """Draw every model at its release date, coloured by provider, with the regression line dashed in grey."""
     providers = sorted({point.provider or "unknown" for trend in result.trends for point in trend.points})
-    with style():
-        figure, axes = new_figure(1, len(result.trends), 4.0 * len(result.trends) + 1.4, 3.6)
+    with FIGURES.draw(1, len(result.trends), 4.0 * len(result.trends) + 1.4, 3.6) as (figure, axes):
         for axis, trend in zip(axes, result.trends, strict=True):
             _panel(axis, trend, providers)
         _legend(figure, providers)
-        return save_figure(figure, base)
+        return FIGURES.save(figure, base)
 
 
 def _panel(axis: Any, trend: ConstructTrend, providers: list[str]) -> None:

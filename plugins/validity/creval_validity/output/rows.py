@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from creval.plugin import write_csv
 from creval_validity.analyses.ablation import AblationResult
 from creval_validity.analyses.reproduction import Comparison
 from creval_validity.analyses.trend import TrendResult
@@ -23,6 +25,10 @@ class Rows:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+
+    def write(self, path: Path) -> Path:
+        """Write the columns and rows as CSV, and return the path. Raises UsageError where that cannot be."""
+        return write_csv(path, self.columns, self.rows)
 
 
 _CORRELATION = ("r", "p", "q", "low", "high", "boot_low", "boot_high")

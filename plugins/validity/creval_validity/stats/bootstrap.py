@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 from creval_validity.stats.correlation import Interval
 from creval_validity.stats.moments import batch_correlations
 from creval_validity.stats.sample import FloatArray, PairedSample

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_validity.stats.sample import FloatArray, is_constant
 
 __all__ = ["Gaps", "mean_z", "z_scores"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 from creval_validity.stats.sample import FloatArray, PairedSample, residual
 
 __all__ = ["Correlation", "Interval", "coupling", "fisher_interval", "p_value", "pearson", "specificity", "validity"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 
 __all__ = ["Frontier"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_validity.stats.sample import FloatArray, is_constant
 
 __all__ = ["Line", "fit_line"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from creval.errors import UsageError
+from creval.plugin import UsageError
 
 __all__ = ["benjamini_hochberg"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.errors import DataError
+from creval.plugin import DataError
 from creval_validity.stats.sample import FloatArray, independent_basis, is_constant, standardised
 
 __all__ = ["Fit", "NestedComparison", "compare_nested", "fit"]

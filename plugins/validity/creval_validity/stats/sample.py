@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from creval.errors import DataError
+from creval.plugin import DataError
 
 __all__ = ["FloatArray", "PairedSample", "independent_basis", "is_constant", "residual", "standardised"]
 

@@ -10,8 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from creval.errors import DataError
-from creval.names import nearest
+from creval.plugin import DataError, nearest
 
 __all__ = ["Aliases", "normalise", "shipped_aliases"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from creval.errors import DataError
+from creval.plugin import DataError
 from creval_validity.tables.score_table import ScoreTable
 
 __all__ = ["MISSING", "read_csv", "read_csv_text"]
@@ -93,7 +93,7 @@ def _header(row: Sequence[str], where: str) -> list[str]:
     lowered = [name.lower() for name in header]
     header = [low if low in _TEXT_COLUMNS else name for name, low in zip(header, lowered, strict=True)]
     if "model" not in header:
-        from creval.names import nearest
+        from creval.plugin import nearest
 
         near = nearest("model", header)
         hint = f" Is it {near[0]!r}?" if near else ""

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from creval.errors import DataError, UsageError
+from creval.plugin import DataError, UsageError
 from creval_validity.tables.aliases import Aliases, shipped_aliases
 from creval_validity.tables.catalogue import CAPABILITIES, catalogue, names_of
 from creval_validity.tables.csv_table import read_csv
@@ -204,7 +204,7 @@ def _kind(name: str) -> str | None:
 
 
 def _unknown_text(unknown: Sequence[str]) -> str:
-    from creval.names import nearest
+    from creval.plugin import nearest
 
     parts = []
     for name in unknown:

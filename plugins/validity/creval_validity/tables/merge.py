@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from creval.errors import DataError
+from creval.plugin import DataError
 from creval_validity.tables.score_table import ScoreTable
 
 __all__ = ["Prefer", "merge"]

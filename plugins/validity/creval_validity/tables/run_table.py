@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.errors import DataError, RunError
+from creval.plugin import DataError, RunError
 from creval_validity.tables.aliases import Aliases
 from creval_validity.tables.catalogue import catalogue
 from creval_validity.tables.score_table import ScoreTable

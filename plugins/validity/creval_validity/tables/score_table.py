@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from creval.errors import DataError, UnknownNameError
+from creval.plugin import DataError, UnknownNameError
 
 __all__ = ["FloatArray", "ScoreTable"]
 

@@ -8,13 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.api import load_result
-from creval.errors import DataError, UsageError
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import COLOURS, AnalysisOutput, DataError, FieldSpec, UsageError, load_result, write_csv, write_json
 from creval_kumo.analysis.benchmark_table import match_models, read_benchmarks
 from creval_kumo.analysis.correlation import Correlation, correlate
 from creval_kumo.analysis.domain_names import texts
-from creval_kumo.analysis.output import COLOURS, FILES, figure, save_figure, write_csv, write_json
+from creval_kumo.analysis.output import FIGURES, FILES
 
 __all__ = ["CorrelationAnalysis"]
 
@@ -62,7 +60,7 @@ class CorrelationAnalysis:
         ]
         rows = [_row(pair) for pair in pairs]
         data = {"results": [_data(pair) for pair in pairs], "models": matched}
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             folder = Path(str(options["output"]))
             files = [
@@ -125,13 +123,13 @@ def _notes(pairs: Sequence[_Pair], models: Sequence[str], matched: Mapping[str, 
     return notes
 
 
-def _plot(pairs: Sequence[_Pair], base: Path) -> list[str]:
+def _plot(pairs: Sequence[_Pair], base: Path) -> list[Path]:
     shown = [pair for pair in pairs if pair.found.r is not None]
     if not shown:
         return []
     columns = min(4, len(shown))
     rows = -(-len(shown) // columns)
-    with figure(rows, columns, 3.1 * columns, 2.9 * rows) as (drawn, axes):
+    with FIGURES.draw(rows, columns, 3.1 * columns, 2.9 * rows) as (drawn, axes):
         for axis, pair in zip(axes, shown, strict=False):
             xs, ys = [theirs for _, theirs in pair.points.values()], [ours for ours, _ in pair.points.values()]
             colour = COLOURS[_MEASURES.index(pair.measure)]
@@ -144,4 +142,4 @@ def _plot(pairs: Sequence[_Pair], base: Path) -> list[str]:
             axis.set_ylabel(pair.measure.replace("_", " "))
         for axis in axes[len(shown) :]:
             axis.set_axis_off()
-        return save_figure(drawn, base)
+        return FIGURES.save(drawn, base)

@@ -7,10 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from creval.errors import UnknownNameError
-from creval.runs.folder import RunFolder
-from creval.types.components import AnalysisOutput, FieldSpec
-from creval_kumo.analysis.output import write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, RunFolder, UnknownNameError, write_csv, write_json
 from creval_kumo.analysis.plays import need_runs, read_plays
 from creval_kumo.play.earnings import COUNTS, earnings
 
@@ -36,7 +33,7 @@ class EarningsAnalysis:
             raise UnknownNameError("count of actions", count, COUNTS, where="--count")
         rows = [_row(run, count) for run in need_runs(runs)]
         data = {"count": count, "results": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             folder = Path(str(options["output"]))
             files = [write_csv(folder / "earnings.csv", _COLUMNS, rows), write_json(folder / "earnings.json", data)]

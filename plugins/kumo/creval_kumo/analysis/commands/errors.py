@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, write_csv, write_json
 from creval_kumo.analysis.errors import GameCost, Rates, rates
-from creval_kumo.analysis.output import COLOURS, FILES, figure, save_figure, write_csv, write_json
+from creval_kumo.analysis.output import FIGURES, FILES
 from creval_kumo.analysis.plays import read_plays
 
 __all__ = ["ErrorsAnalysis"]
@@ -30,7 +30,7 @@ class ErrorsAnalysis:
         found = rates(GameCost(play.model, play.difficulty, play.domain, play.unread, play.tokens) for play in plays)
         rows = [(one.model, one.difficulty, one.domains, one.games, one.parse_errors, one.tokens) for one in found]
         data = {"rates": [asdict(one) for one in found]}
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             folder = Path(str(options["output"]))
             files = [write_csv(folder / "errors.csv", _COLUMNS, rows), write_json(folder / "errors.json", data)]
@@ -43,11 +43,11 @@ class ErrorsAnalysis:
         return AnalysisOutput("Parse errors and tokens", _COLUMNS, rows, notes, files, data)
 
 
-def _plot(found: Sequence[Rates], base: Path) -> list[str]:
+def _plot(found: Sequence[Rates], base: Path) -> list[Path]:
     models = sorted({one.model for one in found})
     levels = sorted({one.difficulty for one in found})
     height = 0.8 / len(levels)
-    with figure(1, 2, 10.0, 1.2 + 0.3 * len(models)) as (drawn, axes):
+    with FIGURES.draw(1, 2, 10.0, 1.2 + 0.3 * len(models)) as (drawn, axes):
         for number, level in enumerate(levels):
             of_level = [one for one in found if one.difficulty == level]
             places = [models.index(one.model) + (number - (len(levels) - 1) / 2) * height for one in of_level]
@@ -60,4 +60,4 @@ def _plot(found: Sequence[Rates], base: Path) -> list[str]:
             axis.invert_yaxis()
             axis.set_xlabel(label)
         axes[0].legend(fontsize=8)
-        return save_figure(drawn, base)
+        return FIGURES.save(drawn, base)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.errors import UnknownNameError
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import AnalysisOutput, FieldSpec, UnknownNameError, write_csv, write_json
 from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains
 from creval_kumo.analysis.graph import JOINS, DomainGraph, Join, communities, components, domain_graph, modularity
-from creval_kumo.analysis.output import FILES, write_csv, write_json
+from creval_kumo.analysis.output import FILES
 from creval_kumo.domains.domain import Domain
 
 __all__ = ["GraphAnalysis"]
@@ -45,7 +44,7 @@ class GraphAnalysis:
         if join not in JOINS:
             raise UnknownNameError("way to join truths", join, JOINS, where="--join")
         found = [_find(domain, seed, join) for domain in chosen_domains(options.get("domain"))]
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             files = _write(found, Path(str(options["output"])), seed, not options.get("no_plots"))
         notes = [f"Truths are joined where one {join} rules out both. Modularity: Eq. 5, unweighted."]
@@ -87,7 +86,7 @@ def _data(one: _Found) -> dict[str, Any]:
     }
 
 
-def _write(found: Sequence[_Found], folder: Path, seed: int, plots: bool) -> list[str]:
+def _write(found: Sequence[_Found], folder: Path, seed: int, plots: bool) -> list[Path]:
     members = [
         (one.domain.name, number, truth) for one in found for number, part in enumerate(one.parts) for truth in part
     ]

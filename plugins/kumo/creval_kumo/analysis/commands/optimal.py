@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.errors import UsageError
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, UsageError, write_csv, write_json
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.analysis.domain_names import texts
 from creval_kumo.analysis.optimal import ALL, Distribution, OptimalCount, distributions
-from creval_kumo.analysis.output import COLOURS, FILES, figure, save_figure, write_csv, write_json
+from creval_kumo.analysis.output import FIGURES, FILES
 from creval_kumo.analysis.plays import is_game, read_plays
 from creval_kumo.search.golden import golden_run
 
@@ -34,7 +33,7 @@ class OptimalAnalysis:
         if not tasks and not runs:
             raise UsageError("no games are named", where="--task", cure="Name runs, or a task: --task kumo_easy")
         found = distributions(_counts([*_docs_of_tasks(tasks), *_docs_of_runs(runs)]))
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             files = _write(found, Path(str(options["output"])), not options.get("no_plots"))
         return AnalysisOutput(
@@ -50,10 +49,7 @@ class OptimalAnalysis:
 def _docs_of_tasks(names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     if not names:
         return
-    from creval.data.opening import open_dataset
-    from creval.data.options import DataOptions
-    from creval.plugins.loader import load_plugins
-    from creval.tasks.index import TaskIndex
+    from creval.plugin import DataOptions, TaskIndex, load_plugins, open_dataset
 
     plugins = load_plugins()
     for task in TaskIndex(plugins).expand(list(names)):
@@ -98,7 +94,7 @@ def _data(one: Distribution) -> dict[str, Any]:
     }
 
 
-def _write(found: Sequence[Distribution], folder: Path, plots: bool) -> list[str]:
+def _write(found: Sequence[Distribution], folder: Path, plots: bool) -> list[Path]:
     rows = [(one.difficulty, one.domain, tests, tests + 2, number) for one in found for tests, number in one.counts]
     files = [
         write_csv(folder / "optimal.csv", ("difficulty", "domain", "tests", "compat", "games"), rows),
@@ -107,9 +103,9 @@ def _write(found: Sequence[Distribution], folder: Path, plots: bool) -> list[str
     return files + (_plot(found, folder / "optimal") if plots else [])
 
 
-def _plot(found: Sequence[Distribution], base: Path) -> list[str]:
+def _plot(found: Sequence[Distribution], base: Path) -> list[Path]:
     levels = list(dict.fromkeys(one.difficulty for one in found))
-    with figure(1, len(levels), 4.6 * len(levels), 3.2) as (drawn, axes):
+    with FIGURES.draw(1, len(levels), 4.6 * len(levels), 3.2) as (drawn, axes):
         for axis, level in zip(axes, levels, strict=True):
             below: dict[int, int] = {}
             of_level = [one for one in found if one.difficulty == level]
@@ -130,4 +126,4 @@ def _plot(found: Sequence[Distribution], base: Path) -> list[str]:
         axes[0].set_ylabel("games")
         if len(of_level) <= len(COLOURS) + 1:
             axes[-1].legend(fontsize=8)
-        return save_figure(drawn, base)
+        return FIGURES.save(drawn, base)

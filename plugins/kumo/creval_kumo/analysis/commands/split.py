@@ -7,11 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from creval.errors import UsageError
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.plugin import AnalysisOutput, FieldSpec, UsageError, write_text
 from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains, texts
 from creval_kumo.analysis.graph import components, domain_graph
-from creval_kumo.analysis.output import write_text
 from creval_kumo.analysis.split import split_domain
 from creval_kumo.domains.domain import Domain
 from creval_kumo.domains.domain_text import domain_yaml
@@ -39,7 +37,7 @@ class SplitAnalysis:
             raise UsageError("one domain is split at a time", where="--domain", cure="For example: --domain medical")
         domain = chosen_domains(names)[0]
         halves = split_domain(domain)
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             folder = Path(str(options["output"]))
             files = [write_text(folder / f"{half.name}.yaml", domain_yaml(half)) for half in halves]

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from creval.types.components import AnalysisOutput, FieldSpec
-from creval_kumo.analysis.output import FILES, figure, save_figure, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, write_csv, write_json
+from creval_kumo.analysis.output import FIGURES, FILES
 from creval_kumo.analysis.plays import Play, read_plays
 from creval_kumo.analysis.structure import Association, Table, associate, game_signature, solved
 
@@ -35,7 +35,7 @@ class StructureAnalysis:
         found = {key: associate(table, draws, seed) for key, table in by_model(read_plays(runs)).items()}
         rows = [_row(*key, one) for key, one in found.items()]
         data = {"results": [{"model": m, "difficulty": d, **asdict(one)} for (m, d), one in found.items()]}
-        files: list[str] = []
+        files: list[Path] = []
         if options.get("output"):
             folder = Path(str(options["output"]))
             files = [write_csv(folder / "structure.csv", _COLUMNS, rows), write_json(folder / "structure.json", data)]
@@ -70,11 +70,11 @@ def _row(model: str, level: str, one: Association) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _plot(found: dict[tuple[str, str], Association], base: Path) -> list[str]:
+def _plot(found: dict[tuple[str, str], Association], base: Path) -> list[Path]:
     shown = [(f"{model}, {level}", one) for (model, level), one in found.items() if one.v is not None]
     if not shown:
         return []
-    with figure(1, 1, 6.5, 0.9 + 0.28 * len(shown)) as (drawn, axes):
+    with FIGURES.draw(1, 1, 6.5, 0.9 + 0.28 * len(shown)) as (drawn, axes):
         axis = axes[0]
         names = [name for name, _ in shown]
         colours = ["#0072B2" if (one.p or 0) < 0.05 else "#9aa3ad" for _, one in shown]
@@ -85,4 +85,4 @@ def _plot(found: dict[tuple[str, str], Association], base: Path) -> list[str]:
         axis.invert_yaxis()
         axis.set_xlabel("Cramer's V (blue: p < .05)")
         axis.legend(fontsize=8)
-        return save_figure(drawn, base)
+        return FIGURES.save(drawn, base)

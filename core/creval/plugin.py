@@ -1,0 +1,322 @@
+"""What a plugin imports of creval: these names and no others.
+
+The names below follow semantic versioning: one is added in a minor version, and removed or changed in meaning only in
+a major one. Every other module of creval may change at any time. Each name is imported when it is first asked for
+(PEP 562), so that a plugin's entry module, which imports `hookimpl` from here at every start, costs nothing.
+docs/plugins.md is the guide, docs/reference-plugin.md the reference.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from creval.api import load_result
+    from creval.caches import cache_folder
+    from creval.cli.values import settings
+    from creval.data.checksum import sha256_of
+    from creval.data.download import download
+    from creval.data.mirror import offline_cure
+    from creval.data.opening import open_dataset
+    from creval.data.options import DataOptions
+    from creval.data.rows import ListRows, Rows
+    from creval.errors import (
+        CrevalError,
+        DataError,
+        FatalModelError,
+        MissingPartError,
+        ModelError,
+        PluginError,
+        RetryableModelError,
+        RunError,
+        ScoringError,
+        UnknownNameError,
+        UsageError,
+    )
+    from creval.models.budget import Budget
+    from creval.models.model import Model
+    from creval.models.opening import open_model
+    from creval.models.options import ModelOptions, ProviderOptions
+    from creval.models.traits import ProviderTraits
+    from creval.names import nearest
+    from creval.parsing.json_values import JsonArray, JsonObject
+    from creval.parsing.list_marks import has_mark, straighten, strip_marks, strip_quotes
+    from creval.plugins.hookspecs import hookimpl
+    from creval.plugins.loader import load_plugins
+    from creval.plugins.registry import Registry
+    from creval.report.figures import COLOURS, Figures
+    from creval.report.files import csv_text, plain_data, write_csv, write_json, write_lines, write_text
+    from creval.report.tables import print_table
+    from creval.resources.local_models import file_digest
+    from creval.resources.opening import open_resource
+    from creval.resources.options import ResourceOptions
+    from creval.resources.vector_build import build_store
+    from creval.resources.vector_store import list_stores, store_folder
+    from creval.resources.wordlists import WordList
+    from creval.runs.folder import RunFolder
+    from creval.runs.jsonl import read_lines
+    from creval.tasks.index import TaskIndex
+    from creval.types.components import (
+        Aggregation,
+        Analysis,
+        AnalysisOutput,
+        Baseline,
+        Context,
+        Embedding,
+        Entailment,
+        FieldSpec,
+        Generator,
+        Parsed,
+        Parser,
+        Provider,
+        Sandbox,
+        SandboxResult,
+        Scorable,
+        Score,
+        Scorer,
+        Session,
+        TaskProtocol,
+        Turn,
+    )
+    from creval.types.kinds import Kind
+    from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
+    from creval.types.sample import CallRecord, Condition, Doc, Sample, SampleKey, SampleScore, Status
+    from creval.types.screens import Choice, ChoiceGroup, Past, Screen, View
+
+__all__ = [
+    "COLOURS",
+    "Aggregation",
+    "Analysis",
+    "AnalysisOutput",
+    "Baseline",
+    "Budget",
+    "CallRecord",
+    "Choice",
+    "ChoiceGroup",
+    "Completion",
+    "Condition",
+    "Context",
+    "CrevalError",
+    "DataError",
+    "DataOptions",
+    "Doc",
+    "Embedding",
+    "Entailment",
+    "FatalModelError",
+    "FieldSpec",
+    "Figures",
+    "GenerateRequest",
+    "Generator",
+    "JsonArray",
+    "JsonObject",
+    "Kind",
+    "ListRows",
+    "Message",
+    "MissingPartError",
+    "Model",
+    "ModelError",
+    "ModelOptions",
+    "Origin",
+    "Parsed",
+    "Parser",
+    "Past",
+    "PluginError",
+    "Provider",
+    "ProviderOptions",
+    "ProviderTraits",
+    "Registry",
+    "Reply",
+    "ResourceOptions",
+    "RetryableModelError",
+    "Rows",
+    "RunError",
+    "RunFolder",
+    "Sample",
+    "SampleKey",
+    "SampleScore",
+    "Sandbox",
+    "SandboxResult",
+    "Scorable",
+    "Score",
+    "Scorer",
+    "ScoringError",
+    "Screen",
+    "Session",
+    "Status",
+    "TaskIndex",
+    "TaskProtocol",
+    "TokenLogprob",
+    "Turn",
+    "UnknownNameError",
+    "Usage",
+    "UsageError",
+    "View",
+    "WordList",
+    "build_store",
+    "cache_folder",
+    "csv_text",
+    "download",
+    "file_digest",
+    "has_mark",
+    "hookimpl",
+    "list_stores",
+    "load_plugins",
+    "load_result",
+    "nearest",
+    "offline_cure",
+    "open_dataset",
+    "open_model",
+    "open_resource",
+    "plain_data",
+    "print_table",
+    "read_lines",
+    "settings",
+    "sha256_of",
+    "store_folder",
+    "straighten",
+    "strip_marks",
+    "strip_quotes",
+    "write_csv",
+    "write_json",
+    "write_lines",
+    "write_text",
+]
+
+_HOMES = {
+    "creval.api": ("load_result",),
+    "creval.caches": ("cache_folder",),
+    "creval.cli.values": ("settings",),
+    "creval.data.checksum": ("sha256_of",),
+    "creval.data.download": ("download",),
+    "creval.data.mirror": ("offline_cure",),
+    "creval.data.opening": ("open_dataset",),
+    "creval.data.options": ("DataOptions",),
+    "creval.data.rows": (
+        "ListRows",
+        "Rows",
+    ),
+    "creval.errors": (
+        "CrevalError",
+        "DataError",
+        "FatalModelError",
+        "MissingPartError",
+        "ModelError",
+        "PluginError",
+        "RetryableModelError",
+        "RunError",
+        "ScoringError",
+        "UnknownNameError",
+        "UsageError",
+    ),
+    "creval.models.budget": ("Budget",),
+    "creval.models.model": ("Model",),
+    "creval.models.opening": ("open_model",),
+    "creval.models.options": (
+        "ModelOptions",
+        "ProviderOptions",
+    ),
+    "creval.models.traits": ("ProviderTraits",),
+    "creval.names": ("nearest",),
+    "creval.parsing.json_values": (
+        "JsonArray",
+        "JsonObject",
+    ),
+    "creval.parsing.list_marks": (
+        "has_mark",
+        "straighten",
+        "strip_marks",
+        "strip_quotes",
+    ),
+    "creval.plugins.hookspecs": ("hookimpl",),
+    "creval.plugins.loader": ("load_plugins",),
+    "creval.plugins.registry": ("Registry",),
+    "creval.report.figures": (
+        "COLOURS",
+        "Figures",
+    ),
+    "creval.report.files": (
+        "csv_text",
+        "plain_data",
+        "write_csv",
+        "write_json",
+        "write_lines",
+        "write_text",
+    ),
+    "creval.report.tables": ("print_table",),
+    "creval.resources.local_models": ("file_digest",),
+    "creval.resources.opening": ("open_resource",),
+    "creval.resources.options": ("ResourceOptions",),
+    "creval.resources.vector_build": ("build_store",),
+    "creval.resources.vector_store": (
+        "list_stores",
+        "store_folder",
+    ),
+    "creval.resources.wordlists": ("WordList",),
+    "creval.runs.folder": ("RunFolder",),
+    "creval.runs.jsonl": ("read_lines",),
+    "creval.tasks.index": ("TaskIndex",),
+    "creval.types.components": (
+        "Aggregation",
+        "Analysis",
+        "AnalysisOutput",
+        "Baseline",
+        "Context",
+        "Embedding",
+        "Entailment",
+        "FieldSpec",
+        "Generator",
+        "Parsed",
+        "Parser",
+        "Provider",
+        "Sandbox",
+        "SandboxResult",
+        "Scorable",
+        "Score",
+        "Scorer",
+        "Session",
+        "TaskProtocol",
+        "Turn",
+    ),
+    "creval.types.kinds": ("Kind",),
+    "creval.types.messages": (
+        "Completion",
+        "GenerateRequest",
+        "Message",
+        "Origin",
+        "Reply",
+        "TokenLogprob",
+        "Usage",
+    ),
+    "creval.types.sample": (
+        "CallRecord",
+        "Condition",
+        "Doc",
+        "Sample",
+        "SampleKey",
+        "SampleScore",
+        "Status",
+    ),
+    "creval.types.screens": (
+        "Choice",
+        "ChoiceGroup",
+        "Past",
+        "Screen",
+        "View",
+    ),
+}
+
+if not TYPE_CHECKING:
+    _MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+    def __getattr__(name: str) -> object:
+        """Import a name when it is first asked for."""
+        import importlib
+
+        if name not in _MODULES:
+            raise AttributeError(f"module 'creval.plugin' has no attribute {name!r}")
+        globals()[name] = value = getattr(importlib.import_module(_MODULES[name]), name)
+        return value
+
+    def __dir__() -> list[str]:
+        """List the names of the face, imported or not."""
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,80 @@
+"""The public faces: their names are promised, so that each one added or removed is a decision made here."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import creval
+import creval.plugin
+
+USERS = {"CrevalError", "RunOptions", "RunResult", "__version__", "run"}
+AUTHORS = """
+Aggregation Analysis AnalysisOutput Baseline Budget COLOURS CallRecord Choice ChoiceGroup Completion Condition
+Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError FieldSpec Figures
+GenerateRequest Generator JsonArray JsonObject Kind ListRows Message MissingPartError Model ModelError
+ModelOptions Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
+ResourceOptions RetryableModelError Rows RunError RunFolder Sample SampleKey SampleScore Sandbox SandboxResult
+Scorable Score Scorer ScoringError Screen Session Status TaskIndex TaskProtocol TokenLogprob Turn
+UnknownNameError Usage UsageError View WordList build_store cache_folder csv_text download file_digest
+has_mark hookimpl list_stores load_plugins load_result nearest offline_cure open_dataset open_model
+open_resource plain_data print_table read_lines settings sha256_of store_folder straighten strip_marks
+strip_quotes write_csv write_json write_lines write_text
+"""
+
+
+def test_names_for_users() -> None:
+    assert set(creval.__all__) == USERS
+    assert all(hasattr(creval, name) for name in USERS)
+
+
+def test_names_for_authors() -> None:
+    assert set(creval.plugin.__all__) == set(AUTHORS.split())
+
+
+@pytest.mark.parametrize("module", ["creval", "creval.plugin"])
+def test_type_checkers_see_the_names_that_are_imported(module: str) -> None:
+    face = importlib.import_module(module)
+    assert face.__file__
+    tree = ast.parse(Path(face.__file__).read_text("utf-8"))
+    shown = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(shown) == set(face.__all__) - {"__version__"}
+    for name, home in shown.items():
+        assert getattr(face, name) is getattr(importlib.import_module(str(home)), name)
+        assert name in dir(face)
+
+
+def test_an_unknown_name_is_no_name() -> None:
+    with pytest.raises(ImportError, match="NoSuchName"):
+        exec("from creval.plugin import NoSuchName")
+    with pytest.raises(ImportError, match="no_such_name"):
+        exec("from creval import no_such_name")
+
+
+def test_names_that_former_versions_told_still_work() -> None:
+    from creval.plugins import hookimpl
+    from creval.types.components import Score
+
+    assert hookimpl is creval.plugin.hookimpl
+    assert Score is creval.plugin.Score
+
+
+def test_the_face_alone_imports_nothing_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import creval.plugin; "
+        "print([m for m in sys.modules if m not in before and m.startswith('creval')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ast.literal_eval(done.stdout) == ["creval", "creval.plugin"]
