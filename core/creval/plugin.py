@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from creval.report.figures import COLOURS, Figures
     from creval.report.files import csv_text, plain_data, write_csv, write_json, write_lines, write_text
     from creval.report.tables import print_table
+    from creval.resources.encoders.forward import NumpyEncoder
     from creval.resources.local_models import file_digest
     from creval.resources.opening import open_resource
     from creval.resources.options import ResourceOptions
@@ -116,6 +117,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelOptions",
+    "NumpyEncoder",
     "Origin",
     "Parsed",
     "Parser",
@@ -243,6 +245,7 @@ _HOMES = {
         "write_text",
     ),
     "creval.report.tables": ("print_table",),
+    "creval.resources.encoders.forward": ("NumpyEncoder",),
     "creval.resources.local_models": ("file_digest",),
     "creval.resources.opening": ("open_resource",),
     "creval.resources.options": ("ResourceOptions",),

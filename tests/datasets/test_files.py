@@ -90,7 +90,7 @@ def test_parquet_without_its_package_says_what_to_install(tmp_path: Path, monkey
     file.write_bytes(b"PAR1")
     for name in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingPartError, match=r"pip install 'creval\[parquet\]'"):
+    with pytest.raises(MissingPartError, match=r"pip install pyarrow"):
         open_file(file)
 
 

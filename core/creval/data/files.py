@@ -73,7 +73,7 @@ class ParquetRows:
             raise MissingPartError(
                 "reading Parquet needs the package pyarrow, which is not installed",
                 where=str(file),
-                cure="Install it: pip install 'creval[parquet]'",
+                cure="Install it: pip install pyarrow",
             ) from error
         self.file = file
         self.origin = str(file)

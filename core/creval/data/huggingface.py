@@ -57,7 +57,7 @@ def open_huggingface(
         raise MissingPartError(
             "data sets of the Hugging Face hub need the package datasets, which is not installed",
             where=dataset,
-            cure=f"Install it: pip install 'creval[hf]'. Or give a local file: --data {options.task or 'TASK'}=FILE.",
+            cure=f"Install it: pip install datasets. Or give a local file: --data {options.task or 'TASK'}=FILE.",
         ) from error
     where = f"huggingface {dataset}@{revision[:12]} split {split}"
     if Path(dataset).exists():

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from creval.resources.encoders.torch_free import TorchFreeEncoder
 from creval.resources.local_models import find_model, library_absent, model_absent
 from creval.resources.options import ResourceOptions
+from creval.types.components import Embedding
 
-__all__ = ["SentenceTransformersEmbedding"]
+__all__ = ["SentenceTransformersEmbedding", "open_sentence_encoder"]
+
+
+def open_sentence_encoder(model: str, options: ResourceOptions) -> Embedding:
+    """Open `sentence-transformers/<model>`: by the library, or, where it is not installed, without torch.
+
+    The latter serves the known encoders with equal vectors (`creval.resources.encoders.known`); others raise
+    MissingPartError.
+    """
+    if importlib.util.find_spec("sentence_transformers") is None:
+        return TorchFreeEncoder(model, options)
+    return SentenceTransformersEmbedding(model, options)
 
 
 class SentenceTransformersEmbedding:
@@ -52,7 +66,7 @@ class SentenceTransformersEmbedding:
             try:
                 from sentence_transformers import SentenceTransformer
             except ImportError as error:
-                raise library_absent(self._source.title, "'creval[embeddings]'", error) from error
+                raise library_absent(self._source.title, "sentence-transformers", error) from error
             try:
                 self._encoder = SentenceTransformer(
                     self._source.place,

@@ -20,7 +20,7 @@ class SentenceEncoder:
     """
 
     def __init__(self, title: str, folder: Path) -> None:
-        from creval_embedded.encoder import NumpyEncoder
+        from creval.plugin import NumpyEncoder
 
         self._encoder = NumpyEncoder(folder)
         self.name = f"embedded/{title}@sha256:{file_digest(folder / 'model.safetensors')[:12]}"

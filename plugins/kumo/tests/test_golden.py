@@ -50,7 +50,7 @@ def test_every_step_of_a_golden_run_is_optimal() -> None:
         assert run.prediction in game.valid_truths
 
 
-@pytest.mark.skipif(not available(), reason="without numba this takes minutes: pip install 'creval-kumo[fast]'")
+@pytest.mark.skipif(not available(), reason="without numba this takes minutes: pip install numba")
 def test_hard_games_end_at_the_valid_truth() -> None:
     for game in games("fantasy", HARD, 1):
         assert golden_of(game).prediction == game.valid_truths[0]

@@ -37,7 +37,7 @@ def ls(words: Sequence[str], as_json: bool) -> None:
     rows = [(h.name, h.version, h.kind, h.plugin, h.title) for h in headers]
     _print_columns(("NAME", "VERSION", "KIND", "PLUGIN", "TITLE"), rows)
     if not rows:
-        click.echo("No task matches." if words else "No tasks: install a plugin, e.g. pip install creval-association")
+        click.echo("No task matches." if words else "There are none: no plugin brings any (see creval plugins)")
 
 
 def _matches(header: TaskHeader, words: Sequence[str]) -> bool:

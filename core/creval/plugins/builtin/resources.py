@@ -12,7 +12,7 @@ def register(registry: Registry) -> None:
     registry.add(
         "embedding",
         "sentence-transformers",
-        "creval.resources.sentence_encoder:SentenceTransformersEmbedding",
+        "creval.resources.sentence_encoder:open_sentence_encoder",
         "any model of the sentence-transformers library, by hub name or folder",
     )
     for name, summary in (

@@ -13,5 +13,5 @@ FILES: tuple[FieldSpec, ...] = (
 """The options that every analysis has."""
 
 FIGURES = Figures(
-    "creval-kumo", "Install it: pip install 'creval-kumo[plots]', or leave the plots out with --no-plots."
+    "creval-kumo", "Install it: pip install matplotlib, or leave the plots out with --no-plots."
 )

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 def engine(request: pytest.FixtureRequest) -> str:
     """Each engine in turn; the compiled one needs numba."""
     if request.param == "compiled" and not available():
-        pytest.skip("numba is not installed: pip install 'creval-kumo[fast]'")
+        pytest.skip("numba is not installed: pip install numba")
     return str(request.param)
 
 

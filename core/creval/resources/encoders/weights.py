@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from creval.plugin import DataError
+from creval.errors import DataError
 
 __all__ = ["read_safetensors"]
 

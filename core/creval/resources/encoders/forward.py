@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from creval.plugin import MissingPartError, UsageError
-from creval_embedded.weights import read_safetensors
+from creval.errors import MissingPartError, UsageError
+from creval.resources.encoders.weights import read_safetensors
 
 __all__ = ["NumpyEncoder"]
 
@@ -143,7 +143,7 @@ class NumpyEncoder:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise MissingPartError(
-                "the package tokenizers is not installed", where="plugin embedded", cure="pip install tokenizers"
+                "the package tokenizers is not installed", where="encoders", cure="Install it: pip install tokenizers"
             ) from error
         tokenizer = Tokenizer.from_file(str(self._file("tokenizer.json")))
         tokenizer.no_padding()
