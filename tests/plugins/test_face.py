@@ -18,7 +18,7 @@ AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline Budget COLOURS CallRecord Choice ChoiceGroup Completion Condition
 Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError FieldSpec Figures
 GenerateRequest Generator JsonArray JsonObject Kind ListRows Message MissingPartError Model ModelError
-ModelOptions Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
+ModelOptions NumpyEncoder Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
 ResourceOptions RetryableModelError Rows RunError RunFolder Sample SampleKey SampleScore Sandbox SandboxResult
 Scorable Score Scorer ScoringError Screen Session Status TaskIndex TaskProtocol TokenLogprob Turn
 UnknownNameError Usage UsageError View WordList build_store cache_folder csv_text download file_digest

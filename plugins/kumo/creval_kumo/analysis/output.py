@@ -12,6 +12,4 @@ FILES: tuple[FieldSpec, ...] = (
 )
 """The options that every analysis has."""
 
-FIGURES = Figures(
-    "creval-kumo", "Install it: pip install matplotlib, or leave the plots out with --no-plots."
-)
+FIGURES = Figures("creval-kumo", "Install it: pip install matplotlib, or leave the plots out with --no-plots.")
