@@ -58,3 +58,22 @@ def test_floor_and_ceiling_come_with_a_legend() -> None:
     shown = _shown(False, Baselines(found))
     assert "0.250" in shown and "12.50" in shown
     assert "* primary metric; floor, ceiling: what baseline/floor and baseline/ceiling reached" in shown
+
+
+def _noted(**of_metric: Any) -> str:
+    metric = {**_metric("drat", True), **of_metric}
+    task = {"task": "drat", "hash": "h", "dataset": "d", "docs_digest": "0", "repeats": 1, "metrics": [metric]}
+    console = Console(file=io.StringIO(), width=200)
+    print_results([RunResult(Path("runs/mine"), {"model": "a/b", "tasks": [task]})], None, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_why_there_is_no_interval_is_said() -> None:
+    shown = _noted(ci_low=None, ci_high=None, no_interval="nothing varies between the docs")
+    assert "no interval, as nothing varies between the docs: drat of drat\n" in shown
+
+
+def test_a_unit_other_than_the_doc_is_named() -> None:
+    assert "interval over trials, not docs: drat of drat\n" in _noted(cluster="trial", no_interval=None)
+    assert "trials" not in _noted(cluster="doc", no_interval=None)

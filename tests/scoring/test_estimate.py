@@ -13,6 +13,7 @@ from creval.scoring.clusters import Clusters
 from creval.scoring.estimate import estimate
 from creval.scoring.median import Median
 from creval.scoring.ratio import Mean, PassAtK, Rate
+from creval.scoring.scale import Scale
 
 
 def one_each(values) -> Clusters:
@@ -26,7 +27,89 @@ def test_the_t_interval_is_scipy_s(values):
     if error > 1e-9:
         low, high = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=error)
         assert (found.ci_low, found.ci_high) == (pytest.approx(low, abs=1e-6), pytest.approx(high, abs=1e-6))
-    assert (found.n, found.clusters, found.method) == (len(values), len(values), "t")
+        assert (found.n, found.clusters, found.method) == (len(values), len(values), "t")
+
+
+@given(st.integers(0, 40), st.integers(2, 40))
+def test_the_interval_of_a_share_is_scipy_s(hits, docs):
+    hits = min(hits, docs)
+    found = estimate(Rate(), one_each([1.0] * hits + [0.0] * (docs - hits)), "auto", seed=0)
+    exact = stats.binomtest(hits, docs).proportion_ci(0.95, "exact")
+    assert (found.ci_low, found.ci_high) == (pytest.approx(exact.low, abs=1e-9), pytest.approx(exact.high, abs=1e-9))
+    assert found.method == "clopper_pearson"
+
+
+def test_repeats_of_a_doc_are_no_further_tries():
+    once, often = (Clusters.group([1.0, 0.0, 1.0] * times, [0, 1, 2] * times) for times in (1, 8))
+    first, second = (estimate(Mean(), each, "auto", 0, Scale(binary=True)) for each in (once, often))
+    assert (first.ci_low, first.ci_high) == pytest.approx((second.ci_low, second.ci_high))
+
+
+def test_none_of_three_is_no_certain_zero():
+    found = estimate(Mean(), one_each([0.0, 0.0, 0.0]), "auto", 0, Scale(binary=True))
+    assert (found.ci_low, found.ci_high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 3)))
+
+
+@pytest.mark.parametrize("method", ["auto", "t", "cluster_bootstrap"])
+@pytest.mark.parametrize("value", [0.0, 0.1, 71.3])
+def test_scores_that_are_all_equal_have_no_interval_but_a_reason(method, value):
+    found = estimate(Mean(), one_each([value] * 7), method, seed=0)
+    assert (found.ci_low, found.ci_high, found.method) == (None, None, "none")
+    assert found.no_interval == "nothing varies between the docs"
+
+
+def test_an_interval_is_cut_to_the_range():
+    values = one_each([0.0, 0.1, 199.0])
+    wide, cut = (estimate(Mean(), values, "auto", 0, scale) for scale in (Scale(), Scale(0, 200)))
+    assert wide.ci_low < 0 and wide.ci_high > 200
+    assert (cut.ci_low, cut.ci_high, cut.method) == (0, 200, "t")
+    half = estimate(Mean(), values, "auto", 0, Scale(0, None))
+    assert (half.ci_low, half.ci_high) == (0, wide.ci_high)
+
+
+def test_a_score_outside_the_range_makes_no_interval():
+    found = estimate(Mean(), one_each([0.5, 1.5]), "auto", 0, Scale(0, 1))
+    assert (found.value, found.ci_low) == (1.0, None)
+    assert found.no_interval == "a score of 1.5 lies outside the declared range"
+    assert estimate(Mean(), one_each([0.5, 1 + 1e-7]), "auto", 0, Scale(0, 1)).ci_low is not None  # rounding
+
+
+def test_a_share_of_scores_on_another_scale_lies_in_0_to_1():
+    found = estimate(Rate(at_least=100), one_each([150.0, 20.0, 180.0]), "auto", 0, Scale(0, 200))
+    assert found.method == "clopper_pearson"
+    assert 0 <= found.ci_low < found.value < found.ci_high <= 1
+
+
+def test_pass_at_k_counts_only_docs_with_an_estimate():
+    """Three docs with two tries each and five with one: the same as the three alone."""
+    tries = [1.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+    three = Clusters.group(tries, [0, 0, 1, 1, 2, 2])
+    eight = Clusters.group([*tries, *[1.0] * 5], [0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7])
+    for method in ("auto", "t", "cluster_bootstrap"):
+        assert estimate(PassAtK(k=2), eight, method, 0) == estimate(PassAtK(k=2), three, method, 0)
+    found = estimate(PassAtK(k=2), eight, "t", 0)
+    assert (found.clusters, found.n) == (3, 6)
+
+
+def test_pass_at_k_with_one_usable_doc_has_neither_error_nor_interval():
+    clusters = Clusters.group([1.0, 0.0, 1.0, 0.0], [0, 0, 1, 2])
+    found = estimate(PassAtK(k=2), clusters, "auto", 0)
+    assert (found.value, found.clusters) == (1.0, 1)
+    assert (found.standard_error, found.ci_low, found.no_interval) == (None, None, "there is one doc only")
+
+
+def test_the_median_of_four_docs_has_neither_error_nor_interval():
+    found = estimate(Median(), one_each([1.0, 2.0, 3.0, 9.0]), "auto", 0)
+    assert (found.value, found.standard_error, found.ci_low) == (2.5, None, None)
+    assert found.no_interval == "there are fewer than 5 docs"
+    assert estimate(Median(), one_each([1.0, 2.0, 3.0, 4.0, 9.0]), "auto", 0).method == "t"
+
+
+def test_trials_are_named_where_they_are_the_unit():
+    found = estimate(Mean(), Clusters.trials([1.0, 2.0, 4.0]), "auto", 0)
+    assert (found.unit, found.clusters, found.method) == ("trial", 3, "t")
+    assert found.standard_error == pytest.approx(stats.sem([1.0, 2.0, 4.0]))
+    assert estimate(Mean(), Clusters.trials([1.0]), "auto", 0).no_interval == "there is one trial only"
 
 
 @pytest.mark.parametrize("method", ["t", "cluster_bootstrap"])
@@ -78,12 +161,14 @@ class ByHand:
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=8))
+@given(st.lists(st.floats(0, 1, width=16), min_size=3, max_size=8, unique=True))
 def test_any_aggregation_can_be_bootstrapped(values):
+    """It has no standard error, so that the default bootstraps it too."""
     found = estimate(ByHand(), one_each(values), "cluster_bootstrap", seed=0)
     assert found.value == max(values)
-    assert min(values) <= found.ci_low <= found.ci_high <= max(values)
-    assert estimate(ByHand(), one_each(values), "t", seed=0).method == "none"
+    assert min(values) <= found.ci_low < found.ci_high <= max(values)
+    assert estimate(ByHand(), one_each(values), "auto", seed=0) == found
+    assert estimate(ByHand(), one_each(values), "t", seed=0).no_interval == "the aggregation has no standard error"
 
 
 class Plain(Mean):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from pathlib import Path
 
 import pytest
 from support.toy_plugins import sound_task, toy_plugins, write_task
 
+from creval.errors import TaskError
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Bounds, ComponentRef, Task
 from creval.types.sample import Condition, Status
@@ -116,7 +118,7 @@ def test_metrics(tmp_path: Path) -> None:
     assert (drat.source, drat.aggregate, drat.ci, drat.failed) == (
         "drat",
         ComponentRef("mean"),
-        "cluster_bootstrap",
+        "auto",
         "zero",
     )
     assert (drat.primary, drat.unit, drat.higher_is_better) == (False, "points", True)
@@ -217,6 +219,40 @@ def test_the_hash_does_not_depend_on_how_the_task_is_written(tmp_path: Path) -> 
 def test_the_hash_changes_with_whatever_can_change_a_score(tmp_path: Path, old: str, new: str) -> None:
     assert old in FULL
     assert load(tmp_path, FULL).hash != load(tmp_path, FULL.replace(old, new)).hash
+
+
+def test_what_only_concerns_intervals_enters_the_hash_where_it_is_set(tmp_path: Path) -> None:
+    """Runs that were made before these keys stay runs of their task."""
+    before = "09e938ae8dd0f6f843befbbf04624ca2ce97704a81466a5be425d84233a2fec3"
+    assert load(tmp_path, FULL).hash == before
+    assert load(tmp_path, FULL.replace("unit: points", "unit: points, ci: auto")).hash == before
+    assert load(tmp_path, FULL.replace("unit: points", "unit: points, binary: false")).hash == before
+    for metric in ("range: [0, 200]", "binary: true", "ci: t"):
+        assert load(tmp_path, FULL.replace("unit: points", f"unit: points, {metric}")).hash != before, metric
+    assert load(tmp_path, FULL.replace("repeats: 3", "repeats: 3\ncluster: trial")).hash != before
+
+
+def test_a_task_says_what_is_independent_and_where_its_metrics_lie(tmp_path: Path) -> None:
+    task = load(tmp_path, FULL)
+    assert (task.cluster, task.metrics[0].range, task.metrics[0].binary) == ("doc", (None, None), False)
+    text = FULL.replace("unit: points", "range: [0, null]").replace("repeats: 3", "repeats: 3\ncluster: trial")
+    task = load(tmp_path, text)
+    assert (task.cluster, task.metrics[0].range) == ("trial", (0, None))
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("range: [3, 3]", "ends at 3 and begins at 3"),
+        ("range: [1, 5]", "a failed answer counts 0, which lies outside the range"),
+        ("range: [0, 1, 2]", "at most 2"),
+        ("range: [0, 5], binary: true", "the scores of a binary metric are 0 or 1"),
+        ("binary: true, failed_value: -1", "a failed answer counts -1"),
+    ],
+)
+def test_an_impossible_range_is_a_problem_of_the_file(tmp_path: Path, written: str, message: str) -> None:
+    with pytest.raises(TaskError, match=re.escape(message)):
+        load(tmp_path, FULL.replace("unit: points", written))
 
 
 def test_the_hash_changes_with_the_plugins_version(tmp_path: Path) -> None:

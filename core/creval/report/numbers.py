@@ -12,14 +12,14 @@ _TINY = 1e-6
 def decimals(value: float) -> int:
     """Return after how many decimals a value is cut: 3 below 10, 2 below 100, else 1.
 
-    A value that would read 0.000 gets as many more as its first two digits take.
+    A value below 0.01 gets as many more as its first two digits take.
     """
     size = abs(value)
     if not math.isfinite(size) or round(size, 2) >= 100:
         return 1
     if round(size, 3) >= 10:
         return 2
-    if size and round(size, 3) == 0:
+    if size and round(size, 3) < 0.01:
         return 1 - math.floor(math.log10(size))
     return 3
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +19,7 @@ __all__ = ["print_results", "result_rows"]
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
 _METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
 _LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and docs"
+_NAMED = 8  # metrics of one note
 _ORDER = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
 
@@ -32,6 +33,7 @@ def print_results(
     console = console or table_console()
     bold = console.is_terminal and not console.is_dumb_terminal
     legend: dict[str, None] = {}
+    notes: dict[str, None] = {}
     for result in results:
         rows = result_rows(result, baselines or Baselines())
         primary = [metric["primary"] for task in result.results["tasks"] for metric in task["metrics"]]
@@ -42,11 +44,12 @@ def print_results(
         empty = {index for index in (_CONDITION, *_BESIDE) if all(row[index] is None for row in rows)}
         if not empty.issuperset(_BESIDE):
             legend[_LEGEND] = None
+        notes.update(dict.fromkeys(_interval_notes(result)))
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
         title = f"{result.results['model']} ({result.folder.name})"
         print_table(title, [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows], console)
-    if legend:
-        console.print("; ".join(legend), markup=False, soft_wrap=True)
+    for line in (["; ".join(legend)] if legend else []) + list(notes):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _marked(name: str, bold: bool) -> Text | str:
@@ -79,6 +82,29 @@ def _interval(metric: Mapping[str, Any]) -> str | None:
         return None
     places = decimals(metric["value"])
     return f"{number(metric['ci_low'], places)} to {number(metric['ci_high'], places)}"
+
+
+def _interval_notes(result: RunResult) -> Iterator[str]:
+    """Say why metrics have no interval, and over what the others are where it is not docs."""
+    missing: dict[str, list[str]] = {}
+    trials: list[str] = []
+    for task in result.results["tasks"]:
+        for metric in task["metrics"]:
+            name = f"{metric['name']} of {task['task']}"
+            if metric.get("no_interval"):
+                where = f" at {metric['condition']}" if metric["condition"] else ""
+                missing.setdefault(metric["no_interval"], []).append(f"{name}{where}")
+            elif metric.get("cluster") == "trial" and not metric["condition"]:
+                trials.append(name)
+    for reason, names in missing.items():
+        yield visible(f"no interval, as {reason}: {_listed(names)}")
+    if trials:
+        yield visible(f"interval over trials, not docs: {_listed(trials)}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _counts(counts: Mapping[str, int]) -> str:

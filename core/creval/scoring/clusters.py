@@ -1,4 +1,4 @@
-"""The values of one metric, grouped by doc: the repeats of one doc are not independent of each other."""
+"""The values of one metric, grouped by what is independent: docs, as the repeats of one doc are not, or trials."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ class Clusters(Sequence[Floats]):
     """A sequence of float arrays, one a doc, stored as one array with offsets.
 
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
-    cost two arrays, while an aggregation that wants the arrays of single docs may still iterate.
+    cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. `unit` says what a
+    cluster is: `doc`, or `trial` where every value is one of its own.
     """
 
-    def __init__(self, values: Floats, offsets: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    def __init__(self, values: Floats, offsets: np.ndarray[Any, np.dtype[np.int64]], unit: str = "doc") -> None:
         self.values = values
         self.offsets = offsets
+        self.unit = unit
+
+    @classmethod
+    def trials(cls, values: Sequence[float] | Floats) -> Clusters:
+        """Take every value as a cluster of its own."""
+        array = np.asarray(values, dtype=np.float64)
+        return cls(array, np.arange(len(array) + 1, dtype=np.int64), "trial")
 
     @classmethod
     def group(cls, values: Sequence[float] | Floats, labels: Sequence[int] | np.ndarray[Any, Any]) -> Clusters:
@@ -43,6 +51,14 @@ class Clusters(Sequence[Floats]):
         if not len(self):
             return np.zeros(0)
         return np.add.reduceat(per_value, self.offsets[:-1]).astype(np.float64)
+
+    def of_size(self, least: int) -> Clusters:
+        """Leave out the clusters with fewer than `least` values."""
+        enough = self.sizes >= least
+        if enough.all():
+            return self
+        kept = self.values[np.repeat(enough, self.sizes)]
+        return Clusters(kept, np.r_[0, np.cumsum(self.sizes[enough])].astype(np.int64), self.unit)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.components import Aggregation
 
-__all__ = ["REPLICATES", "bootstrap_interval", "t_interval"]
+__all__ = ["REPLICATES", "bootstrap_interval", "clopper_pearson", "t_interval"]
 
 REPLICATES = 2_000
 _CELLS = 500_000  # random numbers held at once
+_ROUNDING = 1e-12
 
 
-def t_interval(value: float, error: float, clusters: int, confidence: float) -> tuple[float, float]:
-    """Return value -+ t * standard error, with C - 1 degrees of freedom over C docs."""
+Number = TypeVar("Number", float, Floats)
+
+
+def t_interval(value: Number, error: Number, clusters: int, confidence: float) -> tuple[Number, Number]:
+    """Return value -+ t * standard error, with C - 1 degrees of freedom over C docs; numbers, or arrays of studies."""
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(clusters - 1, (1 + confidence) / 2))
     return value - quantile * error, value + quantile * error
+
+
+def clopper_pearson(share: float | Floats, clusters: int, confidence: float) -> tuple[Floats, Floats]:
+    """Return the exact binomial interval of a share (0 to 1) with the number of docs as the number of tries.
+
+    Clopper & Pearson (1934, Biometrika 26, 404-413): the quantiles of Beta(x, n - x + 1) and Beta(x + 1, n - x) for
+    x = share * n, here with any x from 0 to n. Repeats of a doc add no try: they may all depend on each other.
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    hits = np.clip(np.asarray(share, dtype=np.float64) * clusters, 0.0, clusters)
+    rest = clusters - hits
+    none, every = hits <= _ROUNDING * clusters, rest <= _ROUNDING * clusters
+    low = betaincinv(np.where(none, 1.0, hits), rest + 1, tail)
+    high = betaincinv(hits + 1, np.where(every, 1.0, rest), 1 - tail)
+    return np.where(none, 0.0, low), np.where(every, 1.0, high)
 
 
 def bootstrap_interval(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -21,8 +21,11 @@ class Median:
     """The middle value; of an even number of values the mean of the two in the middle.
 
     Its standard error is Woodruff's (1952, J. Am. Stat. Assoc. 47, 635-646): the cluster-robust interval of the
-    share of values at or below the median, carried over to values by the sample's own quantiles.
+    share of values at or below the median, carried over to values by the sample's own quantiles. Below
+    `minimum_clusters` docs the interval of the share would reach beyond every value seen, so there is none.
     """
+
+    minimum_clusters: ClassVar[int] = 5
 
     def value(self, clusters: Sequence[Floats]) -> float | None:
         values = as_clusters(clusters).values
@@ -31,7 +34,7 @@ class Median:
     def standard_error(self, clusters: Sequence[Floats]) -> float | None:
         grouped = as_clusters(clusters)
         middle = self.value(grouped)
-        if middle is None:
+        if middle is None or len(grouped) < self.minimum_clusters:
             return None
         below = grouped.sums((grouped.values <= middle).astype(np.float64))
         share_error = ratio_standard_error(below, grouped.sizes.astype(np.float64))

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -43,7 +43,12 @@ def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | No
 
 @dataclass(frozen=True)
 class Ratio(ABC):
-    """What the three share; a subclass says what a doc's numerator and denominator are."""
+    """What the three share; a subclass says what a doc's numerator and denominator are.
+
+    `share`: the number is a share of successes, whatever the scores are, so that it lies in 0 to 1.
+    """
+
+    share: ClassVar[bool] = False
 
     @abstractmethod
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
@@ -70,6 +75,8 @@ class Mean(Ratio):
 class Rate(Ratio):
     """The share of samples whose score is at least `at_least`."""
 
+    share: ClassVar[bool] = True
+
     at_least: float = 1.0
 
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
@@ -85,6 +92,8 @@ class PassAtK(Ratio):
     arXiv:2107.03374, Eq. 1). A try succeeds when its score is at least `at_least`. A doc with fewer than k tries has
     no estimate and is left out; `minimum_repeats` lets a plan refuse a task that would have none.
     """
+
+    share: ClassVar[bool] = True
 
     k: int = 1
     at_least: float = 1.0

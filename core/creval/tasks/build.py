@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -58,7 +57,7 @@ class _Parts:
             "parse": [found.canonical() for found in self.parse],
             "score": [found.canonical() for found in self.score],
             "baselines": {name: found.canonical() for name, found in self.baselines.items()},
-            "metrics": [[dataclasses.asdict(metric), found.canonical()] for metric, found in self.metrics],
+            "metrics": [[metric.content(), found.canonical()] for metric, found in self.metrics],
         }
 
 
@@ -129,6 +128,7 @@ def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Exa
         "measures": tuple(resolved.get("measures", ())),
         "source": TaskSource(**resolved.get("source", {})),
         "requires": tuple(resolved.get("requires", ())),
+        "cluster": resolved.get("cluster", "doc"),
         "resolved": resolved,
         "origins": _origins(reading.root),
         "examples": tuple(examples),

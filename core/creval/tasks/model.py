@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,19 +52,35 @@ class MetricSpec:
     """One metric: which score it is made `source` (YAML: from) of, how it is aggregated, and what a failure counts.
 
     `failed`: `zero` counts a sample without a score as 0, `exclude` leaves it out.
-    `failed_value` replaces the 0 where 0 is not the worst (e.g. a count).
+    `failed_value` replaces the 0 where 0 is not the worst (e.g. a count). `ci` says how the interval is made,
+    `range` between which values the metric lies (None: no bound), `binary` that each score is 0 or 1.
     """
 
     name: str
     source: str
     aggregate: ComponentRef
-    ci: str = "cluster_bootstrap"
+    ci: str = "auto"
     failed: Literal["zero", "exclude"] = "zero"
     failed_value: float = 0.0
     higher_is_better: bool | None = True
     primary: bool = False
     unit: str | None = None
     description: str = ""
+    range: tuple[float | None, float | None] = (None, None)
+    binary: bool = False
+
+    def content(self) -> Mapping[str, Any]:
+        """Return what of the metric makes the task what it is, for its hash.
+
+        `range` and `binary`, which the format once did not have, stand in it where they are set, and `auto` as the
+        default before it: neither changes a score, and runs that were made before stay runs of the task.
+        """
+        content = asdict(self)
+        if self.range == (None, None):
+            del content["range"]
+        if not self.binary:
+            del content["binary"]
+        return {**content, "ci": "cluster_bootstrap" if self.ci == "auto" else self.ci}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +127,7 @@ class Task:
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
     `origins` tells for every key path which file and line its value came from. `role_models` are the models that the
     task itself names for its roles (an instrument, like a resource). `examples` are the task's own tests.
+    `cluster` says what is independent of each other: docs, or trials (where every doc asks the same).
     In a suite a task may have overrides; it is then called `name@label`, and `short_name` stays the plain one.
     """
 
@@ -142,6 +159,7 @@ class Task:
     role_models: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Example] = ()
     short_name: str = ""
+    cluster: Literal["doc", "trial"] = "doc"
 
     @property
     def qualified(self) -> str:

@@ -28,8 +28,9 @@ class StatusCounts:
 class Estimate:
     """A point estimate with its uncertainty. None where it is undefined (one doc has no standard error).
 
-    `n` values in `clusters` docs went in; `confidence` is the level of the interval; `method` names how
-    the interval was made: `t`, `cluster_bootstrap`, `none`.
+    `n` values in `clusters` docs or trials (`unit`) went in; `confidence` is the level of the interval; `method` names
+    how the interval was made: `clopper_pearson`, `t`, `cluster_bootstrap`, `none`. `no_interval` is the reason why
+    there is none, where one was wanted.
     """
 
     value: float | None
@@ -40,6 +41,8 @@ class Estimate:
     ci_high: float | None = None
     confidence: float = 0.95
     method: str = "none"
+    unit: str = "doc"
+    no_interval: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import creval
@@ -137,3 +138,14 @@ def test_the_prompt_of_drat_names_all_anchors() -> None:
         (message,) = render(task.prompts["prompt"], {"anchors": anchors}, task.file)
         assert f"all of the following anchor words: {said} Only use single nouns." in message.content
         assert "\n" not in message.content
+
+
+def test_the_error_of_dat_is_over_its_trials(tmp_path: Path) -> None:
+    """As in the paper: one instruction, the standard error of the mean over trials."""
+    results = run(tmp_path, ["dat"], "baseline/floor", "embedded/glove-6b-50d", repeats=4)
+    (dat,) = [each for each in results["tasks"][0]["metrics"] if each["primary"] and each["condition"] is None]
+    assert (dat["cluster"], dat["clusters"], dat["n"], dat["method"]) == ("trial", 12, 12, "t")
+    lines = (tmp_path / "run" / "scores" / "dat.jsonl").read_text().splitlines()
+    values = [json.loads(line)["scores"]["dat"] for line in lines]
+    assert dat["standard_error"] == pytest.approx(np.std(values, ddof=1) / 12**0.5)
+    assert 0 <= dat["ci_low"] < dat["value"] < dat["ci_high"] <= 200

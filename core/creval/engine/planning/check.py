@@ -68,6 +68,13 @@ def _check_repeats(plan: TaskPlan, registry: Registry) -> None:
         ref = metric.aggregate
         aggregation = registry.get("aggregation", ref.name).load()(**ref.parameters)
         needed = getattr(aggregation, "minimum_repeats", 1)
+        if needed > 1 and plan.task.cluster == "trial":
+            raise UsageError(
+                f"the metric {metric.name!r} of {plan.task.name!r} compares the repeats of a doc, but every trial of "
+                "the task stands for itself",
+                where="cluster: trial",
+                cure="Leave out cluster: trial, or aggregate by mean, rate or median.",
+            )
         if plan.repeats < needed:
             raise UsageError(
                 f"the metric {metric.name!r} of {plan.task.name!r} needs {needed} repeats of each doc; "

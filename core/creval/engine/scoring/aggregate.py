@@ -13,6 +13,7 @@ from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.tally import TaskTally, UsageTally
 from creval.plugins.registry import Registry
 from creval.scoring.estimate import estimate
+from creval.scoring.scale import Scale
 from creval.tasks.model import MetricSpec
 from creval.types.metrics import MetricResult, StatusCounts
 
@@ -43,14 +44,14 @@ def _metric(
 ) -> MetricResult:
     name, registry, seed = given
     zero = metric.failed_value if metric.failed == "zero" else None
-    clusters, failed = tally.clusters(metric.source, zero, cell)
+    clusters, failed = tally.clusters(metric.source, zero, cell, plan.task.cluster)
     aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
     label = None if cell is None else plan.task.conditions[cell].name
     stream = derive(seed, "bootstrap", plan.task.name, metric.name, label)
     planned = plan.total if cell is None else plan.docs * plan.repeats
     return MetricResult(
         name=name,
-        estimate=estimate(aggregation, clusters, metric.ci, stream),
+        estimate=estimate(aggregation, clusters, metric.ci, stream, Scale(*metric.range, metric.binary)),
         counts=tally.counts(planned, cell),
         failed=metric.failed,
         n_failed=failed,
@@ -116,11 +117,13 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
         "value": number.value,
         "n": number.n,
         "clusters": number.clusters,
+        "cluster": number.unit,
         "standard_error": number.standard_error,
         "ci_low": number.ci_low,
         "ci_high": number.ci_high,
         "confidence": number.confidence,
         "method": number.method,
+        "no_interval": number.no_interval,
         "failed": metric.failed,
         "n_failed": metric.n_failed,
         "counts": _counts(metric.counts),

@@ -78,8 +78,10 @@ class TaskTally:
         counted["skipped"] += max(0, planned - int(status.size))
         return StatusCounts(**counted)
 
-    def clusters(self, name: str, zero: float | None, condition: int | None = None) -> tuple[Clusters, int]:
-        """Return (the values clustered by doc, number of the model's failures among them).
+    def clusters(
+        self, name: str, zero: float | None, condition: int | None = None, unit: str = "doc"
+    ) -> tuple[Clusters, int]:
+        """Return (the values clustered by `unit`: doc or trial, number of the model's failures among them).
 
         `zero` is what those failures (FAILED) count as, where no scorer gave them a score of their own; None leaves
         these out. Errored and skipped samples are always left out.
@@ -93,6 +95,8 @@ class TaskTally:
         if zero is not None:
             values = np.where(failed & np.isnan(values), zero, values)
         keep &= ~np.isnan(values)
+        if unit == "trial":
+            return Clusters.trials(values[keep]), int(failed.sum())
         return Clusters.group(values[keep], self._ranks()[self._sorted(self._doc)][keep]), int(failed.sum())
 
     def _ranks(self) -> Column:

@@ -73,7 +73,9 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
             reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.cure(source.value))
         aggregation = _aggregation(reading, node, path)
         if aggregation is not None:
-            metrics.append((_metric(node, source.value, aggregation), aggregation))
+            metric = _metric(node, source.value, aggregation)
+            _check_range(reading, metric, (*path, "range"), node)
+            metrics.append((metric, aggregation))
     _check_primary(reading)
     if metrics and not any(metric.primary for metric, _ in metrics):
         first, found = metrics[0]
@@ -91,9 +93,28 @@ def _aggregation(reading: Reading, node: Node, path: KeyPath) -> Found | None:
 
 def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
     written = plain(node)
-    optional = ("ci", "failed", "failed_value", "higher_is_better", "primary", "unit", "description")
+    optional = ("ci", "failed", "failed_value", "higher_is_better", "primary", "unit", "description", "binary")
     given = {key: written[key] for key in optional if key in written}
+    if "range" in written:
+        given["range"] = tuple(written["range"])
     return MetricSpec(name=written["name"], source=source, aggregate=aggregation.ref, **given)
+
+
+def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node) -> None:
+    """What a failure counts must lie in the declared range, or no interval could be cut to it."""
+    place = (node.get("range") or node).place
+    low, high = metric.range
+    if low is not None and high is not None and not low < high:
+        reading.add(place, f"the range ends at {high:g} and begins at {low:g}", path, "Write [lowest, highest].")
+        return
+    if metric.binary and metric.range not in ((None, None), (0, 1)):
+        reading.add(place, "the scores of a binary metric are 0 or 1", path, "Leave out the range.")
+    low, high = (0.0, 1.0) if metric.binary else (low, high)
+    counts = metric.failed_value
+    outside = (low is not None and counts < low) or (high is not None and counts > high)
+    if metric.failed == "zero" and outside:
+        message = f"a failed answer counts {counts:g}, which lies outside the range"
+        reading.add(place, message, path, "Widen the range, or set failed_value.")
 
 
 def _with_primary(metric: MetricSpec) -> MetricSpec:
