@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from creval.parsing.list_marks import has_mark, straighten, strip_marks, strip_quotes
     from creval.plugins.hookspecs import hookimpl
     from creval.plugins.loader import load_plugins
+    from creval.plugins.parameters import component, either, flag, integer, list_of, number, one_of, params, text
     from creval.plugins.registry import Registry
     from creval.report.figures import COLOURS, Figures
     from creval.report.files import csv_text, plain_data, write_csv, write_json, write_lines, write_text
@@ -156,19 +157,27 @@ __all__ = [
     "WordList",
     "build_store",
     "cache_folder",
+    "component",
     "csv_text",
     "download",
+    "either",
     "file_digest",
+    "flag",
     "has_mark",
     "hookimpl",
+    "integer",
+    "list_of",
     "list_stores",
     "load_plugins",
     "load_result",
     "nearest",
+    "number",
     "offline_cure",
+    "one_of",
     "open_dataset",
     "open_model",
     "open_resource",
+    "params",
     "plain_data",
     "print_table",
     "read_lines",
@@ -178,6 +187,7 @@ __all__ = [
     "straighten",
     "strip_marks",
     "strip_quotes",
+    "text",
     "write_csv",
     "write_json",
     "write_lines",
@@ -231,6 +241,17 @@ _HOMES = {
     ),
     "creval.plugins.hookspecs": ("hookimpl",),
     "creval.plugins.loader": ("load_plugins",),
+    "creval.plugins.parameters": (
+        "component",
+        "either",
+        "flag",
+        "integer",
+        "list_of",
+        "number",
+        "one_of",
+        "params",
+        "text",
+    ),
     "creval.plugins.registry": ("Registry",),
     "creval.report.figures": (
         "COLOURS",

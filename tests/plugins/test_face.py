@@ -21,10 +21,10 @@ GenerateRequest Generator JsonArray JsonObject Kind ListRows Message MissingPart
 ModelOptions NumpyEncoder Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
 ResourceOptions RetryableModelError Rows RunError RunFolder Sample SampleKey SampleScore Sandbox SandboxResult
 Scorable Score Scorer ScoringError Screen Session Status TaskIndex TaskProtocol TokenLogprob Turn
-UnknownNameError Usage UsageError View WordList build_store cache_folder csv_text download file_digest
-has_mark hookimpl list_stores load_plugins load_result nearest offline_cure open_dataset open_model
-open_resource plain_data print_table read_lines settings sha256_of store_folder straighten strip_marks
-strip_quotes write_csv write_json write_lines write_text
+UnknownNameError Usage UsageError View WordList build_store cache_folder component csv_text download either
+file_digest flag has_mark hookimpl integer list_of list_stores load_plugins load_result nearest number
+offline_cure one_of open_dataset open_model open_resource params plain_data print_table read_lines settings
+sha256_of store_folder straighten strip_marks strip_quotes text write_csv write_json write_lines write_text
 """
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from creval.types.messages import GenerateRequest, Message, Reply
@@ -313,7 +312,7 @@ class AnalysisOutput:
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     notes: Sequence[str] = ()
-    files: Sequence[str | Path] = ()
+    files: Sequence[str] = ()
     data: Mapping[str, Any] | None = None
 
 

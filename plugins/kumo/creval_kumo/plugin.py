@@ -4,34 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from creval.plugin import Registry, hookimpl
+from creval.plugin import either, flag, hookimpl, integer, list_of, number, one_of, params, text
+
+if TYPE_CHECKING:
+    from creval.plugin import Registry
 
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
-
-
-def _object(required: Sequence[str] = (), **properties: Any) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        "required": list(required),
-    }
-
-
-_COUNT = {"type": "integer", "minimum": 1}
-_NAMES = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
-
-_ANALYSES = (
-    ("optimal", "optimal:OptimalAnalysis", "Actions of optimal play, by domain and difficulty."),
-    ("graph", "graph:GraphAnalysis", "Domain graphs: communities and modularity."),
-    ("structure", "structure:StructureAnalysis", "Does the structure of games tell which are solved?"),
-    ("split", "split:SplitAnalysis", "Split a domain into two that share no truth."),
-    ("errors", "errors:ErrorsAnalysis", "Parse errors and tokens, by model and difficulty."),
-    ("correlation", "correlation:CorrelationAnalysis", "Correlation with other benchmarks over models."),
-    ("earnings", "earnings:EarningsAnalysis", "What players earned by the formula of the paper's study."),
-)
 
 
 @hookimpl
@@ -69,8 +49,7 @@ def creval_components(registry: Registry) -> None:
         "creval_kumo.task.players:AllEvidence",
         "all actions, then the most probable truth",
     )
-    for name, target, summary in _ANALYSES:
-        registry.add("analysis", f"kumo-{name}", f"creval_kumo.analysis.commands.{target}", summary)
+    _register_analyses(registry)
 
 
 def _register_game(registry: Registry) -> None:
@@ -79,7 +58,7 @@ def _register_game(registry: Registry) -> None:
         "kumo.game",
         "creval_kumo.task.protocol:Game",
         "a reasoning game: actions, observations, one prediction",
-        parameters=_object(max_turns=_COUNT, certain={"type": "boolean"}),
+        parameters=params(max_turns=integer(1), certain=flag()),
         prompts=("system", "begin", "round", "observation"),
         provides=("action", "observation"),
     )
@@ -104,21 +83,22 @@ def _register_game(registry: Registry) -> None:
 
 
 def _register_data(registry: Registry) -> None:
+    names = either(text(), list_of(text(), minimum=1))
     registry.add(
         "generator",
         "kumo",
         "creval_kumo.task.datasets:KumoDocs",
         "fresh games by domain, sizes and seed",
-        parameters=_object(
-            ("domains",),
-            domains=_NAMES,
-            truths={"type": "integer", "minimum": 2},
-            actions=_COUNT,
-            valid=_COUNT,
-            count=_COUNT,
-            seed={"type": "integer"},
-            counterfactual={"type": "boolean"},
-            reliability={"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        parameters=params(
+            domains=names,
+            truths=integer(2),
+            actions=integer(1),
+            valid=integer(1),
+            count=integer(1),
+            seed=integer(),
+            counterfactual=flag(),
+            reliability=number(above=0, maximum=1),
+            required=("domains",),
         ),
     )
     registry.add(
@@ -126,14 +106,44 @@ def _register_data(registry: Registry) -> None:
         "kumo_published",
         "creval_kumo.published.source:open_published",
         "the games that the paper's authors published",
-        parameters={
-            **_object(
-                ("domains",),
-                domains=_NAMES,
-                difficulty={"enum": ["easy", "hard"]},
-                faulty={"enum": ["refuse", "skip"]},
-                url={"type": "string", "format": "uri"},
-            ),
-            "x-remote": True,
-        },
+        parameters=params(
+            domains=names,
+            difficulty=one_of("easy", "hard"),
+            faulty=one_of("refuse", "skip"),
+            url=text(),
+            required=("domains",),
+            remote=True,
+        ),
+    )
+
+
+def _register_analyses(registry: Registry) -> None:
+    home = "creval_kumo.analysis.commands"
+    add = registry.add
+    add(
+        "analysis",
+        "kumo-optimal",
+        f"{home}.optimal:OptimalAnalysis",
+        "Actions of optimal play, by domain and difficulty.",
+    )
+    add("analysis", "kumo-graph", f"{home}.graph:GraphAnalysis", "Domain graphs: communities and modularity.")
+    add(
+        "analysis",
+        "kumo-structure",
+        f"{home}.structure:StructureAnalysis",
+        "Does the structure of games tell which are solved?",
+    )
+    add("analysis", "kumo-split", f"{home}.split:SplitAnalysis", "Split a domain into two that share no truth.")
+    add("analysis", "kumo-errors", f"{home}.errors:ErrorsAnalysis", "Parse errors and tokens, by model and difficulty.")
+    add(
+        "analysis",
+        "kumo-correlation",
+        f"{home}.correlation:CorrelationAnalysis",
+        "Correlation with other benchmarks over models.",
+    )
+    add(
+        "analysis",
+        "kumo-earnings",
+        f"{home}.earnings:EarningsAnalysis",
+        "What players earned by the formula of the paper's study.",
     )

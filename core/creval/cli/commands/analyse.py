@@ -96,7 +96,7 @@ def _show(output: AnalysisOutput, as_json: bool) -> None:
             "columns": list(output.columns),
             "rows": [list(row) for row in output.rows],
             "notes": list(output.notes),
-            "files": [str(file) for file in output.files],
+            "files": list(output.files),
             "data": output.data,
         }
         click.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))

@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from creval.plugins.parameters import either, flag, integer, list_of, one_of, params, text
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
-
-_FLAG = {"type": "boolean"}
-_COUNT = {"type": "integer", "minimum": 0}
-_POSITIVE = {"type": "integer", "minimum": 1}
-
-
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        "required": list(required),
-    }
-
-
-def _one_of(*values: str) -> dict[str, Any]:
-    return {"enum": list(values)}
 
 
 def register(registry: Registry) -> None:
@@ -39,13 +21,11 @@ def _register_json(registry: Registry) -> None:
         "json_array",
         "creval.parsing.json_values:JsonArray",
         "the JSON array in an answer, in a fence or in prose",
-        parameters=_object(
-            {
-                "items": _one_of("any", "string", "number", "object"),
-                "minimum": _COUNT,
-                "choose": _one_of("largest", "last", "first"),
-                "refine": _FLAG,
-            }
+        parameters=params(
+            items=one_of("any", "string", "number", "object"),
+            minimum=integer(0),
+            choose=one_of("largest", "last", "first"),
+            refine=flag(),
         ),
     )
     registry.add(
@@ -53,14 +33,7 @@ def _register_json(registry: Registry) -> None:
         "json_object",
         "creval.parsing.json_values:JsonObject",
         "the JSON object in an answer, or one value of it",
-        parameters=_object(
-            {
-                "key": {"type": "string", "minLength": 1},
-                "keys": {"type": "array", "items": {"type": "string"}},
-                "choose": _one_of("last", "first"),
-                "refine": _FLAG,
-            }
-        ),
+        parameters=params(key=text(1), keys=list_of(text()), choose=one_of("last", "first"), refine=flag()),
         positional="key",
     )
 
@@ -71,14 +44,12 @@ def _register_marked(registry: Registry) -> None:
         "tagged",
         "creval.parsing.tagged:Tagged",
         "the text inside a tag",
-        parameters=_object(
-            {
-                "tag": {"type": "string", "pattern": r"^[A-Za-z][\w.-]{0,63}$"},
-                "choose": _one_of("last", "first"),
-                "closing": _one_of("required", "optional"),
-                "ignore_case": _FLAG,
-                "refine": _FLAG,
-            }
+        parameters=params(
+            tag=text(pattern=r"^[A-Za-z][\w.-]{0,63}$"),
+            choose=one_of("last", "first"),
+            closing=one_of("required", "optional"),
+            ignore_case=flag(),
+            refine=flag(),
         ),
         positional="tag",
     )
@@ -87,17 +58,15 @@ def _register_marked(registry: Registry) -> None:
         "regex",
         "creval.parsing.pattern:Regex",
         "what a regular expression matches, under a time limit",
-        parameters=_object(
-            {
-                "pattern": {"type": "string", "minLength": 1, "maxLength": 2000},
-                "group": {"type": ["integer", "string"]},
-                "choose": _one_of("first", "last", "all"),
-                "ignore_case": _FLAG,
-                "multiline": _FLAG,
-                "dotall": _FLAG,
-                "refine": _FLAG,
-            },
-            "pattern",
+        parameters=params(
+            pattern=text(1, 2000),
+            group=either(integer(), text()),
+            choose=one_of("first", "last", "all"),
+            ignore_case=flag(),
+            multiline=flag(),
+            dotall=flag(),
+            refine=flag(),
+            required=("pattern",),
         ),
         positional="pattern",
     )
@@ -109,16 +78,14 @@ def _register_plain(registry: Registry) -> None:
         "text",
         "creval.parsing.lines:Text",
         "the whole answer",
-        parameters=_object({"refine": _FLAG}),
+        parameters=params(refine=flag()),
     )
     registry.add(
         "parser",
         "lines",
         "creval.parsing.lines:Lines",
         "the lines of an answer without list marks",
-        parameters=_object(
-            {"marked": _FLAG, "keep_marks": _FLAG, "limit": _POSITIVE, "minimum": _COUNT, "refine": _FLAG}
-        ),
+        parameters=params(marked=flag(), keep_marks=flag(), limit=integer(1), minimum=integer(0), refine=flag()),
         positional="limit",
     )
     registry.add(
@@ -126,15 +93,13 @@ def _register_plain(registry: Registry) -> None:
         "words",
         "creval.parsing.words:Words",
         "clean words out of a list or a text (refines)",
-        parameters=_object(
-            {
-                "limit": _POSITIVE,
-                "unique": _FLAG,
-                "minimum": _COUNT,
-                "multiword": _one_of("drop", "keep", "first", "split"),
-                "min_letters": _POSITIVE,
-                "lower": _FLAG,
-            }
+        parameters=params(
+            limit=integer(1),
+            unique=flag(),
+            minimum=integer(0),
+            multiword=one_of("drop", "keep", "first", "split"),
+            min_letters=integer(1),
+            lower=flag(),
         ),
         positional="limit",
     )
@@ -143,18 +108,13 @@ def _register_plain(registry: Registry) -> None:
         "last_number",
         "creval.parsing.numbers:LastNumber",
         "the last number of an answer",
-        parameters=_object({"refine": _FLAG}),
+        parameters=params(refine=flag()),
     )
     registry.add(
         "parser",
         "choice",
         "creval.parsing.choice:Choice",
         "which of some options an answer names",
-        parameters=_object(
-            {
-                "options": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
-                "refine": _FLAG,
-            }
-        ),
+        parameters=params(options=list_of(text(1), minimum=1), refine=flag()),
         positional="options",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from creval.plugins.parameters import integer, params
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -14,10 +15,6 @@ def register(registry: Registry) -> None:
         "chat",
         "creval.engine.generation.chat:Chat",
         "one prompt, one answer (or n of them)",
-        parameters={
-            "type": "object",
-            "properties": {"n": {"type": "integer", "minimum": 1}},
-            "additionalProperties": False,
-        },
+        parameters=params(n=integer(1)),
         prompts=("prompt",),
     )

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from creval.plugins.parameters import flag, integer, number, params, text
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
-
-_FLAG = {"type": "boolean"}
-_FIELD = {"type": "string", "minLength": 1}
-_THRESHOLD = {"type": "number"}
-
-
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "additionalProperties": False, "required": list(required)}
 
 
 def register(registry: Registry) -> None:
@@ -24,13 +15,13 @@ def register(registry: Registry) -> None:
 
 
 def _register_scorers(registry: Registry) -> None:
-    text = {"field": _FIELD, "ignore_case": _FLAG, "ignore_punctuation": _FLAG}
+    matching = params(field=text(1), ignore_case=flag(), ignore_punctuation=flag())
     registry.add(
         "scorer",
         "exact_match",
         "creval.scoring.matching:ExactMatch",
         "1 where the answer is the doc's target",
-        parameters=_object(text),
+        parameters=matching,
         positional="field",
         produces=("exact_match",),
     )
@@ -39,17 +30,16 @@ def _register_scorers(registry: Registry) -> None:
         "includes",
         "creval.scoring.matching:Includes",
         "1 where the doc's target occurs in the answer",
-        parameters=_object(text),
+        parameters=matching,
         positional="field",
         produces=("includes",),
     )
-    tolerance = {"type": "number", "minimum": 0}
     registry.add(
         "scorer",
         "numeric",
         "creval.scoring.matching:Numeric",
         "1 where the answer is the doc's number within a tolerance",
-        parameters=_object({"field": _FIELD, "absolute": tolerance, "relative": tolerance}),
+        parameters=params(field=text(1), absolute=number(0), relative=number(0)),
         positional="field",
         produces=("numeric",),
     )
@@ -63,7 +53,7 @@ def _register_aggregations(registry: Registry) -> None:
         "rate",
         "creval.scoring.ratio:Rate",
         "the share of samples whose score is at least a threshold",
-        parameters=_object({"at_least": _THRESHOLD}),
+        parameters=params(at_least=number()),
         positional="at_least",
     )
     registry.add(
@@ -71,6 +61,6 @@ def _register_aggregations(registry: Registry) -> None:
         "pass@k",
         "creval.scoring.ratio:PassAtK",
         "the chance that one of k answers to a doc succeeds",
-        parameters=_object({"k": {"type": "integer", "minimum": 1}, "at_least": _THRESHOLD}, "k"),
+        parameters=params(k=integer(1), at_least=number(), required=("k",)),
         positional="k",
     )

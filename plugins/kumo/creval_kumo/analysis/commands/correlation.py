@@ -70,7 +70,12 @@ class CorrelationAnalysis:
             if not options.get("no_plots"):
                 files += _plot(pairs, folder / "correlation")
         return AnalysisOutput(
-            "Correlation with other benchmarks", _COLUMNS, rows, _notes(pairs, models, matched), files, data
+            "Correlation with other benchmarks",
+            _COLUMNS,
+            rows,
+            _notes(pairs, models, matched),
+            [str(file) for file in files],
+            data,
         )
 
 

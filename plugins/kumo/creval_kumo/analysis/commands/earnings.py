@@ -41,7 +41,7 @@ class EarningsAnalysis:
             f"25 + success rate x 15 - actions x 0.1, actions summed over the run ({count}). Seconds a choice: the "
             "median; the study excluded those who answered at random in a very short time."
         ]
-        return AnalysisOutput("Earnings", _COLUMNS, rows, notes, files, data)
+        return AnalysisOutput("Earnings", _COLUMNS, rows, notes, [str(file) for file in files], data)
 
 
 def _row(run: str, count: str) -> tuple[Any, ...]:

@@ -40,7 +40,7 @@ class ErrorsAnalysis:
             "Means over domains. Parse errors: answers that could not be read, were cut at the token limit or refused. "
             "Tokens: input and output of a whole game, 0 where the model reports none."
         ]
-        return AnalysisOutput("Parse errors and tokens", _COLUMNS, rows, notes, files, data)
+        return AnalysisOutput("Parse errors and tokens", _COLUMNS, rows, notes, [str(file) for file in files], data)
 
 
 def _plot(found: Sequence[Rates], base: Path) -> list[Path]:

@@ -41,7 +41,7 @@ class OptimalAnalysis:
             columns=_COLUMNS,
             rows=[_row(one) for one in found],
             notes=["The paper's count (Fig. 6c) is tests + 2: its code counts the prediction twice."],
-            files=files,
+            files=[str(file) for file in files],
             data={"distributions": [_data(one) for one in found]},
         )
 

@@ -46,7 +46,12 @@ class SplitAnalysis:
             notes.append("Nothing is written: name a folder with --output.")
         data = {"halves": [_data(half) for half in halves]}
         return AnalysisOutput(
-            f"{domain.title}, split", _COLUMNS, [_row(one) for one in (domain, *halves)], notes, files, data
+            f"{domain.title}, split",
+            _COLUMNS,
+            [_row(one) for one in (domain, *halves)],
+            notes,
+            [str(file) for file in files],
+            data,
         )
 
 

@@ -46,7 +46,9 @@ class StructureAnalysis:
             "rough: compare V with V by chance, and read the permutation p-value."
         ]
         notes += [f"{model}, {level}: {one.reason}" for (model, level), one in found.items() if one.reason]
-        return AnalysisOutput("Structure of games and success", _COLUMNS, rows, notes, files, data)
+        return AnalysisOutput(
+            "Structure of games and success", _COLUMNS, rows, notes, [str(file) for file in files], data
+        )
 
 
 def by_model(plays: Iterable[Play]) -> dict[tuple[str, str], Table]:

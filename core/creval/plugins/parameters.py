@@ -1,0 +1,93 @@
+"""Small words for the parameters that a component takes in YAML, in place of JSON Schema written out.
+
+    parameters=params(utility=one_of("max", "min", "mean"), quantile=number(0, 1), required=("utility",))
+
+Each word returns plain data (a JSON Schema), so that registering imports nothing. All but `params` take the marks
+`about` (a description for people), `condition` (a task's conditions may vary it) and `file` (a text that names a file
+beside the YAML, which has to be there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from creval.types.kinds import Kind
+
+__all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "params", "text"]
+
+Schema = Mapping[str, Any]
+
+
+class Marks(TypedDict, total=False):
+    """What every word may say beside the values it allows."""
+
+    about: str
+    condition: bool
+    file: bool
+
+
+def params(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:
+    """Return the schema of a component's parameters: these and no others.
+
+    `remote` marks a source that needs the network (its data may come from a local mirror).
+    """
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        schema["required"] = list(required)
+    return {**schema, "x-remote": True} if remote else schema
+
+
+def one_of(*values: str, **marks: Unpack[Marks]) -> dict[str, Any]:
+    """One of these words."""
+    return _marked({"enum": list(values)}, marks)
+
+
+def number(
+    minimum: float | None = None, maximum: float | None = None, above: float | None = None, **marks: Unpack[Marks]
+) -> dict[str, Any]:
+    """A number from `minimum` to `maximum`, both included; `above` is a lower end that is not."""
+    return _marked({"type": "number", "minimum": minimum, "maximum": maximum, "exclusiveMinimum": above}, marks)
+
+
+def integer(minimum: int | None = None, maximum: int | None = None, **marks: Unpack[Marks]) -> dict[str, Any]:
+    """A whole number from `minimum` to `maximum`, both included."""
+    return _marked({"type": "integer", "minimum": minimum, "maximum": maximum}, marks)
+
+
+def text(
+    minimum: int | None = None, maximum: int | None = None, pattern: str | None = None, **marks: Unpack[Marks]
+) -> dict[str, Any]:
+    """A text of `minimum` to `maximum` characters that `pattern` (a regular expression) matches somewhere."""
+    return _marked({"type": "string", "minLength": minimum, "maxLength": maximum, "pattern": pattern}, marks)
+
+
+def flag(**marks: Unpack[Marks]) -> dict[str, Any]:
+    """Either true or false."""
+    return _marked({"type": "boolean"}, marks)
+
+
+def list_of(item: Schema, minimum: int | None = None, **marks: Unpack[Marks]) -> dict[str, Any]:
+    """A list of at least `minimum` such items. Example: `list_of(text(1), minimum=2)`."""
+    return _marked({"type": "array", "items": item, "minItems": minimum}, marks)
+
+
+def component(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
+    """Another component of this kind, written as in a task; the factory is given a reference to it."""
+    return _marked({"x-component": kind}, marks)
+
+
+def either(*schemas: Schema, **marks: Unpack[Marks]) -> dict[str, Any]:
+    """A value of exactly one of these forms. Example: `either(text(), list_of(text(), minimum=1))`."""
+    if all(schema.keys() == {"type"} for schema in schemas):
+        return _marked({"type": [schema["type"] for schema in schemas]}, marks)
+    return _marked({"oneOf": list(schemas)}, marks)
+
+
+def _marked(schema: Schema, marks: Marks) -> dict[str, Any]:
+    said = {
+        "description": marks.get("about"),
+        "x-condition": marks.get("condition") or None,
+        "x-file": marks.get("file") or None,
+    }
+    return {key: value for key, value in {**said, **schema}.items() if value is not None}
