@@ -51,7 +51,7 @@ class GraphAnalysis:
         if runs:
             notes.append("Domain graphs come from the domains alone: the runs were not used.")
         return AnalysisOutput(
-            title="Domain graphs", columns=_COLUMNS, rows=[_row(one) for one in found], notes=notes, 
+            title="Domain graphs", columns=_COLUMNS, rows=[_row(one) for one in found], notes=notes,
             files=[str(file) for file in files],
             data={"seed": seed, "join": join, "domains": [_data(one) for one in found]},
         )  # fmt: skip
