@@ -1,0 +1,3 @@
+"""CREATE: associative creativity over real-world connections (arXiv:2603.09970)."""
+
+from __future__ import annotations

@@ -1,0 +1,51 @@
+"""Triples and paths, and when two names are the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["Path", "Triple", "as_path", "distinct", "identity", "judged_form", "normal"]
+
+Triple = tuple[str, str, str]
+"""Head entity, relationship, tail entity, as the model wrote them."""
+
+Path = tuple[Triple, ...]
+"""At least one triple, in the order of the chain."""
+
+
+def normal(name: str) -> str:
+    """Return a name as it is compared: NFC, case folded, white space collapsed."""
+    folded = unicodedata.normalize("NFC", name).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())
+
+
+def identity(path: Path) -> Path:
+    """Return what two equal paths have in common: every part in its normal form."""
+    return tuple((normal(head), normal(relation), normal(tail)) for head, relation, tail in path)
+
+
+def distinct(paths: Sequence[Path]) -> list[int]:
+    """Return the places of the paths that are no repetition of an earlier one."""
+    seen: set[Path] = set()
+    places = []
+    for place, path in enumerate(paths):
+        own = identity(path)
+        if own not in seen:
+            seen.add(own)
+            places.append(place)
+    return places
+
+
+def judged_form(path: Path) -> str:
+    """Return the path as a judge reads it: a Python list of tuples in lower case.
+
+    The form is part of the instrument: the published verdicts were given to this one.
+    """
+    return repr([tuple(part.lower() for part in triple) for triple in path])
+
+
+def as_path(triples: Iterable[Sequence[Any]]) -> Path:
+    """Return plain data (lists of three strings) as a path."""
+    return tuple((str(head), str(relation), str(tail)) for head, relation, tail in triples)

@@ -1,0 +1,44 @@
+"""Creative utility of a set of paths (Eq. 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from creval_create.utility.greedy import Ordered, greedy, greedy_from
+from creval_create.utility.rules import Discount, Rules
+
+__all__ = ["best_order", "bound", "discounted", "utility"]
+
+
+def discounted(gains: Sequence[float], patience: float, discount: Discount = "equation") -> float:
+    """Return the sum of gamma^(i-1) times what the i-th path adds; `released` starts with gamma^0 twice."""
+    late = 1 if discount == "released" else 0
+    return sum(gain * patience ** max(0, place - late) for place, gain in enumerate(gains))
+
+
+def best_order(qualities: Sequence[float], distances: np.ndarray, rules: Rules, patience: float) -> Ordered:
+    """Return the greedy order under the rules' treatment of ties."""
+    found = greedy(qualities, distances)
+    if rules.order == "first" or not found.order:
+        return found
+    most = max(qualities)
+    starts = [place for place, quality in enumerate(qualities) if quality == most]
+    runs = [greedy_from(qualities, distances, start) for start in starts]
+    return max(runs, key=lambda run: discounted(run.gains, patience, rules.discount))
+
+
+def utility(qualities: Sequence[float], distances: np.ndarray, rules: Rules, patience: float) -> float:
+    """Return s(U) of the paths that count, with strengths as qualities, at one patience in [0, 1].
+
+    An empty set is worth what the rules say. The result is at most `bound`.
+    """
+    if not qualities:
+        return 1.0 if rules.empty_set == "one" else 0.0
+    return discounted(best_order(qualities, distances, rules, patience).gains, patience, rules.discount)
+
+
+def bound(count: int, patience: float) -> float:
+    """Return the most that `count` paths can be worth under Eq. 1: 5 (1 - gamma^n) / (1 - gamma), 5 n at gamma 1."""
+    return sum(5.0 * patience**place for place in range(count))
