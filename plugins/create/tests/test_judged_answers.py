@@ -95,7 +95,10 @@ def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any
         assert means[key] == pytest.approx(value, abs=2e-4)
 
 
-BUSH = [("ronald reagan", "spouse", "nancy reagan"), ("nancy reagan", "position held", "first lady of the united states")]
+BUSH = [
+    ("ronald reagan", "spouse", "nancy reagan"),
+    ("nancy reagan", "position held", "first lady of the united states"),
+]
 FIRST_LADY = ("position held", "first lady of the united states")
 TABLE_5 = [
     (

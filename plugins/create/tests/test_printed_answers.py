@@ -22,7 +22,7 @@ REFUSED_BY_STRICT = {10: {"3", "5", "6"}, 13: {"11", "15"}}
 
 def answer_of(paper: str, table: int) -> str:
     """The reply as it stands below the caption of a table."""
-    begins = {13: "Table 13. Prompt variation", 14: "Table 14. Prompt variation"}.get(table, f"Table {table}. Examples of raw")
+    begins = f"Table {table}. {'Prompt variation' if table > 12 else 'Examples of raw'}"
     start = paper.index("\n\n", paper.index(begins))
     return paper[start : paper.index(f"\nTable {table + 1}. ", start)]
 

@@ -132,7 +132,9 @@ def test_an_empty_set_is_an_answer(text: str) -> None:
     assert (reading.paths, reading.unread, reading.problem) == ((), (), None)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "I cannot help with that.", "<answer></answer>", '{"1": "none"}', "[see note 1]"])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "I cannot help with that.", "<answer></answer>", '{"1": "none"}', "[see note 1]"]
+)
 def test_what_holds_no_path_says_so(text: str) -> None:
     reading = read_answer(text)
     assert reading.problem and not reading.paths and not reading.unread

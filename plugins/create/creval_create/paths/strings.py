@@ -1,7 +1,7 @@
 """The string of a path, `str(u)` of Eq. 8, which the encoder reads.
 
-The paper does not define it. Of the forms tried only this one gives the distances of its Tables 5 and 7: lower case, the
-first head dropped, ` [r] t`, then `h [r] t`, joined by ` | `, without the last triple, which the query prescribes.
+The paper does not define it. Of the forms tried only this one gives the distances of its Tables 5 and 7: lower case,
+the first head dropped, ` [r] t`, then `h [r] t`, joined by ` | `, without the last triple, which the query prescribes.
 """
 
 from __future__ import annotations

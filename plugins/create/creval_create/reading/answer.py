@@ -1,7 +1,8 @@
 """Reading an answer: parser `create_paths`.
 
-An answer is a numbered set of paths, in JSON by the prompt, in one of many shapes in fact: curly quotes, bare keys, tuples,
-fences, objects with probabilities. Every path is found and read by itself, so a broken one costs the others nothing.
+An answer is a numbered set of paths, in JSON by the prompt, in one of many shapes in fact: curly quotes, bare keys,
+tuples, fences, objects with probabilities. Every path is found and read by itself, so a broken one costs the others
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ __all__ = ["AnswerReading", "ReadPath", "UnreadPath", "read_answer"]
 
 _OPEN = r"[\[({]"
 _KEY = re.compile(
-    rf"(?:[\"“”'‘’]?(?:path[ _-]?)?(\d{{1,4}})[\"“”'‘’]?\s*:|^[ \t]*(?:path[ _-]?)?(\d{{1,4}})[ \t]*[.)])\s*(?={_OPEN})",
+    rf"(?:[\"“”'‘’]?(?:path[ _-]?)?(\d{{1,4}})[\"“”'‘’]?\s*:"
+    rf"|^[ \t]*(?:path[ _-]?)?(\d{{1,4}})[ \t]*[.)])\s*(?={_OPEN})",
     re.IGNORECASE | re.MULTILINE,
 )
 _TWO_OPEN = re.compile(rf"[\[(]\s*(?={_OPEN})|\{{(?=[^{{}}\[(]{{0,200}}path)", re.IGNORECASE)
@@ -66,7 +68,10 @@ def read_answer(text: str) -> AnswerReading:
     read: list[ReadPath] = []
     unread: list[UnreadPath] = []
     for found in _entries(part):
-        (read if isinstance(found, ReadPath) else unread).append(found)  # type: ignore[attr-defined]
+        if isinstance(found, ReadPath):
+            read.append(found)
+        else:
+            unread.append(found)
     if not read and not unread:
         return AnswerReading(problem="no paths in the answer" if text.strip() else "the answer is empty", route=route)
     return AnswerReading(tuple(read), tuple(unread), None, route)

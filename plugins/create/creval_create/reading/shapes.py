@@ -65,7 +65,10 @@ def _triple(value: Any, number: int) -> Triple:
     if isinstance(value, Pairs):
         value = _named_parts(value, number)
     elif isinstance(value, str) and _is_written(value):
-        value, end = read_value(value.strip() + " ", 0)
+        written = value.strip()
+        value, end = read_value(f"{written} ", 0)
+        if end < len(written):
+            raise UnreadableError(f"triple {number} is more than one", 0)
     if not isinstance(value, list):
         raise UnreadableError(f"triple {number} is no list of three", 0)
     if len(value) != 3:

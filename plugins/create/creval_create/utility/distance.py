@@ -21,7 +21,7 @@ def cosine_distances(rows: np.ndarray) -> np.ndarray:
     """
     wide = np.asarray(rows, dtype=np.float64)
     units = wide / np.linalg.norm(wide, axis=-1, keepdims=True)
-    raw = np.clip(1.0 - units @ units.T, 0.0, 2.0)
+    raw: np.ndarray = np.clip(1.0 - units @ units.T, 0.0, 2.0)
     np.fill_diagonal(raw, 0.0)
     return raw
 

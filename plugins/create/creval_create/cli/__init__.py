@@ -1,0 +1,3 @@
+"""Commands under `creval create`."""
+
+from __future__ import annotations

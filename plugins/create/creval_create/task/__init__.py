@@ -1,0 +1,3 @@
+"""What the task files name: protocol, scorer, judge, players."""
+
+from __future__ import annotations
