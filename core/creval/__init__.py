@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
     from creval.errors import CrevalError
+    from creval.runs.reader import Run, open_run
 
     __version__: str
 
-__all__ = ["CrevalError", "RunOptions", "RunResult", "__version__", "run"]
+__all__ = ["CrevalError", "Run", "RunOptions", "RunResult", "__version__", "open_run", "run"]
 
 _HOMES = {
     "RunOptions": "creval.api",
     "RunResult": "creval.api",
     "run": "creval.api",
     "CrevalError": "creval.errors",
+    "Run": "creval.runs.reader",
+    "open_run": "creval.runs.reader",
 }
 
 

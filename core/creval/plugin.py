@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from creval.api import load_result
     from creval.caches import cache_folder
-    from creval.cli.values import settings
+    from creval.cli.parts import command_options, open_workbench, part_options
     from creval.data.checksum import sha256_of
     from creval.data.download import download
     from creval.data.mirror import offline_cure
-    from creval.data.opening import open_dataset
     from creval.data.options import DataOptions
     from creval.data.rows import ListRows, Rows
+    from creval.engine.workbench import Workbench
     from creval.errors import (
+        BudgetError,
         CrevalError,
         DataError,
         FatalModelError,
@@ -33,16 +33,13 @@ if TYPE_CHECKING:
         UnknownNameError,
         UsageError,
     )
-    from creval.models.budget import Budget
     from creval.models.model import Model
-    from creval.models.opening import open_model
-    from creval.models.options import ModelOptions, ProviderOptions
+    from creval.models.options import ProviderOptions
     from creval.models.traits import ProviderTraits
     from creval.names import nearest
     from creval.parsing.json_values import JsonArray, JsonObject
     from creval.parsing.list_marks import has_mark, straighten, strip_marks, strip_quotes
     from creval.plugins.hookspecs import hookimpl
-    from creval.plugins.loader import load_plugins
     from creval.plugins.parameters import component, either, flag, integer, list_of, number, one_of, params, text
     from creval.plugins.registry import Registry
     from creval.report.figures import COLOURS, Figures
@@ -50,14 +47,11 @@ if TYPE_CHECKING:
     from creval.report.tables import print_table
     from creval.resources.encoders.forward import NumpyEncoder
     from creval.resources.local_models import file_digest
-    from creval.resources.opening import open_resource
     from creval.resources.options import ResourceOptions
     from creval.resources.vector_build import build_store
     from creval.resources.vector_store import list_stores, store_folder
     from creval.resources.wordlists import WordList
-    from creval.runs.folder import RunFolder
-    from creval.runs.jsonl import read_lines
-    from creval.tasks.index import TaskIndex
+    from creval.runs.reader import Run, open_run, open_runs
     from creval.types.components import (
         Aggregation,
         Analysis,
@@ -91,7 +85,7 @@ __all__ = [
     "Analysis",
     "AnalysisOutput",
     "Baseline",
-    "Budget",
+    "BudgetError",
     "CallRecord",
     "Choice",
     "ChoiceGroup",
@@ -117,7 +111,6 @@ __all__ = [
     "MissingPartError",
     "Model",
     "ModelError",
-    "ModelOptions",
     "NumpyEncoder",
     "Origin",
     "Parsed",
@@ -132,8 +125,8 @@ __all__ = [
     "ResourceOptions",
     "RetryableModelError",
     "Rows",
+    "Run",
     "RunError",
-    "RunFolder",
     "Sample",
     "SampleKey",
     "SampleScore",
@@ -146,7 +139,6 @@ __all__ = [
     "Screen",
     "Session",
     "Status",
-    "TaskIndex",
     "TaskProtocol",
     "TokenLogprob",
     "Turn",
@@ -155,8 +147,10 @@ __all__ = [
     "UsageError",
     "View",
     "WordList",
+    "Workbench",
     "build_store",
     "cache_folder",
+    "command_options",
     "component",
     "csv_text",
     "download",
@@ -168,20 +162,17 @@ __all__ = [
     "integer",
     "list_of",
     "list_stores",
-    "load_plugins",
-    "load_result",
     "nearest",
     "number",
     "offline_cure",
     "one_of",
-    "open_dataset",
-    "open_model",
-    "open_resource",
+    "open_run",
+    "open_runs",
+    "open_workbench",
     "params",
+    "part_options",
     "plain_data",
     "print_table",
-    "read_lines",
-    "settings",
     "sha256_of",
     "store_folder",
     "straighten",
@@ -195,19 +186,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "creval.api": ("load_result",),
     "creval.caches": ("cache_folder",),
-    "creval.cli.values": ("settings",),
+    "creval.cli.parts": (
+        "command_options",
+        "open_workbench",
+        "part_options",
+    ),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),
     "creval.data.mirror": ("offline_cure",),
-    "creval.data.opening": ("open_dataset",),
     "creval.data.options": ("DataOptions",),
     "creval.data.rows": (
         "ListRows",
         "Rows",
     ),
+    "creval.engine.workbench": ("Workbench",),
     "creval.errors": (
+        "BudgetError",
         "CrevalError",
         "DataError",
         "FatalModelError",
@@ -220,13 +215,8 @@ _HOMES = {
         "UnknownNameError",
         "UsageError",
     ),
-    "creval.models.budget": ("Budget",),
     "creval.models.model": ("Model",),
-    "creval.models.opening": ("open_model",),
-    "creval.models.options": (
-        "ModelOptions",
-        "ProviderOptions",
-    ),
+    "creval.models.options": ("ProviderOptions",),
     "creval.models.traits": ("ProviderTraits",),
     "creval.names": ("nearest",),
     "creval.parsing.json_values": (
@@ -240,7 +230,6 @@ _HOMES = {
         "strip_quotes",
     ),
     "creval.plugins.hookspecs": ("hookimpl",),
-    "creval.plugins.loader": ("load_plugins",),
     "creval.plugins.parameters": (
         "component",
         "either",
@@ -268,7 +257,6 @@ _HOMES = {
     "creval.report.tables": ("print_table",),
     "creval.resources.encoders.forward": ("NumpyEncoder",),
     "creval.resources.local_models": ("file_digest",),
-    "creval.resources.opening": ("open_resource",),
     "creval.resources.options": ("ResourceOptions",),
     "creval.resources.vector_build": ("build_store",),
     "creval.resources.vector_store": (
@@ -276,9 +264,11 @@ _HOMES = {
         "store_folder",
     ),
     "creval.resources.wordlists": ("WordList",),
-    "creval.runs.folder": ("RunFolder",),
-    "creval.runs.jsonl": ("read_lines",),
-    "creval.tasks.index": ("TaskIndex",),
+    "creval.runs.reader": (
+        "Run",
+        "open_run",
+        "open_runs",
+    ),
     "creval.types.components": (
         "Aggregation",
         "Analysis",

@@ -13,18 +13,18 @@ import pytest
 import creval
 import creval.plugin
 
-USERS = {"CrevalError", "RunOptions", "RunResult", "__version__", "run"}
+USERS = {"CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "run"}
 AUTHORS = """
-Aggregation Analysis AnalysisOutput Baseline Budget COLOURS CallRecord Choice ChoiceGroup Completion Condition
-Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError FieldSpec Figures
+Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord Choice ChoiceGroup Completion
+Condition Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError FieldSpec Figures
 GenerateRequest Generator JsonArray JsonObject Kind ListRows Message MissingPartError Model ModelError
-ModelOptions NumpyEncoder Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
-ResourceOptions RetryableModelError Rows RunError RunFolder Sample SampleKey SampleScore Sandbox SandboxResult
-Scorable Score Scorer ScoringError Screen Session Status TaskIndex TaskProtocol TokenLogprob Turn
-UnknownNameError Usage UsageError View WordList build_store cache_folder component csv_text download either
-file_digest flag has_mark hookimpl integer list_of list_stores load_plugins load_result nearest number
-offline_cure one_of open_dataset open_model open_resource params plain_data print_table read_lines settings
-sha256_of store_folder straighten strip_marks strip_quotes text write_csv write_json write_lines write_text
+NumpyEncoder Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
+ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleScore Sandbox SandboxResult
+Scorable Score Scorer ScoringError Screen Session Status TaskProtocol TokenLogprob Turn UnknownNameError Usage
+UsageError View WordList Workbench build_store cache_folder command_options component csv_text download either
+file_digest flag has_mark hookimpl integer list_of list_stores nearest number offline_cure one_of open_run
+open_runs open_workbench params part_options plain_data print_table sha256_of store_folder straighten
+strip_marks strip_quotes text write_csv write_json write_lines write_text
 """
 
 

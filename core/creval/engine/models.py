@@ -6,24 +6,44 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from creval.engine.options import RunOptions
 from creval.errors import UsageError
+from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.models.opening import open_model
 from creval.models.options import ModelOptions
 from creval.plugins.registry import Registry
+from creval.resources.options import ResourceOptions
 
-__all__ = ["RoleModels"]
+__all__ = ["TARGET", "RoleModels", "model_options"]
 
 TARGET = "target"
 
 
-class RoleModels:
-    """Opens the model of a role when it is first asked. `--base-url` belongs to the target alone."""
+def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
+    """Return how the models of a run are opened."""
+    folder = ResourceOptions(cache=options.cache_folder).folder
+    return ModelOptions(
+        base_url=options.base_url,
+        offline=options.offline,
+        timeout=options.timeout,
+        max_retries=options.max_retries,
+        concurrency=options.concurrency,
+        cache=folder / "responses.sqlite" if options.cache else None,
+        budget=budget,
+    )
 
-    def __init__(self, specs: Mapping[str, str], registry: Registry, options: ModelOptions) -> None:
+
+class RoleModels:
+    """Opens the model of a role when it is first asked. `--base-url` belongs to one role alone, `addressed`."""
+
+    def __init__(
+        self, specs: Mapping[str, str], registry: Registry, options: ModelOptions, addressed: str = TARGET
+    ) -> None:
         self._specs = dict(specs)
         self._registry = registry
         self._options = options
+        self._addressed = addressed
         self._open: dict[str, Model] = {}
 
     def get(self, role: str, default: str | None = None) -> Model:
@@ -39,7 +59,7 @@ class RoleModels:
                 raise UsageError(
                     f"no model plays the role {role!r}", where="--role", cure=f"Add: --role {role}=<provider>/<model>"
                 )
-            options = self._options if role == TARGET else replace(self._options, base_url=None)
+            options = self._options if role == self._addressed else replace(self._options, base_url=None)
             self._open[name] = open_model(spec, self._registry, options)
         return self._open[name]
 

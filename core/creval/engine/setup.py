@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.context import OpenResources, TaskContext, instruments
 from creval.engine.generation.session import TaskRuntime
-from creval.engine.models import TARGET, RoleModels
+from creval.engine.models import TARGET, RoleModels, model_options
 from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
 from creval.engine.planning.plan import TaskPlan, plan_task
@@ -20,7 +19,6 @@ from creval.engine.scoring.score import TaskScoring
 from creval.engine.screens import screens_of
 from creval.errors import UnknownNameError, UsageError
 from creval.models.budget import Budget
-from creval.models.options import ModelOptions
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.resources.options import ResourceOptions
@@ -176,20 +174,14 @@ def open_setup(
     `spent` is the budget of a run that goes on, `desk` where a person answers (None: the terminal).
     """
     players: dict[str, tuple[Task, TaskContext]] = {}
-    model_options = ModelOptions(
-        base_url=options.base_url,
-        offline=options.offline,
-        timeout=options.timeout,
-        max_retries=options.max_retries,
-        concurrency=options.concurrency,
-        cache=_cache_file(options) if options.cache else None,
-        budget=spent or Budget(options.max_cost, options.max_calls),
+    asking = replace(
+        model_options(options, spent or Budget(options.max_cost, options.max_calls)),
         players=_players(roles.get(TARGET, ""), players, plugins),
         desk=desk,
         screens=screens_of(tasks, plugins),
     )
     _check_roles(tasks, roles)
-    models = RoleModels(roles, plugins.registry, model_options)
+    models = RoleModels(roles, plugins.registry, asking)
     resources = OpenResources(plugins.registry, ResourceOptions(offline=options.offline, cache=options.cache_folder))
     contexts = {}
     for task in tasks:
@@ -197,10 +189,6 @@ def open_setup(
         contexts[task.name] = TaskContext(task, options.seed, specs, resources, models)
         players[task.name] = (task, contexts[task.name])
     return Setup(plugins, options, models, resources, contexts, tuple(tasks))
-
-
-def _cache_file(options: RunOptions) -> Path:
-    return ResourceOptions(cache=options.cache_folder).folder / "responses.sqlite"
 
 
 def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:

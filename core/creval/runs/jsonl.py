@@ -20,6 +20,7 @@ __all__ = [
     "drop_torn_line",
     "dump_line",
     "keep_lines",
+    "numbered_lines",
     "read_lines",
     "write_json",
 ]
@@ -130,6 +131,12 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
     Raises RunError with file and line where a line in the middle is damaged.
     """
+    for _, record in numbered_lines(path):
+        yield record
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield what `read_lines` does, each record with the number of its line, from 1."""
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -137,12 +144,15 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             try:
-                record = _DECODE(line.decode())[0]
-            except ValueError as error:
+                text = line.decode()
+                record, end = _DECODE(text)
+                if not isinstance(record, dict) or text[end:].strip():
+                    raise ValueError("it is not one JSON object")
+            except (ValueError, RecursionError) as error:
                 raise RunError(
                     f"a damaged line: {error}", where=f"{path}:{number}", cure="Remove the line, then: creval resume"
                 ) from error
-            yield record
+            yield number, record
 
 
 @contextlib.contextmanager

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from creval.plugin import AnalysisOutput, DataError, FieldSpec, RunError, RunFolder, UsageError, read_lines
+from creval import Run, RunOptions
+from creval.plugin import AnalysisOutput, DataError, Embedding, FieldSpec, RunError, WordList, Workbench, open_runs
 from creval_association.cdat_gate import GateResult, gated_scores, judge, random_appropriateness
 from creval_association.lookup import Lookup
 
@@ -51,11 +51,10 @@ class CdatGate:
         """Read the runs, draw the baseline, judge every condition."""
         chosen: dict[str, Any] = {spec.name: spec.default for spec in self.options()}
         chosen.update({name: value for name, value in options.items() if value is not None})
-        if not runs:
-            raise UsageError("no run is named", cure="creval analyse cdat-gate RUN... (one run for each model)")
-        values, spec = read_runs(runs, str(chosen["task"]))
+        opened = open_runs(runs)
+        values = read_runs(opened, str(chosen["task"]))
         cues = sorted({cue for models in values.values() for rows in models.values() for cue, _, _ in rows})
-        baseline, instrument, pool_name = _baseline(cues, str(chosen["embedding"] or spec), chosen)
+        baseline, instrument, pool_name = _baseline(cues, opened[0], chosen)
         results = [
             result
             for condition, models in sorted(values.items())
@@ -66,51 +65,35 @@ class CdatGate:
         return _output(results, float(np.mean(baseline)), instrument, pool_name, chosen)
 
 
-def read_runs(runs: Sequence[str], task: str) -> tuple[Values, str]:
-    """Return the scored samples of `task` in all runs, and the embedding that they share.
+def read_runs(runs: Sequence[Run], task: str) -> Values:
+    """Return the scored samples of `task` in all runs.
 
-    Raises RunError where a run lacks the task or its scores, DataError where the runs used different embeddings.
+    Raises RunError where a run lacks the task or its scores, DataError where the runs used different embeddings or two
+    are of one model.
     """
     values: Values = {}
     specs: dict[str, str] = {}
     for run in runs:
-        folder = RunFolder.open(Path(run))
-        results = _results(folder)
-        entry = next((entry for entry in results["tasks"] if entry["task"] == task), None)
-        path = folder.scores(task)
-        if entry is None or not path.is_file():
-            have = ", ".join(entry["task"] for entry in results["tasks"])
+        where = str(run.folder)
+        if task not in run.tasks:
+            have = ", ".join(run.tasks)
             raise RunError(
-                f"has no scores of {task!r}, but of {have}", where=run, cure="Name a run of CDAT, or --task."
+                f"has no scores of {task!r}, but of {have}", where=where, cure="Name a run of CDAT, or --task."
             )
-        specs[run] = str(entry["instruments"]["embedding"])
-        model = str(results["model"])
-        if any(model in models for models in values.values()):
-            raise DataError(f"two runs are of the model {model!r}", where=run, cure="Name one run for each model.")
-        for record in read_lines(path):
-            if record["status"] == "scored":
-                row = (record["doc_id"], record["details"]["gate_appropriateness"], record["scores"]["cdat_n"])
-                values.setdefault(record["condition"], {}).setdefault(model, []).append(row)
+        specs[where] = str(run.result(task)["instruments"]["embedding"])
+        if any(run.model in models for models in values.values()):
+            raise DataError(f"two runs are of the model {run.model!r}", where=where, cure="Name one run a model.")
+        for score in run.scores(task, status="scored"):
+            row = (score.key.doc, score.details["gate_appropriateness"], score.scores["cdat_n"])
+            values.setdefault(score.key.condition, {}).setdefault(run.model, []).append(row)
     if len(set(specs.values())) > 1:
         made = "; ".join(f"{run} with {spec}" for run, spec in specs.items())
         raise DataError(
             f"the runs were scored with different embeddings: {made}", cure="Score them alike: creval score."
         )
     if not values:
-        raise RunError("the runs hold no scored sample", where=", ".join(runs))
-    return values, next(iter(specs.values()))
-
-
-def _results(folder: RunFolder) -> Mapping[str, Any]:
-    import json
-
-    try:
-        results: Mapping[str, Any] = json.loads(folder.results.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(
-            f"results.json cannot be read: {error}", where=str(folder.path), cure=f"creval score {folder.path}"
-        ) from error
-    return results
+        raise RunError("the runs hold no scored sample", where=", ".join(specs))
+    return values
 
 
 def _by_cue(rows: Sequence[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
@@ -122,20 +105,21 @@ def _by_cue(rows: Sequence[tuple[str, float, float]]) -> tuple[list[float], list
     return [float(mean[0]) for mean in means], [float(mean[1]) for mean in means]
 
 
-def _baseline(cues: Sequence[str], spec: str, chosen: Mapping[str, Any]) -> tuple[np.ndarray, str, str]:
+def _baseline(cues: Sequence[str], run: Run, chosen: Mapping[str, Any]) -> tuple[np.ndarray, str, str]:
     """Return appropriateness of random nouns, the embedding's and the pool's full names."""
-    from creval.plugin import ResourceOptions, load_plugins, open_resource
-    from creval_association.nouns import open_nouns
+    with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
+        asked = chosen["embedding"]
+        embedding = bench.resource("embedding", asked) if asked else bench.instrument(run, chosen["task"], "embedding")
+        nouns = bench.resource("wordlist", "nouns/oewn")
+        return _drawn(cues, embedding, nouns, chosen), str(embedding.name), nouns.name
 
-    options = ResourceOptions(offline=bool(chosen["offline"]))
-    embedding = open_resource("embedding", spec, load_plugins().registry, options)
-    nouns = open_nouns("oewn", options)
+
+def _drawn(cues: Sequence[str], embedding: Embedding, nouns: WordList, chosen: Mapping[str, Any]) -> np.ndarray:
     frequent = [word for word in nouns.words[:_FREQUENT] if embedding.has(word)]
     pool = random.Random(int(chosen["seed"])).sample(frequent, min(int(chosen["pool"]), len(frequent)))
     lookup = Lookup(embedding, [*pool, *cues], phrases="all")
     cosines = lookup.rows(list(cues)) @ lookup.rows(pool).T
-    drawn = random_appropriateness(cosines, int(chosen["draws"]), int(chosen["words"]), int(chosen["seed"]))
-    return drawn, str(embedding.name), nouns.name
+    return random_appropriateness(cosines, int(chosen["draws"]), int(chosen["words"]), int(chosen["seed"]))
 
 
 def _output(

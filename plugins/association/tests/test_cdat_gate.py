@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from support.run_folders import write_run
 
+from creval import RunOptions, run
 from creval.errors import DataError, MissingPartError, RunError, UsageError
 from creval_association.cdat_gate import adjusted, gated_scores, judge, random_appropriateness
 from creval_association.cdat_gate_command import CdatGate
@@ -59,30 +63,25 @@ def test_models_pass_when_they_are_above_chance_for_sure() -> None:
     assert gated_scores(results) == {"apt": 60.0, "random": None, "below": None, "alone": None}
 
 
-def write_run(folder: Path, model: str, appropriateness: float, embedding: str = "embedded/glove-6b-50d") -> str:
+def cdat_run(folder: Path, model: str, appropriateness: float, embedding: str = "embedded/glove-6b-50d") -> str:
     """A run folder with what the analysis reads: 30 cues under two temperatures."""
     from creval_association.banks import read_jsonl
 
     rng = np.random.default_rng(len(model))
-    folder.mkdir()
-    (folder / "scores").mkdir()
-    (folder / "run.json").write_text("{}")
-    task = {"task": "cdat", "instruments": {"embedding": embedding}}
-    (folder / "results.json").write_text(json.dumps({"model": model, "tasks": [task]}))
-    lines = []
+    rows: list[dict[str, Any]] = []
     for condition, novelty in (("temperature=1.0", 60.0), ("temperature=1.5", 70.0)):
         for row in read_jsonl("cdat_cues.jsonl")[:30]:
             value = appropriateness if condition == "temperature=1.0" else 5.0
             details = {"gate_appropriateness": value + rng.normal(0, 3)}
-            record = {"doc_id": row["cue"], "condition": condition, "repeat": 0, "task": "cdat", "status": "scored"}
-            lines.append({**record, "scores": {"cdat_n": novelty, "cdat_a": 1.0}, "details": details})
-    lines.append({"task": "cdat", "doc_id": "x", "condition": "temperature=1.0", "repeat": 0, "status": "unparsed"})
-    (folder / "scores" / "cdat.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return str(folder)
+            record = {"doc_id": row["cue"], "condition": condition, "repeat": 0, "status": "scored"}
+            rows.append({**record, "scores": {"cdat_n": novelty, "cdat_a": 1.0}, "details": details})
+    rows.append({"doc_id": "x", "condition": "temperature=1.0", "repeat": 0, "status": "unparsed", "scores": {}})
+    names = {"asked_instruments": {"embedding": embedding}, "instruments": {"embedding": embedding}}
+    return str(write_run(folder, model, [{"task": "cdat", **names}], {"cdat": rows}))
 
 
 def test_the_command_reads_runs(tmp_path: Path) -> None:
-    runs = [write_run(tmp_path / "a", "lab/apt", 80.0), write_run(tmp_path / "b", "lab/chance", 6.0)]
+    runs = [cdat_run(tmp_path / "a", "lab/apt", 80.0), cdat_run(tmp_path / "b", "lab/chance", 6.0)]
     try:
         output = CdatGate().run(runs, offline=True)
     except MissingPartError as error:
@@ -98,14 +97,68 @@ def test_the_command_reads_runs(tmp_path: Path) -> None:
 
 
 def test_runs_that_cannot_be_compared(tmp_path: Path) -> None:
-    one = write_run(tmp_path / "a", "lab/one", 80.0)
+    one = cdat_run(tmp_path / "a", "lab/one", 80.0)
     with pytest.raises(UsageError, match="no run"):
         CdatGate().run([])
     with pytest.raises(RunError, match="no scores of 'drat'"):
         CdatGate().run([one], task="drat")
     with pytest.raises(DataError, match="different embeddings"):
-        CdatGate().run([one, write_run(tmp_path / "b", "lab/two", 1.0, "embedded/minilm")])
+        CdatGate().run([one, cdat_run(tmp_path / "b", "lab/two", 1.0, "embedded/minilm")])
     with pytest.raises(DataError, match="two runs are of the model"):
-        CdatGate().run([one, write_run(tmp_path / "c", "lab/one", 1.0)])
+        CdatGate().run([one, cdat_run(tmp_path / "c", "lab/one", 1.0)])
     with pytest.raises(RunError, match="no run stands there"):
         CdatGate().run([str(tmp_path / "none")])
+
+
+MINILM = RunOptions(limit="first:6", repeats=1, seed=1, offline=True, resources={"embedding": "embedded/minilm"})
+
+
+@pytest.fixture(scope="module")
+def scored_with_minilm(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Runs that the product made with another embedding than the task's own."""
+    base = tmp_path_factory.mktemp("gate")
+    try:
+        return [
+            str(run(["cdat"], f"baseline/{name}", replace(MINILM, output=base / name)).folder)
+            for name in ("floor", "ceiling")
+        ]
+    except MissingPartError as error:
+        pytest.skip(str(error))
+
+
+def test_random_nouns_are_measured_with_the_instrument_of_the_runs(scored_with_minilm: list[str]) -> None:
+    recorded = json.loads((Path(scored_with_minilm[0]) / "results.json").read_text())["tasks"][0]
+    assert recorded["instruments"]["embedding"].startswith("embedded/minilm@sha256:")
+    assert recorded["asked_instruments"]["embedding"] == "embedded/minilm"
+    output = CdatGate().run(scored_with_minilm, offline=True, draws=20)
+    assert {row[0] for row in output.rows} == {"baseline/floor", "baseline/ceiling"}
+    assert recorded["instruments"]["embedding"] in output.notes[2]
+    named = CdatGate().run(scored_with_minilm, offline=True, draws=20, embedding="embedded/minilm")
+    assert named == output
+
+
+def test_a_run_that_does_not_say_what_was_asked_is_opened_by_its_options(
+    scored_with_minilm: list[str], tmp_path: Path
+) -> None:
+    old = Path(shutil.copytree(scored_with_minilm[0], tmp_path / "old"))
+    results = json.loads((old / "results.json").read_text())
+    for part in results["tasks"]:
+        del part["asked_instruments"]
+    (old / "results.json").write_text(json.dumps(results))
+    assert CdatGate().run([str(old)], offline=True, draws=20).rows
+
+
+def test_another_revision_of_the_instrument_is_refused(scored_with_minilm: list[str], tmp_path: Path) -> None:
+    other = Path(shutil.copytree(scored_with_minilm[0], tmp_path / "other"))
+    results = json.loads((other / "results.json").read_text())
+    for part in results["tasks"]:
+        part["instruments"]["embedding"] = "embedded/minilm@sha256:000000000000"
+    (other / "results.json").write_text(json.dumps(results))
+    with pytest.raises(DataError, match="sha256:000000000000") as caught:
+        CdatGate().run([str(other)], offline=True, draws=20)
+    assert "creval score" in str(caught.value)
+
+
+def test_a_run_named_twice_is_refused(scored_with_minilm: list[str]) -> None:
+    with pytest.raises(RunError, match="named twice"):
+        CdatGate().run([scored_with_minilm[0]] * 2, offline=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
+from support.run_folders import write_run
 
 from creval.errors import DataError, UsageError
 from creval_kumo.analysis.benchmark_table import match_models, read_benchmarks
@@ -104,10 +104,7 @@ def run_folder(path: Path, model: str, success: float, count: float) -> str:
         {"name": "relative_action_count", "condition": None, "value": count},
         {"name": "tests", "condition": None, "value": 3.0},
     ]
-    path.mkdir()
-    results = {"model": model, "tasks": [{"task": "kumo_easy", "metrics": metrics}]}
-    (path / "results.json").write_text(json.dumps(results))
-    return str(path)
+    return str(write_run(path, model, [{"task": "kumo_easy", "metrics": metrics}]))
 
 
 def test_the_command_correlates_both_measures_with_every_benchmark(tmp_path: Path) -> None:

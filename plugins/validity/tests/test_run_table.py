@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.run_folders import write_run
 
 from creval.errors import DataError, RunError
 from creval_validity.tables.aliases import shipped_aliases
@@ -71,19 +72,7 @@ def task(name: str, *metrics: dict[str, Any], hash: str = "a" * 64, **changes: A
 
 
 def run(folder: Path, model: str, *tasks: dict[str, Any], status: str = "done") -> Path:
-    results = {
-        "schema": 1,
-        "creval": "0.1.0",
-        "run": folder.name,
-        "model": model,
-        "roles": {"target": model},
-        "seed": 0,
-        "status": status,
-        "tasks": list(tasks),
-    }
-    folder.mkdir()
-    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    return folder
+    return write_run(folder, model, tasks, status=status)
 
 
 def read(*folders: Path, repeated: Any = "error", mixed: bool = False) -> RunScores:
@@ -169,11 +158,10 @@ def test_a_run_that_stopped_early_is_told(tmp_path: Path) -> None:
 
 def test_folders_that_are_no_runs(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(RunError, match=r"has no results\.json"):
+    with pytest.raises(RunError, match=r"no run\.json"):
         read(tmp_path / "empty")
     for number, text in enumerate(("{", "[]", "{}", '{"model": "m", "tasks": [{"task": "dat"}]}', '{"tasks": []}')):
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        folder = run(tmp_path / str(number), "openai/gpt-5", task("dat", metric("dat", 80.0)))
         (folder / "results.json").write_text(text, encoding="utf-8")
         with pytest.raises(RunError, match=r"results\.json|no metric"):
             read(folder)

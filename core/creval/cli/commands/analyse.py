@@ -11,17 +11,9 @@ from creval.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from creval.plugins.registry import Component
-    from creval.types.components import AnalysisOutput, FieldSpec
+    from creval.types.components import AnalysisOutput
 
 __all__ = ["analyse"]
-
-_TYPES: dict[str, Any] = {
-    "string": click.STRING,
-    "integer": click.INT,
-    "number": click.FLOAT,
-    "path": click.Path(exists=True),
-    "file": click.Path(),
-}
 
 
 class AnalysisGroup(click.Group):
@@ -59,7 +51,9 @@ def analyse() -> None:
 
 def _command(component: Component) -> click.Command:
     analysis = component.load()()
-    options = [_option(spec) for spec in analysis.options()]
+    from creval.cli.parts import click_option
+
+    options = [click_option(spec) for spec in analysis.options()]
     runs = click.Argument(["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False))
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
@@ -72,20 +66,6 @@ def _command(component: Component) -> click.Command:
         callback=callback,
         help=component.summary,
         epilog=f"Example: creval analyse {component.name} --json",
-    )
-
-
-def _option(spec: FieldSpec) -> click.Option:
-    flag = f"--{spec.name.replace('_', '-')}"
-    if spec.type == "boolean":
-        return click.Option([flag, spec.name], is_flag=True, default=bool(spec.default), help=spec.help)
-    return click.Option(
-        [flag, spec.name],
-        type=_TYPES.get(spec.type, click.STRING),
-        default=spec.default,
-        multiple=spec.multiple,
-        show_default=spec.default not in (None, (), []),
-        help=spec.help,
     )
 
 

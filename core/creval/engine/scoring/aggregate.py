@@ -86,6 +86,7 @@ def task_results(
         "counts": _counts(tally.counts(plan.total)),
         "routes": dict(sorted(tally.routes.items())),
         "instruments": dict(instruments.names),
+        "asked_instruments": dict(instruments.chosen),
         "usage": {
             "calls": usage.calls,
             "input_tokens": usage.usage.input_tokens,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from creval.plugin import RunError, RunFolder, Sample, SampleScore, Status, UsageError
+from creval.plugin import Run, RunError, Sample, SampleScore, Status, open_runs
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.games.reliability import need_certain
 
-__all__ = ["Play", "is_game", "need_runs", "read_plays"]
+__all__ = ["Play", "is_game", "plays_of", "read_plays"]
 
 _GAME = frozenset({"domain", "truths", "actions", "valid_truths", "observations", "outcomes"})
 _OTHER_GAMES = "the paper's analyses, which are of games that do, cannot be made of it"
@@ -44,45 +43,33 @@ def is_game(doc: Mapping[str, Any]) -> bool:
     return doc.keys() >= _GAME
 
 
-def need_runs(runs: Sequence[str]) -> Sequence[str]:
-    """Return the runs. Raises UsageError where none is named."""
-    if not runs:
-        raise UsageError("no run is named", where="RUNS", cure="Name run folders, for example: runs/*")
-    return runs
-
-
 def read_plays(runs: Sequence[str]) -> Iterator[Play]:
     """Yield every game played in the runs; errored and skipped samples were not played and are left out.
 
     The paper's analyses are of games with certain results, and a mixture would say nothing of either: others (see
     `creval_kumo.games.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or where a
-    run holds such games alone. RunError where a run holds no game, or no scores of them.
+    run holds such games alone. RunError where a run is not whole or named twice, or holds no game.
     """
-    for run in need_runs(runs):
-        folder = RunFolder.open(Path(run))
-        manifest = folder.read_manifest()
-        found, reliability = False, 1
-        for task in manifest["tasks"]:
-            for play in _plays(folder, str(manifest["roles"]["target"]), str(task["task"])):
-                reliability = play.doc.get("reliability", 1)
-                if reliability == 1:
-                    found = True
-                    yield play
-        if not found:
-            need_certain(reliability, run, _OTHER_GAMES)
-            raise RunError(
-                "the run holds no game of KUMO that was played to an end",
-                where=run,
-                cure="Name runs of KUMO tasks; finish or score them with creval resume or creval score.",
-            )
+    for run in open_runs(runs):
+        yield from plays_of(run)
 
 
-def _plays(folder: RunFolder, model: str, task: str) -> Iterator[Play]:
-    scores = {score.key: score for score in folder.read_scores(task) if "success" in score.scores}
-    for sample in folder.read_samples(task):
-        score = scores.get(sample.key)
-        if score is not None and is_game(sample.doc):
-            yield _play(sample, score, model)
+def plays_of(run: Run) -> Iterator[Play]:
+    """Yield the games of one run; see `read_plays`."""
+    found, reliability = False, 1
+    for sample, score in run.scored():
+        if "success" in score.scores and is_game(sample.doc):
+            reliability = sample.doc.get("reliability", 1)
+            if reliability == 1:
+                found = True
+                yield _play(sample, score, run.model)
+    if not found:
+        need_certain(reliability, str(run.folder), _OTHER_GAMES)
+        raise RunError(
+            "the run holds no game of KUMO that was played to an end",
+            where=str(run.folder),
+            cure="Name runs of KUMO tasks; finish or score them with creval resume or creval score.",
+        )
 
 
 def _play(sample: Sample, score: SampleScore, model: str) -> Play:

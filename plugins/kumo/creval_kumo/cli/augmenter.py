@@ -1,29 +1,23 @@
-"""The augmenter of a command: options, and a model that is opened and closed around the work."""
+"""The augmenter of a command: its options, and the work that it is opened for."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from creval.plugin import Model
+from creval.plugin import command_options, open_workbench, part_options
 
-__all__ = ["augmenter_options", "generation", "run_with_model"]
+if TYPE_CHECKING:
+    from creval_kumo.augment.asking import Augmenter
+
+__all__ = ["augmenter_options", "with_augmenter"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
-_OPTIONS = (
-    click.option("--base-url", metavar="URL", help="A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
-    click.option("--generation", multiple=True, metavar="K=V", help="A generation setting, e.g. max_tokens=16000."),
-    click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds one call may take."),
-    click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
-    click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
-    click.option("--offline", is_flag=True, help="Forbid the network."),
-)
+_ROLE = "augmenter"
 
 
 def augmenter_options(required: bool) -> Callable[[Command], Command]:
@@ -31,36 +25,18 @@ def augmenter_options(required: bool) -> Callable[[Command], Command]:
     model = click.option("--augmenter", metavar="M", required=required, help="The model that writes, as provider/name.")
 
     def add(command: Command) -> Command:
-        for option in reversed((model, *_OPTIONS)):
-            command = option(command)
-        return command
+        return model(command_options(part_options(models=True))(command))
 
     return add
 
 
-def generation(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the generation settings. Without any the provider's defaults hold, as in the paper."""
-    from creval.plugin import settings
+def with_augmenter(given: Mapping[str, Any], work: Callable[[Callable[[str], Augmenter]], Awaitable[Result]]) -> Result:
+    """Let `work` ask the augmenter that the options name, and return what came of it.
 
-    return {name: value for name, value in settings(given["generation"], "--generation").items() if value is not None}
+    `work` is given a function that returns the augmenter for one piece of work, by the name of its subject.
+    """
+    from creval_kumo.augment.asking import Augmenter
 
-
-def run_with_model(given: Mapping[str, Any], work: Callable[[Model], Awaitable[Result]]) -> Result:
-    """Open the augmenter, let `work` ask it, close it, and return what came of it."""
-    from creval.plugin import Budget, ModelOptions, load_plugins, open_model
-
-    options = ModelOptions(
-        base_url=given["base_url"],
-        offline=given["offline"],
-        timeout=given["timeout"],
-        budget=Budget(max_cost=given["max_cost"], max_calls=given["max_calls"]),
-    )
-    model = open_model(given["augmenter"], load_plugins().registry, options)
-
-    async def working() -> Result:
-        try:
-            return await work(model)
-        finally:
-            await model.close()
-
-    return asyncio.run(working())
+    bench = open_workbench({**given, "role": {_ROLE: given["augmenter"]}}, addressed=_ROLE)
+    model = bench.model(_ROLE)
+    return bench.work(lambda: work(lambda subject: Augmenter(model, subject, bench.generation)))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.plugin import DataError
-from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
+from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
 from creval_kumo.cli.shared import json_line, output_option, read_lines, write_lines
 
 if TYPE_CHECKING:
-    from creval.plugin import Model
+    from collections.abc import Callable
+
+    from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.book_writing import WrittenBook
     from creval_kumo.domains.domain import Domain
     from creval_kumo.games.instance import Instance
@@ -89,16 +91,15 @@ def _check(games: Sequence[Game]) -> int:
 
 
 def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[WrittenBook]:
-    from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.book_writing import write_book_by_model
 
-    async def work(model: Model) -> list[WrittenBook]:
+    async def work(augmenter: Callable[[str], Augmenter]) -> list[WrittenBook]:
         places = asyncio.Semaphore(AT_ONCE)
 
         async def one(instance: Instance, domain: Domain) -> WrittenBook:
             async with places:
-                augmenter = Augmenter(model, f"{instance.domain}-{instance.seed}", generation(given))
-                return await write_book_by_model(augmenter, instance, domain, rounds)
+                subject = f"{instance.domain}-{instance.seed}"
+                return await write_book_by_model(augmenter(subject), instance, domain, rounds)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -107,4 +108,4 @@ def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[
             raise failures.exceptions[0] from None
         return [task.result() for task in tasks]
 
-    return run_with_model(given, work)
+    return with_augmenter(given, work)

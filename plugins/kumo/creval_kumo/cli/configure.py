@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.plugin import DataError, UnknownNameError, write_text
-from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
+from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
 from creval_kumo.cli.shared import read_lines
 
 if TYPE_CHECKING:
-    from creval.plugin import Model
+    from collections.abc import Callable
+
+    from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.proposal import Proposal
     from creval_kumo.domains.domain import Domain
 
@@ -42,16 +44,15 @@ def configure(domain: str, proposals: Path, tries: int, output: Path | None, **g
     What the model writes is read as plain data and checked; a faulty configuration is written again with its faults
     before the model's eyes. The result is a domain file: creval kumo generate --domain FILE
     """
-    from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.configuration import configure as ask
     from creval_kumo.domains.domain_text import domain_yaml
 
     proposal = _proposal(proposals, domain)
 
-    async def work(model: Model) -> Domain:
-        return await ask(Augmenter(model, proposal.name, generation(given)), proposal, tries=tries)
+    async def work(augmenter: Callable[[str], Augmenter]) -> Domain:
+        return await ask(augmenter(proposal.name), proposal, tries=tries)
 
-    made = run_with_model(given, work)
+    made = with_augmenter(given, work)
     target = output or Path(f"{proposal.name}.yaml")
     comment = f"Proposed and configured by {given['augmenter']} with creval kumo configure."
     write_text(target, domain_yaml(made, comment))

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval_kumo.cli.augmenter import augmenter_options, generation, run_with_model
+from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
 from creval_kumo.cli.shared import json_line, output_option, write_lines
 
 if TYPE_CHECKING:
-    from creval.plugin import Model
+    from collections.abc import Callable
+
+    from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.proposal import Proposal
 
 __all__ = ["propose"]
@@ -27,14 +29,13 @@ __all__ = ["propose"]
 @output_option("JSON Lines; without it they are printed. Go on with: creval kumo configure NAME --proposals FILE")
 def propose(output: Path | None, count: int, topic: str | None, **given: Any) -> None:
     """Let a model propose domains: a goal, what the truths are, what the actions are."""
-    from creval_kumo.augment.asking import Augmenter
     from creval_kumo.augment.proposal import propose as ask
     from creval_kumo.domains import domain_names
 
-    async def work(model: Model) -> list[Proposal]:
-        return await ask(Augmenter(model, "domains", generation(given)), count, domain_names(), topic)
+    async def work(augmenter: Callable[[str], Augmenter]) -> list[Proposal]:
+        return await ask(augmenter("domains"), count, domain_names(), topic)
 
-    proposals = run_with_model(given, work)
+    proposals = with_augmenter(given, work)
     write_lines(output, (json_line(one.to_row()) for one in proposals))
     if output is not None:
         click.echo(f"{len(proposals)} proposals written to {output}", err=True)

@@ -13,14 +13,13 @@ to the shifted scale, as Table 3 has them; correlations do not change by that.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin import DataError, RunError
+from creval.plugin import DataError, RunError, open_runs
 from creval_validity.tables.aliases import Aliases
 from creval_validity.tables.catalogue import catalogue
 from creval_validity.tables.score_table import ScoreTable
@@ -28,7 +27,6 @@ from creval_validity.tables.score_table import ScoreTable
 __all__ = ["Repeated", "RunScores", "column_name", "read_runs"]
 
 Repeated = Literal["error", "mean", "last"]
-_MAX_BYTES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +64,13 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
     """Read run folders.
 
     `repeated`: several runs of one model on one metric are an error, averaged, or the last one named counts.
-    Raises RunError where a folder has no readable results, DataError where one column was made with
+    Raises RunError where a folder has no readable results or is named twice, DataError where one column was made with
     different versions of its task or data (unless `mixed_tasks`) or a model stands twice.
     """
     scores: list[_Score] = []
     notes: list[str] = []
-    for folder in folders:
-        results = _results(folder)
+    for run in open_runs(folders):
+        folder, results = run.folder, run.results
         found = list(_scores(folder, results, names))
         notes += _incomplete(folder, results)
         if not found:
@@ -88,21 +86,6 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
         )
     primary = dict.fromkeys(score.column for score in scores if score.primary)
     return RunScores(ScoreTable.from_cells(cells), tuple(primary), tuple(notes))
-
-
-def _results(folder: Path) -> Mapping[str, Any]:
-    path = folder / "results.json"
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise RunError(f"larger than {_MAX_BYTES} bytes", where=str(path))
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise RunError("has no results.json", where=str(folder), cure="Finish it: creval resume RUN.") from error
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot be read: {error}", where=str(path), cure="Write it anew: creval score RUN.") from error
-    if not isinstance(loaded, Mapping) or not isinstance(loaded.get("tasks"), list):
-        raise RunError("is not a results file", where=str(path), cure="Write it anew: creval score RUN.")
-    return loaded
 
 
 def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterator[_Score]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import COLOURS, AnalysisOutput, DataError, FieldSpec, UsageError, load_result, write_csv, write_json
+from creval.plugin import COLOURS, AnalysisOutput, DataError, FieldSpec, UsageError, open_runs, write_csv, write_json
 from creval_kumo.analysis.benchmark_table import match_models, read_benchmarks
 from creval_kumo.analysis.correlation import Correlation, correlate
 from creval_kumo.analysis.domain_names import texts
@@ -82,17 +82,18 @@ class CorrelationAnalysis:
 def _scores(runs: Sequence[str]) -> Scores:
     """The two measures of every task that has them. Raises DataError where a model has two values of one."""
     found: Scores = defaultdict(dict)
-    for run in runs:
-        results = load_result(run).results
-        model = str(results["model"])
-        for task in results["tasks"]:
+    for run in open_runs(runs):
+        model = run.model
+        for task in run.results["tasks"]:
             for metric in task["metrics"]:
                 if metric["name"] in _MEASURES and metric["condition"] is None and metric["value"] is not None:
                     values = found[str(task["task"]), str(metric["name"])]
                     if model in values:
                         cure = "Name one run a model and task."
                         raise DataError(
-                            f"{model} has two values of {task['task']} {metric['name']}", where=run, cure=cure
+                            f"{model} has two values of {task['task']} {metric['name']}",
+                            where=str(run.folder),
+                            cure=cure,
                         )
                     values[model] = float(metric["value"])
     if not found:

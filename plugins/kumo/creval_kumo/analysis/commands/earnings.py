@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, RunFolder, UnknownNameError, write_csv, write_json
-from creval_kumo.analysis.plays import need_runs, read_plays
+from creval.plugin import AnalysisOutput, FieldSpec, Run, UnknownNameError, open_runs, write_csv, write_json
+from creval_kumo.analysis.plays import plays_of
 from creval_kumo.play.earnings import COUNTS, earnings
 
 __all__ = ["EarningsAnalysis"]
@@ -31,7 +31,7 @@ class EarningsAnalysis:
         count = str(options.get("count") or COUNTS[0])
         if count not in COUNTS:
             raise UnknownNameError("count of actions", count, COUNTS, where="--count")
-        rows = [_row(run, count) for run in need_runs(runs)]
+        rows = [_row(run, count) for run in open_runs(runs)]
         data = {"count": count, "results": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
         files: list[Path] = []
         if options.get("output"):
@@ -44,11 +44,9 @@ class EarningsAnalysis:
         return AnalysisOutput("Earnings", _COLUMNS, rows, notes, [str(file) for file in files], data)
 
 
-def _row(run: str, count: str) -> tuple[Any, ...]:
-    plays = list(read_plays([run]))
-    folder = RunFolder.open(Path(run))
-    tasks = [str(task["task"]) for task in folder.read_manifest()["tasks"]]
-    found = earnings((score for task in tasks for score in folder.read_scores(task)), count)
+def _row(run: Run, count: str) -> tuple[Any, ...]:
+    plays = list(plays_of(run))
+    found = earnings(run.scores(), count)
     seconds = [second for play in plays for second in play.seconds]
     middle = median(seconds) if seconds else None
-    return plays[0].model, Path(run).name, found.games, found.success_rate, found.actions, found.total, middle
+    return plays[0].model, run.folder.name, found.games, found.success_rate, found.actions, found.total, middle

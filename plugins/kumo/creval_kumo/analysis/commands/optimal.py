@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, UsageError, write_csv, write_json
+from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, UsageError, Workbench, write_csv, write_json
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.analysis.domain_names import texts
 from creval_kumo.analysis.optimal import ALL, Distribution, OptimalCount, distributions
@@ -49,16 +49,11 @@ class OptimalAnalysis:
 def _docs_of_tasks(names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     if not names:
         return
-    from creval.plugin import DataOptions, TaskIndex, load_plugins, open_dataset
-
-    plugins = load_plugins()
-    for task in TaskIndex(plugins).expand(list(names)):
-        dataset = open_dataset(task.dataset, plugins.registry, DataOptions.from_environment())
-        for index in range(len(dataset)):
-            fields = dataset[index].fields
-            if not is_game(fields):
-                raise UsageError(f"{task.name!r} is no task of KUMO", where="--task", cure="For example: kumo_easy")
-            yield fields
+    with Workbench() as bench:
+        for task, doc in bench.docs(names):
+            if not is_game(doc.fields):
+                raise UsageError(f"{task!r} is no task of KUMO", where="--task", cure="For example: kumo_easy")
+            yield doc.fields
 
 
 def _docs_of_runs(runs: Sequence[str]) -> Iterator[Mapping[str, Any]]:

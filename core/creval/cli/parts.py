@@ -1,0 +1,105 @@
+"""The options by which a command or an analysis of a plugin is told its models and resources, defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from creval.types.components import FieldSpec
+
+if TYPE_CHECKING:
+    from creval.engine.workbench import Workbench
+
+__all__ = ["click_option", "command_options", "open_workbench", "part_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_ROLE = FieldSpec("role", "string", (), "ROLE=M: the model that plays a role, e.g. judge=openai/gpt-5-mini.", True)
+_RESOURCE = FieldSpec("resource", "string", (), "NAME=R: another instrument, e.g. embedding=embedded/minilm.", True)
+_CALLS = (
+    FieldSpec("base_url", "string", None, "A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
+    FieldSpec("generation", "string", (), "K=V: a generation setting, e.g. max_tokens=16000.", True),
+    FieldSpec("timeout", "number", 600.0, "Seconds one call may take."),
+    FieldSpec("max_cost", "number", None, "Stop when this much (US dollars) was spent."),
+    FieldSpec("max_calls", "integer", None, "Stop after this many calls."),
+    FieldSpec("cache", "boolean", False, "Keep answers in the response cache and take them from there."),
+)
+_OFFLINE = FieldSpec("offline", "boolean", False, "Forbid the network.")
+_PLAIN = ("offline", "base_url", "timeout", "max_cost", "max_calls", "cache")
+_TYPES: dict[str, Any] = {
+    "string": click.STRING,
+    "integer": click.INT,
+    "number": click.FLOAT,
+    "path": click.Path(exists=True),
+    "file": click.Path(),
+}
+
+
+def part_options(roles: bool = False, models: bool = False, resources: bool = False) -> tuple[FieldSpec, ...]:
+    """Return the options of whoever opens parts, in the words of `creval` itself; `open_workbench` reads them.
+
+    `models`: how models are asked and what they may cost (`--base-url`, `--max-cost` ...). `roles`: these, and
+    `--role`. `resources`: `--resource`. All have `--offline`.
+    """
+    found = ((_ROLE,) if roles else ()) + ((_RESOURCE,) if resources else ())
+    return (*found, *(_CALLS if models or roles else ()), _OFFLINE)
+
+
+def click_option(spec: FieldSpec) -> click.Option:
+    """Return the option of the command line that a field stands for."""
+    flag = f"--{spec.name.replace('_', '-')}"
+    if spec.type == "boolean":
+        return click.Option([flag, spec.name], is_flag=True, default=bool(spec.default), help=spec.help)
+    return click.Option(
+        [flag, spec.name],
+        type=_TYPES.get(spec.type, click.STRING),
+        default=spec.default,
+        multiple=spec.multiple,
+        show_default=spec.default not in (None, (), [], ""),
+        help=spec.help,
+    )
+
+
+def command_options(specs: Sequence[FieldSpec]) -> Callable[[Command], Command]:
+    """Return a decorator that adds these options to a click command, in their order.
+
+    Example:
+        @click.command()
+        @command_options(part_options(models=True))
+        def propose(**given): ...
+    """
+
+    def add(command: Command) -> Command:
+        for spec in reversed(specs):
+            option = click_option(spec)
+            kept = {name: getattr(option, name) for name in ("default", "help", "is_flag", "multiple", "show_default")}
+            command = click.option(*option.opts, option.name, type=option.type, **kept)(command)
+        return command
+
+    return add
+
+
+def open_workbench(given: Mapping[str, Any], addressed: str = "target") -> Workbench:
+    """Return the workbench that the options of `part_options` ask for; others in `given` are not looked at.
+
+    `role`, `resource` and `generation` are texts NAME=VALUE or a mapping. `addressed` is the role that `base_url` and
+    `generation` belong to. Raises UsageError (of click, for a text of another form).
+    """
+    from creval.cli.values import settings, texts
+    from creval.engine.options import RunOptions
+    from creval.engine.workbench import Workbench
+
+    def pairs(name: str, read: Callable[[Sequence[str], str], Mapping[str, Any]]) -> Mapping[str, Any]:
+        value = given.get(name) or ()
+        return value if isinstance(value, Mapping) else read(value, f"--{name}")
+
+    plain = {name: given[name] for name in _PLAIN if given.get(name) is not None}
+    options = RunOptions(
+        roles=pairs("role", texts),
+        resources=pairs("resource", texts),
+        generation=pairs("generation", settings),
+        **plain,
+    )
+    return Workbench(options, addressed)

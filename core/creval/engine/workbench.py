@@ -1,0 +1,178 @@
+"""Models, roles, resources and docs for a command or an analysis, opened as a run opens them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from creval.data.opening import open_dataset
+from creval.data.options import DataOptions
+from creval.engine.context import OpenResources, TaskContext, instruments
+from creval.engine.loop import drive
+from creval.engine.models import TARGET, RoleModels, model_options
+from creval.engine.options import RunOptions
+from creval.errors import DataError, RunError
+from creval.models.budget import Budget
+from creval.models.model import Model
+from creval.plugins.loader import load_plugins
+from creval.resources.options import ResourceOptions
+from creval.runs.reader import Run
+from creval.tasks.index import TaskIndex
+from creval.tasks.model import Task
+from creval.types.components import Context
+from creval.types.messages import GenerateRequest, Message, Origin, Reply
+from creval.types.sample import Doc, SampleKey
+
+__all__ = ["Workbench"]
+
+Result = TypeVar("Result")
+
+
+class Workbench:
+    """What a command or an analysis of a plugin works with. Each part is opened when it is first asked for.
+
+    `options` say which model plays a role, which instrument stands for a resource, and what may be spent, as they do
+    for a run. `addressed` is the role that `options.base_url` and `options.generation` belong to.
+
+    Example, an analysis that embeds and asks a judge:
+        bench = Workbench(RunOptions(roles={"judge": "openai/gpt-5-mini"}, offline=True))
+        vectors = bench.resource("embedding", "embedded/minilm").embed(texts)
+        verdicts = bench.work(lambda: judge_all(bench))  # awaits bench.ask("judge", ...); closes all at the end
+    """
+
+    def __init__(self, options: RunOptions | None = None, addressed: str = TARGET) -> None:
+        self.options = options or RunOptions()
+        self._plugins = load_plugins()
+        self._index = TaskIndex(self._plugins)
+        budget = Budget(self.options.max_cost, self.options.max_calls)
+        self._models = RoleModels(
+            self.options.roles, self._plugins.registry, model_options(self.options, budget), addressed
+        )
+        self._resources = OpenResources(
+            self._plugins.registry, ResourceOptions(offline=self.options.offline, cache=self.options.cache_folder)
+        )
+        self._addressed = addressed
+        self._calls: dict[tuple[SampleKey, str], int] = {}
+
+    def model(self, role: str, default: str | None = None) -> Model:
+        """Return the model that plays a role: the one of the options, else `default`.
+
+        Raises UsageError where there is neither, and what opening a model raises.
+        """
+        return self._models.get(role, default)
+
+    @property
+    def generation(self) -> dict[str, Any]:
+        """The generation settings of the addressed role. Without any the provider's defaults hold."""
+        return {name: value for name, value in self.options.generation.items() if value is not None}
+
+    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey, **settings: Any) -> Reply:
+        """Ask the model of a role. `key` names what the question is about; `settings` are generation settings.
+
+        Calls of one key and role are counted, so that each has an answer of its own in the response cache. Raises
+        ModelError where the call fails, BudgetError where the limit is reached.
+        """
+        call = self._calls.get((key, role), 0)
+        self._calls[key, role] = call + 1
+        if role == self._addressed:
+            settings = {**self.generation, **settings}
+        n = int(settings.pop("n", 1))
+        request = GenerateRequest(tuple(messages), settings, Origin(key, role, call), n)
+        return await self.model(role).generate(request)
+
+    def resource(self, name: str, spec: str) -> Any:
+        """Return an open resource: `name` is its kind (or a task's name for it), `spec` e.g. `embedded/minilm`.
+
+        The options' own choice for `name` takes the place of `spec`. Raises MissingPartError, UnknownNameError,
+        UsageError.
+        """
+        return self._resources.get(name, self.options.resources.get(name, spec))
+
+    def instrument(self, run: Run, task: str, name: str) -> Any:
+        """Return a resource that a task of a run was scored with, open.
+
+        It is opened by what was asked for when the run was scored, and has to be what was recorded then. The options'
+        own choice for `name` takes its place, unchecked. Raises RunError where the run did not use such a resource,
+        DataError where what opens now is another revision.
+        """
+        if name in self.options.resources:
+            return self.resource(name, "")
+        recorded = run.result(task)["instruments"].get(name)
+        if recorded is None:
+            raise RunError(f"{task!r} was scored without the resource {name!r}", where=str(run.folder))
+        spec = self._asked(run, task, name)
+        opened = self._resources.get(name, spec)
+        now = getattr(opened, "name", spec)
+        if recorded not in (now, spec):
+            raise DataError(
+                f"{task!r} was scored with {recorded}, but {spec} is {now} here",
+                where=str(run.folder),
+                cure=f"Install what it was scored with, or score it anew: creval score {run.folder}",
+            )
+        return opened
+
+    def task(self, name: str) -> Task:
+        """Return a task by name or YAML path. Raises UnknownNameError, TaskError."""
+        (task,) = self._index.expand([name])
+        return task
+
+    def context(self, task: str) -> Context:
+        """Return what the scorers of a task are given: its resources and roles, with the options' own choices."""
+        found = self.task(task)
+        specs = instruments(found.resources, self.options.resources)
+        return TaskContext(found, self.options.seed, specs, self._resources, self._models)
+
+    def docs(self, tasks: Sequence[str]) -> Iterator[tuple[str, Doc]]:
+        """Yield each doc of tasks (names, suites, YAML paths) with its task's name. Raises DataError, TaskError."""
+        options = DataOptions.from_environment(offline=self.options.offline)
+        for task in self._index.expand(list(tasks)):
+            dataset = open_dataset(task.dataset, self._plugins.registry, options)
+            for index in range(len(dataset)):
+                yield task.name, dataset[index]
+
+    def describe(self) -> dict[str, Any]:
+        """Return plain data on the models that were opened, by role: name, settings, calls, tokens, cost."""
+        return {
+            role: {**model.describe(), "usage": model.stats().to_json()}
+            for role, model in self._models.opened().items()
+        }
+
+    def work(self, doing: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `doing()` to its end, also where an event loop runs already, then close all that is open."""
+
+        async def whole() -> Result:
+            try:
+                return await doing()
+            finally:
+                await self._models.close()
+                self._resources.close()
+
+        return drive(whole())
+
+    def close(self) -> None:
+        """Let resources write what they still hold; for work that asks no model."""
+        self._resources.close()
+
+    def __enter__(self) -> Workbench:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _asked(self, run: Run, task: str, name: str) -> str:
+        """Return the specification that a resource was opened by: recorded, chosen by the user, or the task's own."""
+        said: Mapping[str, str] = run.result(task).get("asked_instruments", {})
+        if name in said:
+            return said[name]
+        rescored = run.manifest.get("rescored") or [{}]
+        chosen = rescored[-1].get("resources") or run.manifest["options"]["resources"]
+        if name in chosen:
+            return str(chosen[name])
+        own = self.task(_qualified(run, task)).resources
+        if name not in own:
+            raise RunError(f"{task!r} names no resource {name!r} any more", where=str(run.folder))
+        return own[name]
+
+
+def _qualified(run: Run, task: str) -> str:
+    return str(next(entry["qualified"] for entry in run.manifest["tasks"] if entry["task"] == task))

@@ -1,0 +1,299 @@
+"""Reads a run folder for reports, analyses and notebooks: typed, lazily, and strict about every row."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from creval.errors import RunError, UnknownNameError, UsageError
+from creval.runs.codec import read_sample, read_score
+from creval.runs.folder import DoneKeys, RunFolder
+from creval.runs.jsonl import numbered_lines
+from creval.types.sample import Sample, SampleKey, SampleScore, Status
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Run", "open_run", "open_runs"]
+
+Row = TypeVar("Row", Sample, SampleScore)
+
+_ENDED = ("done", "budget")
+_PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
+_MAX_RESULTS = 200_000_000  # bytes; more is no file of creval's
+_SCORE_AGAIN = "Write it anew: creval score"
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open a run folder to read it; nothing but run.json is read yet.
+
+    Raises RunError where there is no run, or its run.json is damaged.
+
+    Example:
+        run = creval.open_run("runs/mine")
+        print(run.model, run.results["status"])
+        for sample in run.samples(status="unparsed"):
+            print(sample.key.doc, sample.answers)
+    """
+    return Run(RunFolder.open(Path(folder)))
+
+
+def open_runs(folders: Sequence[str | Path]) -> list[Run]:
+    """Open the runs of an analysis: at least one, each named once, each come to its end.
+
+    Raises UsageError where none is named, RunError where one is none, did not come to its end, or is named twice (also
+    by two names).
+    """
+    if not folders:
+        raise UsageError("no run is named", where="RUNS", cure="Name run folders, for example: runs/*")
+    places: dict[Path, str] = {}
+    for folder in folders:
+        place = Path(folder).resolve()
+        if place in places:
+            other = "" if places[place] == str(folder) else f", also as {places[place]}"
+            raise RunError(f"the run is named twice{other}", where=str(folder), cure="Name each run once.")
+        places[place] = str(folder)
+    runs = [open_run(folder) for folder in folders]
+    for run in runs:
+        run.need_ended()
+    return runs
+
+
+class Run:
+    """A run folder. Files are read when they are asked for, and samples and scores one at a time.
+
+    Whoever reads all samples or scores of a task is told by a RunError, with file and line, of a row that is damaged,
+    stands there twice or belongs to no sample of the run, and of rows that a finished run has lost.
+    """
+
+    def __init__(self, files: RunFolder) -> None:
+        self._files = files
+        self.folder = files.path
+        self.manifest: Mapping[str, Any] = self._checked_manifest()
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r})"
+
+    @property
+    def model(self) -> str:
+        """The model that answered, as it was named."""
+        return str(self.manifest["roles"]["target"])
+
+    @property
+    def tasks(self) -> list[str]:
+        """The names of the run's tasks, in their order."""
+        return [str(task["task"]) for task in self.manifest["tasks"]]
+
+    @property
+    def status(self) -> str:
+        """`done`, `budget` (stopped by its limit), `interrupted`, `failed` or `running`."""
+        return str(self.manifest["status"])
+
+    @cached_property
+    def results(self) -> Mapping[str, Any]:
+        """Results.json as plain data. Raises RunError where the run did not come to its end, or it is damaged."""
+        path = self._files.results
+        again = f"{_SCORE_AGAIN} {self.folder}"
+        try:
+            if path.stat().st_size > _MAX_RESULTS:
+                raise RunError(f"larger than {_MAX_RESULTS} bytes", where=str(path), cure=again)
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise self._unfinished("there are no results") from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise RunError(f"cannot be read: {error}", where=str(path), cure=again) from error
+        if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
+            raise RunError("is no file of results", where=str(path), cure=again)
+        return data
+
+    def result(self, task: str) -> Mapping[str, Any]:
+        """Return the part of `results` about one task. Raises UnknownNameError, RunError."""
+        self._asked(task)
+        for result in self.results["tasks"]:
+            if result["task"] == task:
+                return dict(result)
+        raise RunError(f"there are no results of {task!r}", where=str(self.folder), cure=self._again())
+
+    def need_ended(self) -> None:
+        """Raises RunError where the run did not come to its end, so that numbers over it would be of a part of it."""
+        if self.status not in _ENDED:
+            raise self._unfinished(f"the run did not come to its end ({self.status})")
+        if not self._files.results.is_file():
+            raise self._unfinished("there are no results")
+
+    def samples(self, task: str | None = None, status: Status | str | None = None) -> Iterator[Sample]:
+        """Yield the samples of a task (all tasks), in the order in which they ended.
+
+        The status of a sample is its final one: an answer that no parser could read is `unparsed` once it is scored.
+        `status` leaves only those of that status. Raises UnknownNameError for a task or status that is none.
+        """
+        wanted = _status(status)
+        for name in self._names(task):
+            final = {score.key: score for score in self.scores(name)} if self._files.scores(name).exists() else {}
+            for _, sample in self._rows(name, self._files.samples(name), _sample_of):
+                score = final.get(sample.key)
+                one = sample if score is None else replace(sample, status=score.status, reason=score.reason)
+                if wanted is None or one.status is wanted:
+                    yield one
+
+    def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[SampleScore]:
+        """Yield the scores of a task (all tasks): one a sample that was made, also of those without a number.
+
+        `status` leaves only those of that status. Raises UnknownNameError for a task or status that is none.
+        """
+        wanted = _status(status)
+        for name in self._names(task):
+            for _, score in self._rows(name, self._files.scores(name), _score_of):
+                if wanted is None or score.status is wanted:
+                    yield score
+
+    def scored(self, task: str | None = None) -> Iterator[tuple[Sample, SampleScore]]:
+        """Yield each sample of a task (all tasks) with its score. A score without its sample is a RunError."""
+        for name in self._names(task):
+            path = self._files.scores(name)
+            scores = {score.key: (line, score) for line, score in self._rows(name, path, _score_of)}
+            for _, sample in self._rows(name, self._files.samples(name), _sample_of):
+                if sample.key in scores:
+                    yield sample, scores.pop(sample.key)[1]
+            for line, score in scores.values():
+                raise RunError(
+                    f"a score of {_said(score.key)}, of which there is no sample",
+                    where=f"{path}:{line}",
+                    cure=self._again(),
+                )
+
+    def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
+        """Return one flat row a sample: model, task, doc, condition, repeat, status, reason, and every score."""
+        return [
+            {
+                "model": self.model,
+                **score.key._asdict(),
+                "status": score.status.value,
+                "reason": score.reason,
+                **score.scores,
+            }
+            for score in self.scores(task)
+        ]
+
+    def to_pandas(self, task: str | None = None) -> pandas.DataFrame:
+        """Return `to_rows` as a data frame (needs pandas)."""
+        import pandas
+
+        return pandas.DataFrame(self.to_rows(task))
+
+    def _checked_manifest(self) -> Mapping[str, Any]:
+        data = self._files.read_manifest()
+        target = data["roles"].get("target") if isinstance(data, dict) and isinstance(data.get("roles"), dict) else None
+        if not isinstance(target, str) or not _has_tasks(data, *_PLANNED) or not isinstance(data.get("status"), str):
+            raise RunError(
+                "is no manifest of a run", where=str(self._files.manifest), cure="Name a run folder that creval made."
+            )
+        return data
+
+    def _names(self, task: str | None) -> Sequence[str]:
+        if task is None:
+            return self.tasks
+        self._asked(task)
+        return [task]
+
+    def _asked(self, task: str) -> Mapping[str, Any]:
+        for entry in self.manifest["tasks"]:
+            if entry["task"] == task:
+                return dict(entry)
+        raise UnknownNameError("task", task, self.tasks, where=str(self.folder), hint=f"It has: {_list(self.tasks)}.")
+
+    def _rows(self, task: str, path: Path, read: Callable[[Mapping[str, Any]], Row]) -> Iterator[tuple[int, Row]]:
+        """Yield line number and row, each checked; at the end, whether a finished run has lost any."""
+        entry = self._asked(task)
+        conditions = {str(condition["name"]) for condition in entry["conditions"]}
+        seen = DoneKeys()
+        for line, record in numbered_lines(path):
+            try:
+                row = read(record)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise self._fault(f"a damaged row ({error!r})", path, line) from error
+            key = row.key
+            if key.task != task or key.condition not in conditions or not 0 <= key.repeat < int(entry["repeats"]):
+                raise self._fault(f"a row of {_said(key)}, which this run does not have", path, line)
+            if key in seen:
+                raise self._fault(f"a second row of {_said(key)}", path, line)
+            seen.add(key)
+            yield line, row
+        self._check_lost(entry, path, len(seen))
+
+    def _check_lost(self, entry: Mapping[str, Any], path: Path, found: int) -> None:
+        planned = int(entry["planned"])
+        if found > planned:
+            raise RunError(f"{found} rows, where {planned} samples were planned", where=str(path), cure=self._again())
+        if self.status not in _ENDED or not self._files.results.is_file():
+            return
+        made = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])
+        if found < made:
+            raise RunError(f"{made - found} of {made} rows are lost", where=str(path), cure=self._again())
+
+    def _fault(self, what: str, path: Path, line: int) -> RunError:
+        return RunError(what, where=f"{path}:{line}", cure=self._again())
+
+    def _again(self) -> str:
+        return f"Mend the run first: creval resume {self.folder}"
+
+    def _unfinished(self, what: str) -> RunError:
+        return RunError(what, where=str(self.folder), cure=f"Finish the run first: creval resume {self.folder}")
+
+
+def _has_tasks(data: Mapping[str, Any], *keys: str) -> bool:
+    tasks = data.get("tasks")
+    return isinstance(tasks, list) and all(isinstance(task, dict) and task.keys() >= {"task", *keys} for task in tasks)
+
+
+def _status(status: Status | str | None) -> Status | None:
+    if status is None:
+        return None
+    known = [each.value for each in Status]
+    if status not in known:
+        raise UnknownNameError("status", str(status), known, hint=f"It is one of: {_list(known)}.")
+    return Status(status)
+
+
+def _sample_of(record: Mapping[str, Any]) -> Sample:
+    sample = read_sample(record)
+    _need_key(sample.key)
+    _need("doc", sample.doc, dict)
+    _need("answers", sample.answers, list)
+    _need("outcome", sample.outcome, dict)
+    return sample
+
+
+def _score_of(record: Mapping[str, Any]) -> SampleScore:
+    score = read_score(record)
+    _need_key(score.key)
+    _need("details", score.details, dict)
+    for name, value in score.scores.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{name} is no finite number")
+    return score
+
+
+def _need_key(key: SampleKey) -> None:
+    for name, value in (("task", key.task), ("doc_id", key.doc), ("condition", key.condition)):
+        _need(name, value, str)
+    if isinstance(key.repeat, bool) or not isinstance(key.repeat, int):
+        raise ValueError("repeat is no whole number")
+
+
+def _need(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is no {kind.__name__}")
+
+
+def _said(key: SampleKey) -> str:
+    return f"doc {key.doc!r} of {key.task}, condition {key.condition}, repeat {key.repeat}"
+
+
+def _list(names: Collection[str]) -> str:
+    return ", ".join(names) or "none"
