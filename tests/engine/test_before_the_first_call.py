@@ -10,7 +10,9 @@ import pytest
 import creval
 from creval.data.check import check_all
 from creval.data.options import DataOptions
+from creval.engine.models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
+from creval.models.options import ModelOptions
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 
@@ -40,9 +42,18 @@ def test_too_few_repeats_for_pass_at_k(make_task, server, options):
     creval.run([task], MODEL, options(base_url=server.url, repeats=5))
 
 
-def test_a_setting_that_the_task_varies(make_task, server, options):
-    task = make_task(conditions="conditions: {temperature: [0.5, 1.5]}")
-    refuse(server, options, [task], UsageError, "varies temperature", generation={"temperature": 0})
+def test_a_setting_that_no_condition_can_vary(make_task, server, options):
+    refuse(
+        server, options, [make_task()], UnknownNameError, "unknown setting 'temprature'", conditions={"temprature": [1]}
+    )
+    refuse(
+        server, options, [make_task()], UsageError, "temperature must be at most", conditions={"temperature": [9999]}
+    )
+
+
+def test_a_grid_without_end(make_task, server, options):
+    many = {"seed": list(range(200)), "top_k": list(range(1, 200))}
+    refuse(server, options, [make_task()], UsageError, "39,800 cells", conditions=many)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +70,10 @@ def test_a_setting_that_the_task_varies(make_task, server, options):
         ({"repeats": 10**12}, "too many"),
         ({"generation": {"extra": 1}}, "must be a mapping"),
         ({"generation": {"extra": {"n": 2}, "n": 1}}, "set twice"),
+        ({"conditions": {"temperature": []}}, "needs a list of values"),
+        ({"conditions": {"temperature": "hot"}}, "needs a list of values"),
+        ({"conditions": {"temperature": [1, 1]}}, "stands twice"),
+        ({"conditions": {"temperature": [1]}, "generation": {"temperature": 0}}, "is set by --generation, too"),
         ({"concurrency": 0}, "concurrency"),
         ({"allowed_error_share": 2}, "between 0 and 1"),
     ],
@@ -86,6 +101,23 @@ def test_wrong_options(options, changes, match):
 )
 def test_wrong_names(make_task, server, options, changes, error, match):
     refuse(server, options, [make_task()], error, match, **changes)
+
+
+@pytest.mark.parametrize("model", ["a,b", "openai/a,openai/b", "openai/gpt,mini"])
+def test_several_models(make_task, server, options, model):
+    refuse(server, options, [make_task()], UsageError, "are several models", model=model)
+
+
+def test_a_role_s_model_is_named_by_the_role():
+    models = RoleModels({"target": "gpt", "judge": "gpt"}, load_plugins().registry, ModelOptions())
+    for role, default, where in (
+        ("judge", None, "--role judge"),
+        ("critic", "gpt", "roles: critic"),
+        ("target", None, "--model"),
+    ):
+        with pytest.raises(UsageError, match="names no provider") as caught:
+            models.get(role, default)
+        assert caught.value.where == where
 
 
 def test_unknown_task_and_model(make_task, server, options):

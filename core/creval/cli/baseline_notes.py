@@ -11,6 +11,7 @@ from typing import Any
 from creval.api import RunResult
 from creval.errors import RunError
 from creval.report.baselines import Baselines
+from creval.report.settings import setting_words
 from creval.report.visible import visible
 from creval.runs.folder import RunFolder
 
@@ -32,7 +33,7 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
         for task in result.results["tasks"]:
             others = found.elsewhere(task)
             if others:
-                head = f"Baselines of {task['task']}: other docs, so they stand beside no score. Over the same docs:"
+                head = f"Baselines of {task['task']}: other docs or settings, so beside no score. Over the same:"
                 notes[head, *_commands(result, [task], others, folder)] = None
             elif not found.known(task):
                 bare.append(task)
@@ -73,6 +74,8 @@ def _options(manifest: Mapping[str, Any]) -> list[str]:
     for name in ("limit", "repeats", "seed"):
         if name in given:
             words += [f"--{name}", str(given[name])]
+    for pair in setting_words(given.get("generation", {}), given.get("conditions", {})):
+        words += pair
     for name, option in (("data", "--data"), ("resources", "--resource"), ("roles", "--role")):
         for key, value in given.get(name, {}).items():
             words += [option, f"{key}={value}"]

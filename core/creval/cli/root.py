@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from creval.cli.lazy import LazyCommand, LazyGroup
+from creval.cli.values import NewPath
 
 __all__ = ["cli"]
 
@@ -37,7 +37,7 @@ Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopp
 
 _RUN_OPTIONS = (
     click.option("--tasks", "-t", multiple=True, metavar="A,B", help="Tasks, suites or YAML files."),
-    click.option("--model", "-m", metavar="M", help="The model, as provider/name."),
+    click.option("--model", "-m", multiple=True, metavar="M", help="The model, as provider/name; one a run."),
     click.option(
         "--role", multiple=True, metavar="ROLE=M", help="Who plays another role, e.g. judge=openai/gpt-5-mini."
     ),
@@ -49,6 +49,9 @@ _RUN_OPTIONS = (
     click.option("--seed", type=int, default=0, show_default=True, help="Where all chance of the run comes from."),
     click.option(
         "--generation", multiple=True, metavar="K=V", help="Override a generation setting; null leaves it out."
+    ),
+    click.option(
+        "--condition", multiple=True, metavar="K=V,V", help="Ask each of several values, e.g. temperature=0.7,1.0."
     ),
     click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset."),
     click.option("--offline", is_flag=True, help="Forbid the network."),
@@ -68,9 +71,7 @@ _RUN_OPTIONS = (
         "--allowed-error-share", type=float, default=0.0, show_default=True, help="Errored samples allowed, 0 to 1."
     ),
     click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox."),
-    click.option(
-        "--output", "-o", type=click.Path(path_type=Path), metavar="RUN", help="The run folder (default: under runs/)."
-    ),
+    click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder (default: under runs/)."),
 )
 
 

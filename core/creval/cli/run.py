@@ -10,7 +10,7 @@ from typing import Any
 from creval.cli.ending import ending
 from creval.cli.interruption import cure_shown
 from creval.cli.progress import watch
-from creval.cli.values import comma_list, paths, settings, texts
+from creval.cli.values import comma_list, only_model, paths, settings, sweeps, texts
 from creval.engine.options import RunOptions
 from creval.models.lanes.addresses import shown_addresses
 
@@ -20,12 +20,13 @@ __all__ = ["start"]
 def start(given: Mapping[str, Any]) -> int:
     """Run (or estimate) what the options of the command line ask for, and return the exit code."""
     tasks = comma_list(given["tasks"])
+    model = only_model(given["model"])
     options = read_options(given)
     if given["dry_run"]:
         from creval.cli.dry_run import show_estimate
 
-        return show_estimate(tasks, given["model"] or "", options)
-    provider, _, player = (given["model"] or "").partition("/")
+        return show_estimate(tasks, model, options)
+    provider, _, player = model.partition("/")
     if provider == "human":
         from creval.cli.commands.play import Seat, play_new
 
@@ -33,7 +34,7 @@ def start(given: Mapping[str, Any]) -> int:
     from creval.engine.run import run_new
 
     with cure_shown(), watch() as observer:
-        finished = run_new(tasks, given["model"] or "", options, observer)
+        finished = run_new(tasks, model, options, observer)
     return ending(finished, options.allowed_error_share)
 
 
@@ -49,6 +50,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         resources=texts(given["resource"], "--resource"),
         data=paths(given["data"], "--data"),
         generation=settings(given["generation"], "--generation"),
+        conditions=sweeps(given["condition"], "--condition"),
         base_url=given["base_url"],
         concurrency=given["concurrency"],
         timeout=given["timeout"],

@@ -8,7 +8,26 @@ from typing import Any
 
 import click
 
-__all__ = ["comma_list", "paths", "settings", "texts"]
+__all__ = ["NewPath", "comma_list", "only_model", "paths", "settings", "sweeps", "texts"]
+
+
+class NewPath(click.Path):
+    """A path to be written. An empty text is none: it would stand for the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not value.strip():
+            self.fail("an empty text is no path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def only_model(values: Sequence[str]) -> str:
+    """Return the one model that was named, or an empty text. Raises click.UsageError where it is more than one."""
+    if len(values) > 1:
+        raise click.UsageError(f"--model takes one model, not {len(values)}: make a run for each")
+    return values[0] if values else ""
 
 
 def comma_list(values: Sequence[str]) -> list[str]:
@@ -24,6 +43,8 @@ def texts(values: Sequence[str], option: str) -> dict[str, str]:
         name, equals, text = value.partition("=")
         if not equals or not name or not text:
             raise click.UsageError(f"{option} takes NAME=VALUE, not {value!r}")
+        if name.strip() in pairs:
+            raise click.UsageError(f"{option} {name.strip()} is given twice; keep one of them")
         pairs[name.strip()] = text.strip()
     return pairs
 
@@ -45,3 +66,14 @@ def settings(values: Sequence[str], option: str) -> dict[str, Any]:
         return {name: yaml.safe_load(text) for name, text in texts(values, option).items()}
     except yaml.YAMLError as error:
         raise click.UsageError(f"{option}: a value is no valid YAML: {error}") from error
+
+
+def sweeps(values: Sequence[str], option: str) -> dict[str, list[Any]]:
+    """Read NAME=VALUE,VALUE pairs whose values are YAML: temperature=0.7,1.0."""
+    import yaml
+
+    try:
+        found = {name: yaml.safe_load(f"[{text}]") for name, text in texts(values, option).items()}
+    except yaml.YAMLError as error:
+        raise click.UsageError(f"{option}: a value is no valid YAML: {error}") from error
+    return found

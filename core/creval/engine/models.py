@@ -59,9 +59,18 @@ class RoleModels:
                 raise UsageError(
                     f"no model plays the role {role!r}", where="--role", cure=f"Add: --role {role}=<provider>/<model>"
                 )
-            options = self._options if role == self._addressed else replace(self._options, base_url=None)
-            self._open[name] = open_model(spec, self._registry, options)
+            self._open[name] = self._opened(role, spec, own=chosen is None)
         return self._open[name]
+
+    def _opened(self, role: str, spec: str, own: bool) -> Model:
+        """Open a model. An error of its name says where that stands."""
+        options = self._options if role == self._addressed else replace(self._options, base_url=None)
+        try:
+            return open_model(spec, self._registry, options)
+        except UsageError as error:
+            if error.where == "--model" and role != TARGET:
+                error.where = f"roles: {role}" if own else f"--role {role}"
+            raise
 
     def describe(self) -> dict[str, dict[str, Any]]:
         """Return plain data on the models opened, by role (`judge=openai/x`: a task's own choice for the role)."""

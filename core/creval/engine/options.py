@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ class RunOptions:
     """Everything of a run but its tasks and its target model. None means: as the task says.
 
     - `limit`: docs a task: a number takes a seeded random subset, `"first:N"` the first N.
-    - `repeats`, `generation`: override those of every task (a generation setting of None is not sent).
+    - `repeats`, `generation`: override those of every task (a generation setting of None is not sent); a setting that
+      a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
     - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`); `resources`: name -> instrument.
     - `data`: task -> file in the task's own format, in place of its dataset.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
@@ -42,6 +43,7 @@ class RunOptions:
     resources: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Path] = field(default_factory=dict)
     generation: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     base_url: str | None = None
     concurrency: int = 64
     timeout: float = 600.0
@@ -66,6 +68,7 @@ class RunOptions:
             raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", cure=_REPEATS_CURE)
         _check_plain(self.generation)
         object.__setattr__(self, "generation", _flat(self.generation))
+        _check_conditions(self.conditions, self.generation)
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
 
@@ -84,13 +87,26 @@ def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**rest, **extra}
 
 
-def _check_plain(generation: Mapping[str, Any]) -> None:
+def _check_conditions(conditions: Mapping[str, Sequence[Any]], generation: Mapping[str, Any]) -> None:
+    where = "--condition"
+    for name, values in conditions.items():
+        if isinstance(values, str) or not values:
+            raise UsageError(f"{name} needs a list of values", where=where, cure=f"Write {name}=0.7,1.0.")
+        if name in generation:
+            cure = "Keep one of them: --generation sets one value, --condition asks each of several."
+            raise UsageError(f"{name} is set by --generation, too", where=where, cure=cure)
+        _check_plain({name: list(values)}, where)
+        if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
+            raise UsageError(f"a value of {name} stands twice", where=where, cure="Keep one of them.")
+
+
+def _check_plain(generation: Mapping[str, Any], where: str = "--generation") -> None:
     try:
         json.dumps(dict(generation), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
             f"a generation setting cannot be sent: {error}",
-            where="--generation",
+            where=where,
             cure="Use plain finite values; put a text such as a date in quotes.",
         ) from None
 

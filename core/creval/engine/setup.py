@@ -13,6 +13,7 @@ from creval.engine.generation.session import TaskRuntime
 from creval.engine.models import TARGET, RoleModels, model_options
 from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
+from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan, plan_task
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.score import TaskScoring
@@ -123,7 +124,8 @@ def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) 
             replacement=options.data.get(task.name) or options.data.get(task.qualified),
             seed=options.seed,
         )
-        plan = plan_task(task, open_dataset(task.dataset, plugins.registry, data_options), options)
+        dataset = open_dataset(task.dataset, plugins.registry, data_options)
+        plan = plan_task(with_own_grid(task, options, plugins.registry), dataset, options)
         check_plan(plan, options, plugins.registry)
         plans.append(plan)
     return plans

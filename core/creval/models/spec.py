@@ -8,6 +8,8 @@ from creval.errors import UsageError
 
 __all__ = ["ModelSpec"]
 
+_WITH_COMMAS = ("replay", "human")  # what follows is a file or a person's name
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
@@ -19,7 +21,7 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str) -> ModelSpec:
-        """Split a spec. The provider is empty where the text has no slash. Raises UsageError where nothing is named."""
+        """Split a spec. The provider is empty where the text has no slash. Raises UsageError where not one is named."""
         clean = text.strip()
         provider, slash, model = clean.partition("/")
         if not slash:
@@ -29,5 +31,9 @@ class ModelSpec:
                 f"{text!r} is no model",
                 where="--model",
                 cure="Write provider/model, for example openrouter/openai/gpt-5-mini or ollama_chat/llama3.2.",
+            )
+        if "," in clean and provider not in _WITH_COMMAS:
+            raise UsageError(
+                f"{text!r} are several models", where="--model", cure="Name one; make a run for each of the others."
             )
         return cls(clean, provider, model)

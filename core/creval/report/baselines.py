@@ -14,17 +14,20 @@ _ORDER = ("floor", "ceiling")
 
 
 class Asked(NamedTuple):
-    """What a task's numbers are over: the task (its hash), its data, the docs chosen, and the tries a doc."""
+    """What a task's numbers are over: the task (its hash), data, docs chosen, tries a doc, and settings of the user."""
 
     task: str
     dataset: str
     docs: str
     repeats: int
+    settings: str = ""
 
     @classmethod
     def of(cls, task: Mapping[str, Any]) -> Asked:
         """Read it from a task's part of results.json; docs that it does not name are like no others."""
-        return cls(task["hash"], task["dataset"], task.get("docs_digest", ""), task.get("repeats", 0))
+        own = [task.get(name) or {} for name in ("generation_overrides", "condition_overrides")]
+        settings = json.dumps(own, sort_keys=True) if any(own) else ""
+        return cls(task["hash"], task["dataset"], task.get("docs_digest", ""), task.get("repeats", 0), settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from rich.text import Text
 from creval.api import RunResult
 from creval.report.baselines import Baselines
 from creval.report.numbers import decimals, number
+from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
 from creval.report.visible import visible
 
@@ -46,8 +47,10 @@ def print_results(
             legend[_LEGEND] = None
         notes.update(dict.fromkeys(_interval_notes(result)))
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
-        title = f"{result.results['model']} ({result.folder.name})"
-        print_table(title, [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows], console)
+        title = "; ".join([f"{result.results['model']} ({result.folder.name})", *own_settings(result)])
+        console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a title would break at the width
+        print_table("", [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows], console)
+    notes.update(dict.fromkeys(map(visible, comparison_notes(results))))
     for line in (["; ".join(legend)] if legend else []) + list(notes):
         console.print(line, markup=False, soft_wrap=True)
 

@@ -27,7 +27,7 @@ from creval.tasks.yaml.schema import named_validator, problems_of
 __all__ = ["build_task"]
 
 DEFAULT_PROTOCOL = "chat"
-_NOT_HASHED = ("title", "description", "tests")
+_NOT_HASHED = ("title", "description", "tests", "template")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,7 @@ def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Exa
         "source": TaskSource(**resolved.get("source", {})),
         "requires": tuple(resolved.get("requires", ())),
         "cluster": resolved.get("cluster", "doc"),
+        "template": bool(resolved.get("template", False)),
         "resolved": resolved,
         "origins": _origins(reading.root),
         "examples": tuple(examples),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from creval.errors import Problem, TaskError
+from creval.plugins.loader import LOCAL
 from creval.plugins.registry import Registry
 from creval.tasks.build import build_task
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides, apply_overrides
 from creval.tasks.owner import Owner
-from creval.tasks.yaml.includes import read_merged
+from creval.tasks.yaml.includes import included_files, read_merged
 
 __all__ = ["Lookup", "load_task"]
 
@@ -47,4 +49,22 @@ def load_task(
         raise TaskError([*problems, *(p for p in error.problems if p not in problems)]) from None
     if problems:
         raise TaskError(problems)
-    return task
+    return replace(task, base=_base(file, lookup, registry, overrides))
+
+
+def _base(file: Path, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides]) -> Task | None:
+    """Return the task of a plugin that a task from elsewhere builds on, None for a plugin's own tasks and variants.
+
+    A file that is only ever included (`_game.yaml`) and a template (`template: true`) are no tasks to compare with.
+    """
+    own = lookup.owner(file).plugin
+    changed = any(lookup.owner(given.node.place.file).plugin != own for given in overrides)
+    files = [*([file] if changed and own != LOCAL else []), *included_files(file, lookup.find_file)]
+    for candidate in files:
+        owner = lookup.owner(candidate).plugin
+        if owner == LOCAL or candidate.name.startswith("_") or (owner == own and candidate != file):
+            continue
+        base = load_task(candidate, lookup, registry)
+        if not base.template:
+            return base
+    return None

@@ -127,6 +127,8 @@ class Task:
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
     `origins` tells for every key path which file and line its value came from. `role_models` are the models that the
     task itself names for its roles (an instrument, like a resource). `examples` are the task's own tests.
+    `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
+    `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same).
     In a suite a task may have overrides; it is then called `name@label`, and `short_name` stays the plain one.
     """
@@ -160,6 +162,8 @@ class Task:
     examples: Sequence[Example] = ()
     short_name: str = ""
     cluster: Literal["doc", "trial"] = "doc"
+    base: Task | None = None
+    template: bool = False
 
     @property
     def qualified(self) -> str:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.cli.values import NewPath
+
 if TYPE_CHECKING:
     from creval.engine.options import RunOptions
     from creval.engine.steps import Finished
@@ -54,7 +56,7 @@ class _Place:
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a doc.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which docs are taken.")
 @click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")
-@click.option("--output", "-o", type=click.Path(path_type=Path), metavar="RUN", help="The run folder.")
+@click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder.")
 @click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run.")
 @click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")

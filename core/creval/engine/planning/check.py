@@ -24,14 +24,12 @@ def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     """Check a task against its data and the run's options.
 
     Raises TaskError (a template needs a field that the docs lack, a parser or scorer cannot be made), UsageError (a
-    setting given for the whole run has an impossible value or is one that the task varies; too few repeats for a
-    metric).
+    setting given for the whole run has an impossible value; too few repeats for a metric).
     """
     problems = [*check_components(plan.task, registry), *check_fields(plan.task, plan.dataset, registry)]
     if problems:
         raise TaskError(problems)
     _check_values(options.generation)
-    _check_generation(plan, options)
     _check_repeats(plan, registry)
 
 
@@ -51,16 +49,6 @@ def _check_values(generation: Mapping[str, Any]) -> None:
         if error is not None:
             what, cure = say(Fault.of(error))
             raise UsageError(f"the setting {name} {what}", where="--generation", cure=cure)
-
-
-def _check_generation(plan: TaskPlan, options: RunOptions) -> None:
-    varied = {name for condition in plan.task.conditions for name in condition.settings}
-    for name in sorted(varied & set(options.generation)):
-        raise UsageError(
-            f"the task {plan.task.name!r} varies {name} by its conditions, so it cannot be set for the whole run",
-            where="--generation",
-            cure="Leave it out, or write a suite that overrides the task's conditions.",
-        )
 
 
 def _check_repeats(plan: TaskPlan, registry: Registry) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,8 @@ from creval.tasks.model import Task
 from creval.types.sample import Condition, Doc, SampleKey
 
 __all__ = ["TaskPlan", "Work", "plan_task"]
+
+_LOG = logging.getLogger("creval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class Work:
 class TaskPlan:
     """The samples of one task. `indices` are the docs chosen, None for all.
 
-    `overrides` are generation settings that the user set in place of the task's.
+    `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
+    task's; both have gone into the task's conditions where it varies them.
     """
 
     task: Task
@@ -38,6 +42,7 @@ class TaskPlan:
     indices: Sequence[int] | None
     repeats: int
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    varied: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def docs(self) -> int:
@@ -73,4 +78,7 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
     indices: Sequence[int] | None = None
     if limit is not None and limit < count:
         indices = range(limit) if first else choose(count, limit, options.seed, task.qualified)
-    return TaskPlan(task, dataset, indices, options.repeats or task.repeats, dict(options.generation))
+    elif limit is not None and limit > count:
+        _LOG.warning("%s: --limit %s, but there are %d docs; all of them are taken", task.name, options.limit, count)
+    repeats = options.repeats or task.repeats
+    return TaskPlan(task, dataset, indices, repeats, dict(options.generation), dict(options.conditions))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.scoring.instruments import Instruments
+from creval.engine.scoring.standard import changed_sections
 from creval.engine.scoring.tally import TaskTally, UsageTally
 from creval.plugins.registry import Registry
 from creval.scoring.estimate import estimate
@@ -82,6 +84,10 @@ def task_results(
         "docs_digest": plan.docs_digest,
         "repeats": plan.repeats,
         "generation_overrides": dict(plan.overrides),
+        "condition_overrides": {name: list(values) for name, values in plan.varied.items()},
+        "replaced_data": Path(plan.dataset.origin).name if plan.dataset.replaced else None,
+        "variant_of": None if task.base is None else task.base.qualified,
+        "changed": list(changed_sections(task)),
         "planned": plan.total,
         "counts": _counts(tally.counts(plan.total)),
         "routes": dict(sorted(tally.routes.items())),
@@ -101,7 +107,9 @@ def task_results(
 
 
 def _identity(plan: TaskPlan) -> str:
-    parts = [plan.task.hash, plan.dataset.fingerprint, plan.overrides]
+    parts: list[Any] = [plan.task.hash, plan.dataset.fingerprint, plan.overrides]
+    if plan.varied:
+        parts.append({name: list(values) for name, values in plan.varied.items()})
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

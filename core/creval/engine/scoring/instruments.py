@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from creval.engine.options import RunOptions
+from creval.engine.scoring.standard import changed_parameters, standard_metric
 from creval.plugins.registry import Registry
 from creval.tasks.components import whole
 from creval.tasks.model import MetricSpec, Task
@@ -35,8 +36,11 @@ class Instruments:
         return cls(chosen, {**task.resources, **task.role_models}, {**chosen, **opened})
 
     def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:
-        """Return `drat`, or `drat[embedded/minilm]` where another instrument was used."""
-        foreign = self._foreign(task, metric, registry)
+        """Return `drat`, or `drat[embedded/minilm]` where another instrument was used, `drat[quantile=0.8]` ...
+
+        Where the task builds on a plugin's from outside the plugin, that task's instruments and parameters count.
+        """
+        foreign = [*self._foreign(task, metric, registry), *changed_parameters(task, metric, registry)]
         return f"{metric.name}[{', '.join(foreign)}]" if foreign else metric.name
 
     def _foreign(self, task: Task, metric: MetricSpec, registry: Registry) -> list[str]:
@@ -49,9 +53,12 @@ class Instruments:
             scorer = registry.get("scorer", ref.name)
             if metric.source in scorer.produces or "*" in scorer.produces:
                 components += whole(scorer, ref, registry)
+        own = self.own
+        if task.base is not None and standard_metric(task, metric) is not None:
+            own = {**own, **task.base.resources, **task.base.role_models}
         used = {name for component in components for name in (*component.uses, *component.roles)}
         return [
             self.chosen[name]
             for name in sorted(used)
-            if name in self.own and name in self.chosen and self.chosen[name] != self.own[name]
+            if name in own and name in self.chosen and self.chosen[name] != own[name]
         ]

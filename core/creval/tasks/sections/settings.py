@@ -16,7 +16,17 @@ from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.tasks.yaml.schema import load_schema, problems_of, validator_for
 from creval.types.sample import Condition
 
-__all__ = ["CONDITION_KEY", "EXTRA", "condition_name", "generation_settings", "read_conditions", "read_generation"]
+__all__ = [
+    "CONDITION_KEY",
+    "EXTRA",
+    "MAX_CELLS",
+    "cells",
+    "condition_name",
+    "generation_settings",
+    "read_conditions",
+    "read_generation",
+    "varied_settings",
+]
 
 CONDITION_KEY = "x-condition"
 """In a parameter schema of a protocol: the task's conditions may vary the parameter."""
@@ -64,24 +74,27 @@ def _shown(value: Any) -> str:
 def read_conditions(reading: Reading, protocol: Component | None) -> Sequence[Condition]:
     """Return the cells of the grid: the product of the settings' values, the last setting varying fastest."""
     grid: dict[str, Sequence[Any]] = {}
-    allowed = _allowed(protocol)
+    allowed = varied_settings(protocol)
     for path, name, node in reading.members("conditions"):
         if _check_setting(reading, name, node, path, allowed):
             grid[name] = plain(node)
-    cells = math.prod(len(values) for values in grid.values())
-    if cells > MAX_CELLS:
+    count = math.prod(len(values) for values in grid.values())
+    if count > MAX_CELLS:
         section = reading.section("conditions")
         assert section is not None
-        reading.add(section.place, f"the grid has {cells:,} cells; {MAX_CELLS:,} is the limit", ("conditions",))
+        reading.add(section.place, f"the grid has {count:,} cells; {MAX_CELLS:,} is the limit", ("conditions",))
         return ()
-    return [_cell(dict(zip(grid, values, strict=True))) for values in itertools.product(*grid.values())]
+    return cells(grid)
 
 
-def _cell(settings: Mapping[str, Any]) -> Condition:
-    return Condition(condition_name(settings), settings)
+def cells(axes: Mapping[str, Sequence[Any]]) -> list[Condition]:
+    """Return the product of the settings' values as conditions, the last setting varying fastest."""
+    products = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
+    return [Condition(condition_name(settings), settings) for settings in products]
 
 
-def _allowed(protocol: Component | None) -> Mapping[str, Any]:
+def varied_settings(protocol: Component | None) -> Mapping[str, Any]:
+    """Return what conditions may vary, each with the JSON Schema of its value: settings, and the protocol's own."""
     allowed = dict(generation_settings())
     if protocol is not None:
         for name, schema in protocol.parameters.get("properties", {}).items():

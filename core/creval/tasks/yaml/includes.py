@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from creval.errors import Problem, UsageError
@@ -11,7 +11,7 @@ from creval.tasks.yaml.merge import merge
 from creval.tasks.yaml.nodes import Node, problem_at
 from creval.tasks.yaml.reader import Document, read_yaml
 
-__all__ = ["Finder", "read_merged"]
+__all__ = ["Finder", "included_files", "read_merged"]
 
 MAX_FILES = 50
 Finder = Callable[[str], Path]
@@ -25,6 +25,18 @@ def read_merged(file: Path, find: Finder) -> Document:
     in the result; circles and missing files are reported where the `include` stands.
     """
     return _Reading(find).read(file, ())
+
+
+def included_files(file: Path, find: Finder) -> Iterator[Path]:
+    """Yield the files that a sound file includes, directly or not; of several the last, which wins, first."""
+    document = read_yaml(file)
+    include = document.root.get("include") if document.root is not None else None
+    names = _names(include) if include is not None else None
+    for name in reversed(names or ()):
+        text = str(name.value)
+        target = file.parent / Path(text).expanduser() if is_path(text) else find(text)
+        yield target
+        yield from included_files(target, find)
 
 
 class _Reading:
@@ -49,6 +61,8 @@ class _Reading:
             included = self._include(name, file, chain, problems)
             if included is not None:
                 base = included if base is None else merge(base, included)
+        if base is not None and base.is_mapping:  # what is a template is not made so by what it builds on
+            base = Node({key: node for key, node in base.value.items() if key != "template"}, base.place, base.key)
         own = Node({key: node for key, node in root.value.items() if key != "include"}, root.place, root.key)
         return Document(file, own if base is None else merge(base, own), tuple(problems))
 

@@ -6,9 +6,10 @@
 - named as the task where it is the primary metric under another name (`drat` of task `drat_k2`);
 - else `task.metric`.
 
-The label of a task's variant stays (`drat@strict`), the plugin before its name does not (`association.drat`). Metrics
-over single conditions and metrics without a value are left out. The RAT's share is brought to per cent and the CDAT-A
-to the shifted scale, as Table 3 has them; correlations do not change by that.
+Generation settings, conditions and data that the user set in place of the task's own follow in brackets
+(`dat[temperature=0.2]`). The label of a task's variant stays (`drat@strict`), the plugin before its name does not
+(`association.drat`). Metrics over single conditions and metrics without a value are left out. The RAT's share is
+brought to per cent and the CDAT-A to the shifted scale, as Table 3 has them; correlations do not change by that.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterato
                 value = metric["value"]
                 if metric["condition"] is not None or value is None:
                     continue
-                column = column_name(task["task"], metric["name"], metric["primary"])
+                column = _marked(column_name(task["task"], metric["name"], metric["primary"]), task)
                 yield _Score(model, column, _on_shipped_scale(column, float(value)), metric["primary"], folder, made)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise RunError(
@@ -105,6 +106,14 @@ def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterato
             where=str(folder / "results.json"),
             cure="Write it anew: creval score RUN.",
         ) from error
+
+
+def _marked(column: str, task: Mapping[str, Any]) -> str:
+    """Name what the user set in place of the task's own, so that such a number is in no column of plain ones."""
+    marks = [f"{name}={json.dumps(value)}" for name, value in (task.get("generation_overrides") or {}).items()]
+    marks += [f"{name}={json.dumps(values)}" for name, values in (task.get("condition_overrides") or {}).items()]
+    marks += [f"data={task['replaced_data']}"] if task.get("replaced_data") else []
+    return f"{column}[{', '.join(marks)}]" if marks else column
 
 
 def _on_shipped_scale(column: str, value: float) -> float:
