@@ -14,6 +14,7 @@ brought to per cent and the CDAT-A to the shifted scale, as Table 3 has them; co
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
