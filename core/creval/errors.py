@@ -24,6 +24,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from creval.types.messages import Lost
 
 __all__ = [
     "BudgetError",
@@ -129,13 +133,14 @@ class RunError(CrevalError):
 
 
 class ModelError(CrevalError):
-    """A model call failed. `http_status` is the HTTP status where there was one."""
+    """A model call failed. `http_status` is the HTTP status where there was one, `lost` what the tries took all the same."""
 
     def __init__(
         self, what: str, *, where: str | None = None, cure: str | None = None, http_status: int | None = None
     ) -> None:
         super().__init__(what, where=where, cure=cure)
         self.http_status = http_status
+        self.lost: Lost | None = None
 
 
 class RetryableModelError(ModelError):
@@ -158,7 +163,8 @@ class FatalModelError(ModelError):
     """A call that will not succeed however often it is tried.
 
     `every_call` is True where the cause lies in no single sample (wrong key, unknown model, a parameter that
-    the model refuses): every further call would end the same way.
+    the model refuses): every further call of the task would end the same way. `closed` is True where it lies in no
+    request at all (the key, the account, the address): nothing more need be asked of the model.
     """
 
     def __init__(
@@ -169,9 +175,11 @@ class FatalModelError(ModelError):
         cure: str | None = None,
         http_status: int | None = None,
         every_call: bool = False,
+        closed: bool = False,
     ) -> None:
         super().__init__(what, where=where, cure=cure, http_status=http_status)
-        self.every_call = every_call
+        self.every_call = every_call or closed
+        self.closed = closed
 
 
 class ScoringError(CrevalError):

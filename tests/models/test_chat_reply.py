@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from creval.models.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
 from creval.models.lanes.chat_reply import Malformed, read_reply
 from creval.types.messages import Reply, Usage
 
@@ -124,17 +125,38 @@ def test_lone_surrogates_can_be_written_to_a_file() -> None:
         {"choices": [None]},
         {"choices": [{"message": None}]},
         {"choices": [{"message": {"content": 7}}]},
-        {"choices": [{"message": {"content": "x"}, "logprobs": {"content": [{"token": "a", "logprob": None}]}}]},
-        {
-            "choices": [
-                {"message": {"content": "x"}, "logprobs": {"content": [{"token": "a", "logprob": float("nan")}]}}
-            ]
-        },
     ],
 )
 def test_nonsense_is_told(bad: Any) -> None:
     with pytest.raises(Malformed):
         read(bad)
+
+
+@pytest.mark.parametrize("bad", [None, "x", True, float("nan"), float("-inf"), 10**400])
+def test_log_probabilities_that_are_no_finite_numbers_are_left_out(bad: Any) -> None:
+    reply = read(body(logprobs={"content": [{"token": "a", "logprob": -1}, {"token": "b", "logprob": bad}]}))
+    assert (reply.text, reply.completions[0].logprobs, reply.flags) == ("hi", None, (LOGPROBS_DROPPED,))
+    top = [{"token": "a", "logprob": -1}, {"token": "b", "logprob": bad}]
+    tokens = read(body(logprobs={"content": [{"token": "a", "logprob": -1, "top_logprobs": top}]})).completions[0].logprobs
+    assert tokens is not None
+    assert tokens[0].top == (("a", -1.0),)
+
+
+def test_log_probabilities_that_nobody_asked_for_are_left_out(ask: Any) -> None:
+    data = body(logprobs={"content": [{"token": "a", "logprob": float("-inf")}]})
+    assert read_reply(data, 0.5, request=ask()).completions[0].logprobs is None
+    assert read_reply(data, 0.5, request=ask()).flags == ()
+
+
+def test_a_choice_more_than_asked_for_is_left_out(ask: Any) -> None:
+    data = {"choices": [{"index": i, "message": {"content": str(i)}, "finish_reason": "stop"} for i in (1, 0)]}
+    reply = read_reply(data, 0.5, request=ask())
+    assert ([c.text for c in reply.completions], reply.flags) == (["0"], (EXTRA_ANSWERS,))
+
+
+def test_a_tool_call_alone_is_told_from_an_empty_answer() -> None:
+    call = [{"id": "x", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    assert read(body({"content": None, "tool_calls": call})).completions[0].finish_reason == "tool_calls"
 
 
 json_values = st.recursive(

@@ -20,7 +20,7 @@ from creval.models.prices import Price
 from creval.models.retries import RetryPolicy
 from creval.models.spec import ModelSpec
 from creval.models.traits import ProviderTraits
-from creval.types.messages import Completion, GenerateRequest, Reply, Usage
+from creval.types.messages import Completion, GenerateRequest, Lost, Reply, Usage
 
 
 class Scripted:
@@ -99,19 +99,67 @@ def test_a_fatal_error_is_not_tried_again(ask) -> None:
     assert len(provider.requests) == 1
 
 
-def test_an_empty_answer_is_asked_for_again_and_paid_for(ask) -> None:
+def test_an_empty_answer_is_asked_for_once_more_and_paid_for(ask) -> None:
     empty = Reply((Completion("  "),), Usage(10, 5), cost=0.5)
-    provider = Scripted(empty, empty)
-    model = model_of(provider, budget=(budget := Budget()))
-    assert run_virtual(model.generate(ask())).text == "fine"
-    assert budget.cost == 1.0
-    assert model.stats().usage == Usage(30, 15)
+    model = model_of(Scripted(empty), budget=(budget := Budget()))
+    reply = run_virtual(model.generate(ask()))
+    assert (reply.text, reply.attempts, reply.lost) == ("fine", 2, Lost(1, Usage(10, 5), 0.5))
+    assert budget.cost == 0.5
+    assert model.stats().usage == Usage(20, 10)
 
 
-def test_only_empty_answers_end_as_an_error(ask) -> None:
-    provider = Scripted(*[Reply((Completion(""),)) for _ in range(9)])
-    with pytest.raises(RetryableModelError, match="empty answer"):
+def test_an_answer_that_stays_empty_is_the_models_own(ask) -> None:
+    provider = Scripted(*[Reply((Completion(""),), Usage(10, 0)) for _ in range(9)])
+    reply = run_virtual(model_of(provider).generate(ask()))
+    assert (reply.text, len(provider.requests), reply.lost) == ("", 2, Lost(1, Usage(10, 0)))
+
+
+@pytest.mark.parametrize("completion", [Completion("", reasoning="hm"), Completion("", finish_reason="tool_calls")])
+def test_no_content_beside_reasoning_or_a_tool_call_is_one_try(ask, completion: Completion) -> None:
+    provider = Scripted(Reply((completion,), Usage(10, 5), cost=0.5))
+    model = model_of(provider)
+    assert run_virtual(model.generate(ask())).completions == (completion,)
+    assert (len(provider.requests), model.stats().calls, model.stats().cost) == (1, 1, 0.5)
+
+
+@pytest.mark.parametrize("finish", ["error", "unknown"])
+def test_an_answer_that_broke_off_is_asked_again_and_paid_for(ask, finish: str) -> None:
+    model = model_of(Scripted(Reply((Completion("half", finish),), Usage(10, 5), cost=0.25)))
+    reply = run_virtual(model.generate(ask()))
+    assert (reply.text, reply.lost) == ("fine", Lost(1, Usage(10, 5), 0.25))
+    assert model.stats().cost == 0.25
+
+
+def test_a_call_that_fails_for_good_tells_what_its_tries_took(ask) -> None:
+    provider = Scripted(*[Reply((Completion("half", "error"),), Usage(10, 5), cost=0.25) for _ in range(9)])
+    with pytest.raises(RetryableModelError, match="broke off .*given up after 5 tries") as failed:
         run_virtual(model_of(provider).generate(ask()))
+    assert failed.value.lost == Lost(5, Usage(50, 25), 1.25)
+
+
+def test_max_cost_is_looked_at_between_the_tries_of_one_call(ask) -> None:
+    provider = Scripted(*[Reply((Completion("half", "error"),), Usage(10, 5), cost=0.5) for _ in range(9)])
+    model = model_of(provider, budget=Budget(max_cost=1.2), traits=ProviderTraits(reports_cost=True))
+    with pytest.raises(BudgetError, match="tried again"):
+        run_virtual(model.generate(ask()))
+    assert (len(provider.requests), model.stats().cost) == (2, 1.0)
+
+
+def test_after_an_error_of_the_account_nothing_more_is_sent(ask) -> None:
+    provider = Scripted("fine", FatalModelError("no credit", http_status=402, closed=True))
+    model = model_of(provider)
+
+    async def go() -> list[str]:
+        said = []
+        for _ in range(4):
+            try:
+                said.append((await model.generate(ask())).text)
+            except FatalModelError as error:
+                said.append(error.what)
+        return said
+
+    assert run_virtual(go()) == ["fine", "no credit", "no credit", "no credit"]
+    assert len(provider.requests) == 2
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan
 from creval.models.lanes.addresses import shown_address
+from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
 from creval.tasks.files import is_path
 from creval.tasks.model import Task
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 _PATHS = ("output", "cache_folder")
-_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions")
+_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning")
 
 
 def now() -> str:
@@ -50,6 +51,8 @@ def options_data(options: RunOptions) -> dict[str, Any]:
             value = {task: str(Path(path).absolute()) for task, path in value.items()}
         elif field.name == "base_url":
             value = None if value is None else shown_address(value)
+        elif field.name == "command":
+            value = redact(value)
         elif isinstance(value, Mapping):
             value = dict(value)
         data[field.name] = value
@@ -123,7 +126,7 @@ def start_manifest(
     return {
         "schema": 1,
         "creval": core_version(plugins),
-        "command": options.command,
+        "command": redact(options.command),
         "requested": [str(Path(name).expanduser().absolute()) if is_path(name) else name for name in requested],
         "roles": dict(roles),
         "seed": options.seed,

@@ -16,11 +16,10 @@ from creval.engine.setup import open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
-from creval.models.lanes.addresses import HIDDEN, address_secrets, shown_address
+from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
-from creval.runs.secrets import Secrets
 from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
@@ -55,7 +54,6 @@ def run_new(
         folder = RunFolder.create(options.output)
     else:
         folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
-    folder.secrets = _secrets(options)
     with RunLock(folder.path):
         folder.check_new()  # another process may have begun and ended here since
         try:
@@ -91,7 +89,6 @@ def resume(
         manifest["options"] |= {name: limit for name, limit in given.items() if limit is not None}
         options = read_options(manifest["options"])
         options = replace(options, base_url=_address(options.base_url, base_url, path))
-        folder.secrets = _secrets(options)
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         _check_unchanged(manifest, plans, path)
@@ -120,10 +117,6 @@ def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Ob
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins)
         setup.open_parts(target=False)
         return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
-
-
-def _secrets(options: RunOptions) -> Secrets:
-    return Secrets(also=address_secrets(options.base_url))
 
 
 def _address(stored: str | None, given: str | None, path: Path) -> str | None:

@@ -20,6 +20,7 @@ from creval.engine.scoring.score import TaskScoring
 from creval.engine.screens import screens_of
 from creval.errors import UnknownNameError, UsageError
 from creval.models.budget import Budget
+from creval.models.thinking import tags_in, tags_in_parameters
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.resources.options import ResourceOptions
@@ -59,6 +60,8 @@ class Setup:
             overrides=self.options.generation,
             condition_names=frozenset(generation_settings()),
             seed=self.options.seed,
+            own_tags=_own_tags(task),
+            keep_reasoning=task.keep_reasoning,
         )
 
     def scoring(self, task: Task) -> TaskScoring:
@@ -107,6 +110,13 @@ class Setup:
         """Close models and resources."""
         await self.models.close()
         self.resources.close()
+
+
+def _own_tags(task: Task) -> frozenset[str]:
+    """Return the thinking tags that the task's prompts or parsers name: it uses them for something of its own."""
+    prompts = tags_in(message.template for messages in task.prompts.values() for message in messages)
+    parsers = [tags_in_parameters(ref.parameters, ref.name) for ref in task.parse]
+    return prompts.union(*parsers, tags_in_parameters(task.protocol.parameters))
 
 
 def _component(factory: Any, ref: ComponentRef) -> Any:

@@ -76,6 +76,18 @@ class Budget:
         self._reserved += amount or 0.0
         return Ticket(amount or 0.0)
 
+    def check_next_try(self, expected: float, why: str) -> None:
+        """Look at the cost before a call is tried again: tries that gave nothing may have been paid for.
+
+        Raises BudgetError where the spending, with what the try is expected to cost (US dollars), would pass the limit.
+        """
+        if self.max_cost is not None and self.cost and self.cost + expected > self.max_cost:
+            raise BudgetError(
+                f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}, some of it on a call that has to be tried "
+                f"again ({why}); the next try may cost ${expected:.4f}",
+                cure="Resume the run with a higher --max-cost.",
+            )
+
     def settle(self, ticket: Ticket) -> None:
         """Give back what was set aside; idempotent."""
         if ticket.settled:

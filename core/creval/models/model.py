@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from creval.errors import ModelError, RetryableModelError
+from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.budget import Budget
 from creval.models.cache import ResponseCache
 from creval.models.cache_key import cache_key
 from creval.models.clock import Clock
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.prices import Price
+from creval.models.reading import read_answers
 from creval.models.retries import RetryPolicy
+from creval.models.secrets import Mask, likely_secrets
 from creval.models.spec import ModelSpec
 from creval.models.stats import ModelStats, Tally
 from creval.models.traits import ProviderTraits
 from creval.types.components import Provider
-from creval.types.messages import GenerateRequest, Reply, Usage
+from creval.types.messages import Completion, GenerateRequest, Lost, Reply, Usage
 
 __all__ = ["Model", "Parts", "price_of"]
 
 _CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
 _INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not kept
+_BROKEN = frozenset({"error", "unknown"})  # the server broke off: its fault, never the model's
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,9 @@ class Model:
         self._name = spec
         self._parts = parts
         self._tally = Tally()
+        self._closed: FatalModelError | None = None
+        secrets = (*getattr(parts.provider, "secrets", ()), *likely_secrets()) if parts.traits.remote else ()
+        self._mask = Mask(secrets)
 
     @property
     def traits(self) -> ProviderTraits:
@@ -98,6 +105,11 @@ class Model:
         Raises ModelError where the call failed for good, BudgetError where the budget is used up, UsageError
         where the request or the set-up is wrong.
         """
+        reply = await self._answer(request)
+        return reply if self.traits.verbatim else read_answers(reply, request)
+
+    async def _answer(self, request: GenerateRequest) -> Reply:
+        """The reply as it was sent, from the cache or the provider."""
         cache = self._parts.cache
         if cache is None:
             return await self._ask(request)
@@ -164,19 +176,43 @@ class Model:
 
     async def _tries(self, request: GenerateRequest) -> Reply:
         attempt = 1
+        lost: Lost | None = None
         while True:
             try:
                 reply = await self._try(request)
-                return replace(reply, attempts=attempt) if attempt > 1 else reply
-            except RetryableModelError as error:
-                wait = self._parts.retries.wait(attempt, error)
+            except ModelError as error:
+                lost = error.lost = _sum(lost, error.lost)
+                wait = self._wait(attempt, error)
                 if wait is None:
-                    error.what = f"{error.what} (given up after {attempt} tries)"
                     raise
+                self._check_budget(request, error)
+            else:
+                if attempt > 1 or not (self.traits.remote and _is_empty(reply)):
+                    return replace(reply, attempts=attempt, lost=lost) if attempt > 1 else reply
+                empty = RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
+                wait = self._parts.retries.wait(attempt, empty)
+                if wait is None:
+                    return reply
+                lost = Lost(1, reply.usage, reply.cost)
+                self._check_budget(request, empty)
             if wait > 0:
                 await self._parts.clock.sleep(wait)
             attempt += 1
             self._tally.retries += 1
+
+    def _wait(self, attempt: int, error: ModelError) -> float | None:
+        """The seconds until the next try, None where there shall be none."""
+        if not isinstance(error, RetryableModelError):
+            return None
+        wait = self._parts.retries.wait(attempt, error)
+        if wait is None:
+            error.what = f"{error.what} (given up after {attempt} {'try' if attempt == 1 else 'tries'})"
+        return wait
+
+    def _check_budget(self, request: GenerateRequest, why: ModelError) -> None:
+        """Raises BudgetError where what the tries have cost leaves nothing for another one."""
+        if self._parts.budget.max_cost is not None and not self.traits.free:
+            self._parts.budget.check_next_try(self._expected(request) or 0.0, why.what)
 
     async def _try(self, request: GenerateRequest) -> Reply:
         limiter = self._parts.limiter
@@ -184,22 +220,47 @@ class Model:
         answered = limited = False
         pause = 0.0
         try:
+            if self._closed is not None:
+                raise _again(self._closed)
             self._tally.tries += 1
             reply = self._priced(await self._parts.provider.generate(request))
             answered = True
-        except RetryableModelError as error:
-            if error.http_status == 429:
+        except ModelError as error:
+            if isinstance(error, RetryableModelError) and error.http_status == 429:
                 limited, pause = True, self._parts.retries.asked_pause(error)
                 self._tally.rate_limited += 1
+            if isinstance(error, FatalModelError) and error.closed and self._closed is None:
+                self._closed = error
+            if error.lost is not None:
+                self._pay(spent := self._priced(Reply((), error.lost.usage, error.lost.cost)))
+                error.lost = Lost(1, spent.usage, spent.cost)
             raise
         finally:
             limiter.release(slot, answered=answered, limited=limited, pause=pause)
+        self._pay(reply)
+        if not self.traits.remote:
+            return reply
+        broken = next((c.finish_reason for c in reply.completions if c.finish_reason in _BROKEN), None)
+        if broken is not None:
+            said = "without a finish reason" if broken == "unknown" else f"with the finish reason {broken!r}"
+            error = RetryableModelError(f"the answer broke off {said}", where=self.spec)
+            error.lost = Lost(1, reply.usage, reply.cost)
+            raise error
+        return self._masked(reply) if self._mask else reply
+
+    def _pay(self, reply: Reply) -> None:
         self._tally.paid(reply)
         if reply.cost:
             self._parts.budget.spend(reply.cost)
-        if self.traits.remote and _is_empty(reply):
-            raise RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
-        return reply
+
+    def _masked(self, reply: Reply) -> Reply:
+        """The reply without keys that the server gave back."""
+        hide = self._mask.hide
+        completions = tuple(_hidden(completion, self._mask) for completion in reply.completions)
+        model, served = (None if text is None else hide(text) for text in (reply.model, reply.served_by))
+        if completions == reply.completions and (model, served) == (reply.model, reply.served_by):
+            return reply
+        return replace(reply, completions=completions, model=model, served_by=served)
 
     def _priced(self, reply: Reply) -> Reply:
         if reply.cost is not None:
@@ -221,11 +282,37 @@ def price_of(request: GenerateRequest, price: Price) -> float:
 
 
 def _is_empty(reply: Reply) -> bool:
-    """Whether any completion says nothing at all and gives no reason for it."""
-    return any(
-        not c.text.strip() and not c.refusal and c.finish_reason not in ("length", "content_filter")
+    """Whether the completions say nothing at all, not even in reasoning, and give no reason for it."""
+    return all(
+        not c.text.strip()
+        and not c.refusal
+        and not c.reasoning
+        and c.finish_reason not in ("length", "content_filter", "tool_calls")
         for c in reply.completions
     )
+
+
+def _hidden(completion: Completion, mask: Mask) -> Completion:
+    text = mask.hide(completion.text)
+    reasoning, refusal = (
+        None if said is None else mask.hide(said) for said in (completion.reasoning, completion.refusal)
+    )
+    if (text, reasoning, refusal) == (completion.text, completion.reasoning, completion.refusal):
+        return completion
+    # The tokens would tell what is hidden in the text.
+    tokens = completion.logprobs if text == completion.text else None
+    return replace(completion, text=text, reasoning=reasoning, refusal=refusal, logprobs=tokens)
+
+
+def _again(error: FatalModelError) -> FatalModelError:
+    """The error that closed the model, for a further call."""
+    return FatalModelError(
+        error.what, where=error.where, cure=error.cure, http_status=error.http_status, closed=True
+    )
+
+
+def _sum(one: Lost | None, other: Lost | None) -> Lost | None:
+    return one + other if one is not None and other is not None else one or other
 
 
 def _nth(request: GenerateRequest, index: int) -> GenerateRequest:
@@ -245,4 +332,6 @@ def _joined(replies: Sequence[Reply]) -> Reply:
         cost=sum(known) if len(known) == len(replies) else None,
         latency=max(reply.latency for reply in replies),
         attempts=sum(reply.attempts for reply in replies),
+        flags=tuple(dict.fromkeys(flag for reply in replies for flag in reply.flags)),
+        lost=functools.reduce(_sum, (reply.lost for reply in replies)),
     )

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.messages import Completion, Reply, TokenLogprob, Usage
+from creval.types.messages import Completion, Lost, Reply, TokenLogprob, Usage
 
-__all__ = ["reply_from_json", "reply_to_json"]
+__all__ = ["lost_to_json", "reply_from_json", "reply_to_json"]
+
+
+def lost_to_json(lost: Lost) -> dict[str, Any]:
+    """Plain data of what tries took that gave nothing."""
+    usage = lost.usage
+    counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    counts |= {"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {}
+    counts |= {"cached_input_tokens": usage.cached_input_tokens} if usage.cached_input_tokens else {}
+    return {"tries": lost.tries, "usage": counts, "cost": lost.cost}
 
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:
@@ -25,6 +34,8 @@ def reply_to_json(reply: Reply) -> dict[str, Any]:
     for name, value in (("model", reply.model), ("served_by", reply.served_by), ("cached", reply.cached)):
         if value:
             data[name] = value
+    if reply.flags:
+        data["flags"] = list(reply.flags)
     return data
 
 
@@ -39,6 +50,7 @@ def reply_from_json(data: Mapping[str, Any]) -> Reply:
         served_by=data.get("served_by"),
         attempts=int(data.get("attempts", 1)),
         cached=bool(data.get("cached", False)),
+        flags=tuple(map(str, data.get("flags", ()))),
     )
 
 
@@ -48,6 +60,8 @@ def _completion_to_json(completion: Completion) -> dict[str, Any]:
         data["reasoning"] = completion.reasoning
     if completion.refusal:
         data["refusal"] = completion.refusal
+    if completion.raw is not None:
+        data["raw"] = completion.raw
     if completion.logprobs is not None:
         data["logprobs"] = [_token_to_json(token) for token in completion.logprobs]
     return data
@@ -65,6 +79,7 @@ def _completion_from_json(data: Mapping[str, Any]) -> Completion:
         finish_reason=str(data.get("finish_reason", "stop")),
         reasoning=data.get("reasoning"),
         refusal=data.get("refusal"),
+        raw=data.get("raw"),
         logprobs=None if logprobs is None else tuple(_token_from_json(token) for token in logprobs),
     )
 

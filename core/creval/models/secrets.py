@@ -1,14 +1,21 @@
-"""Keys are read from the environment, and never come out again."""
+"""Keys are read from the environment, and never come out again.
+
+Taken out are strings that come from servers, errors and addresses; what a task's data, conditions and ids say is nobody's
+secret, whatever the environment holds.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from urllib.parse import quote
 
 from creval.errors import MissingPartError
 
-__all__ = ["find_key", "missing_key", "redact"]
+__all__ = ["Mask", "find_key", "likely_secrets", "missing_key", "redact", "secret_variables"]
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _LOOKS_LIKE_KEY = re.compile(
@@ -16,6 +23,7 @@ _LOOKS_LIKE_KEY = re.compile(
     r"|(?<=[Bb]earer )\S{1,500}"
 )
 _WORD = re.compile(r"[^\s\"'<>(){},;:]{8,500}")
+_LIKE_A_KEY = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[^\s/~]\S{15,}")
 _MASK = "[key]"
 _PIECE = 8  # a run of this many characters of a key gives it away
 
@@ -38,16 +46,71 @@ def missing_key(model: str, name: str) -> MissingPartError:
     )
 
 
+def secret_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of the environment that are called like a key, with their values."""
+    source = os.environ if environ is None else environ
+    return {name: value.strip() for name, value in source.items() if value.strip() and _SECRET_NAME.search(name)}
+
+
+def likely_secrets(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Return the values of such variables that look like a key too: long, of letters and digits, no path or sentence.
+
+    SORT_KEY=creativity is none: to hide it would change answers.
+    """
+    return [value for value in secret_variables(environ).values() if _LIKE_A_KEY.fullmatch(value)]
+
+
+class Mask:
+    """Takes secrets out of what a server answers, in every form that they may have there.
+
+    As they are, percent-encoded, escaped for JSON, in base64 (also within something longer), in hex, and with white space
+    between the characters. Secrets of fewer than eight characters stay: `EMPTY` is a word that a model may say.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        kept = sorted({secret for secret in secrets if len(secret) >= _PIECE}, key=len, reverse=True)
+        self._forms = sorted({form for secret in kept for form in _forms(secret)}, key=len, reverse=True)
+        self._spaced = [(secret, re.compile(r"\s*".join(map(re.escape, secret)))) for secret in kept]
+
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
+    def hide(self, text: str) -> str:
+        """Return the text with [key] in place of every secret."""
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, _MASK)
+        if self._spaced:
+            squeezed = "".join(text.split())
+            for secret, pattern in self._spaced:
+                if secret in squeezed:
+                    text = pattern.sub(_MASK, text)
+        return text
+
+
+def _forms(secret: str) -> set[str]:
+    data = secret.encode("utf-8", "surrogatepass")
+    forms = {secret, quote(data, safe=""), quote(data), "".join(f"%{byte:02X}" for byte in data), data.hex()}
+    forms |= {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], data.hex().upper()}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        forms.add(encode(data).decode())
+        for before in range(3):  # what precedes it shifts the text; the characters at its ends belong to both
+            code = encode(b"\0" * before + data).decode().rstrip("=")
+            forms.add(code[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6])
+    return {form for form in forms if len(form) >= _PIECE}
+
+
 def redact(text: str, keys: Iterable[str | None] = ()) -> str:
     """Return `text` without keys: those given, those in the environment, and whatever looks like one.
 
     Servers echo a key in part ("sk-ab***yz is wrong"); a word that holds eight characters in a row of a key,
     or its start before a mask, is taken out whole.
     """
-    secrets = {key for key in keys if key and len(key) >= _PIECE}
-    secrets.update(v for n, v in os.environ.items() if len(v) >= _PIECE and _SECRET_NAME.search(n))
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, _MASK)
+    given = {key for key in keys if key}
+    secrets = {key for key in (*given, *secret_variables().values()) if len(key) >= _PIECE}
+    text = Mask(secrets).hide(text)
+    for short in given - secrets:
+        text = re.sub(rf"(?<!\w){re.escape(short)}(?!\w)", _MASK, text)
     pieces = {s[i : i + _PIECE] for s in secrets for i in range(min(len(s), 500) - _PIECE + 1)}
     starts = tuple(secret[:4] for secret in secrets)
 

@@ -13,7 +13,7 @@ __all__ = ["ProviderTraits"]
 class ProviderTraits:
     """Set as attribute `traits` of a provider; without one these defaults hold.
 
-    `remote`: calls go over a network, so an empty answer is a fault of the way and is asked again.
+    `remote`: calls go over a network, so an answer may break off, and an empty one is asked for once more.
     `cacheable`: answers are worth keeping (not those of baselines or replays, which cost nothing).
     `honours_n`: several completions come from one call; otherwise the core makes one call for each.
     `concurrency`: at most this many calls at once whatever the user allows (1 for a model in this process).
@@ -22,6 +22,9 @@ class ProviderTraits:
     `prices`: whether the price table's entry for the name holds here.
     `reports_cost`: the server tells the price of each call.
     `free`: calls cost nothing.
+    `verbatim`: answers are taken word for word (people, baselines): nobody's thinking is looked for in them.
+    `continues`: where the last message is the assistant's, the answer goes on from its end, without a new turn; and
+    `top_logprobs` tell what else might have followed. Searches over the steps of an answer need it.
     """
 
     remote: bool = True
@@ -33,3 +36,5 @@ class ProviderTraits:
     prices: bool = False
     reports_cost: bool = False
     free: bool = False
+    verbatim: bool = False
+    continues: bool = False

@@ -44,6 +44,8 @@ def _call_data(call: CallRecord) -> dict[str, Any]:
         data["reply"] = call.reply
     if call.error is not None:
         data["error"] = call.error
+    if call.lost is not None:
+        data["lost"] = call.lost
     return data
 
 
@@ -71,6 +73,7 @@ def _read_call(call: Mapping[str, Any]) -> CallRecord:
         reply=call.get("reply"),
         error=call.get("error"),
         settings=call.get("settings", {}),
+        lost=call.get("lost"),
     )
 
 

@@ -16,7 +16,6 @@ from creval.errors import RunError
 from creval.runs.codec import read_key, read_sample, read_score
 from creval.runs.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
 from creval.runs.lock import LOCK
-from creval.runs.secrets import Secrets
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
 __all__ = ["DoneKeys", "RunFolder", "file_name"]
@@ -46,11 +45,10 @@ def _digest(key: SampleKey) -> int:
 
 
 class RunFolder:
-    """Paths of a run and its plain files. `secrets` are what every writer of the folder hides."""
+    """Paths of a run and its plain files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.secrets = Secrets()
         self._made: Sequence[Path] = ()
         self._own = False
         self.manifest = path / "run.json"
@@ -145,11 +143,11 @@ class RunFolder:
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
         """Write run.json whole."""
-        write_json(self.manifest, data, self.secrets)
+        write_json(self.manifest, data)
 
     def write_results(self, data: Mapping[str, Any]) -> None:
         """Write results.json whole."""
-        write_json(self.results, data, self.secrets)
+        write_json(self.results, data)
 
     def read_samples(self, task: str) -> Iterator[Sample]:
         """Yield a task's samples one at a time."""

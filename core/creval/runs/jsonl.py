@@ -57,9 +57,8 @@ class Appender:
     disk is full or not writable; a line written in part is taken back.
     """
 
-    def __init__(self, path: Path, secrets: Secrets) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._secrets = secrets
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -68,7 +67,7 @@ class Appender:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Append one record as a line. Raises UnstorableError, with nothing written, where it is no plain data."""
-        line = self._secrets.hide(dump_line(record))
+        line = dump_line(record)
         start = os.lseek(self._file, 0, os.SEEK_END)
         try:
             written = os.write(self._file, line)
@@ -179,11 +178,11 @@ def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
                 target.write(line)
 
 
-def write_json(path: Path, data: Mapping[str, Any], secrets: Secrets) -> None:
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all (written beside, then renamed). Raises RunError for NaN and a full disk."""
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise UnstorableError(f"not a number in the data: {error}", where=str(path)) from error
     with _replacing(path) as file:
-        file.write(secrets.hide((text + "\n").encode("utf-8", "backslashreplace")))
+        file.write((text + "\n").encode("utf-8", "backslashreplace"))

@@ -133,6 +133,7 @@ def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Exa
         "resolved": resolved,
         "origins": _origins(reading.root),
         "examples": tuple(examples),
+        "keep_reasoning": resolved.get("reasoning") == "keep",
     }
 
 

@@ -129,7 +129,8 @@ class Task:
     task itself names for its roles (an instrument, like a resource). `examples` are the task's own tests.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
-    `cluster` says what is independent of each other: docs, or trials (where every doc asks the same).
+    `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
+    `keep_reasoning` (YAML: `reasoning: keep`) thinking that a model writes into its answer stays there.
     In a suite a task may have overrides; it is then called `name@label`, and `short_name` stays the plain one.
     """
 
@@ -164,6 +165,7 @@ class Task:
     cluster: Literal["doc", "trial"] = "doc"
     base: Task | None = None
     template: bool = False
+    keep_reasoning: bool = False
 
     @property
     def qualified(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from creval.types.sample import Condition, SampleKey
 
-__all__ = ["Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"]
+__all__ = ["Completion", "GenerateRequest", "Lost", "Message", "Origin", "Reply", "TokenLogprob", "Usage"]
 
 Role = Literal["system", "user", "assistant"]
 
@@ -46,13 +46,16 @@ class GenerateRequest:
 
     `settings` are generation settings by their chat-completions names (`temperature`, `top_p`,
     `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). `n` completions
-    are asked for in one call.
+    are asked for in one call. `own_tags` are the thinking tags (`creval.models.thinking`) that the task uses for
+    something of its own; with `keep_reasoning` no thinking is taken out of the answers at all.
     """
 
     messages: tuple[Message, ...]
     settings: Mapping[str, Any]
     origin: Origin
     n: int = 1
+    own_tags: frozenset[str] = frozenset()
+    keep_reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ class Completion:
     """One answer. `finish_reason` is the provider's word: `stop`, `length`, `content_filter`, ...
 
     `text` is empty, never None, where the provider sent nothing; `reasoning` is the separate reasoning
-    text where the provider shows it.
+    text where the provider shows it, and the thinking that was taken out of the answer. Where something was, `raw` is
+    the text as it was sent.
     """
 
     text: str
@@ -80,6 +84,7 @@ class Completion:
     reasoning: str | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     refusal: str | None = None
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,25 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """What tries took that were answered, and so paid for, but gave nothing of use. `cost` as in `Reply`."""
+
+    tries: int
+    usage: Usage = Usage()
+    cost: float | None = None
+
+    def __add__(self, other: Lost) -> Lost:
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Lost(self.tries + other.tries, self.usage + other.usage, sum(known) if known else None)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """All that came of one call.
 
     `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
     `served_by` names the provider that really answered (routers), `model` the model it reported.
+    `flags` name what is odd about the reply (`creval.models.flags`). `lost` is what tries before this one took.
     """
 
     completions: Sequence[Completion]
@@ -116,6 +135,8 @@ class Reply:
     served_by: str | None = None
     attempts: int = 1
     cached: bool = False
+    flags: tuple[str, ...] = ()
+    lost: Lost | None = None
 
     @property
     def text(self) -> str:

@@ -55,6 +55,7 @@ class CallRecord:
 
     `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
     over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
+    `lost` is what tries of the call took that were answered but gave nothing of use.
     """
 
     role: str
@@ -63,6 +64,7 @@ class CallRecord:
     reply: Mapping[str, Any] | None = None
     error: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    lost: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from creval.engine.planning.plan import TaskPlan, Work
 from creval.errors import BudgetError, CrevalError, FatalModelError
 from creval.runs.codec import sample_data
 from creval.runs.folder import DoneKeys, RunFolder
+from creval.models.secrets import redact
 from creval.runs.jsonl import Appender, UnstorableError
 from creval.types.sample import Sample, Status
 
@@ -49,8 +50,8 @@ class _Progress:
             return
         self.failed += 1
         every_call = isinstance(made.error, FatalModelError) and made.error.every_call
-        if not self.answered and (every_call or self.failed >= HOPELESS):
-            self.given_up = made.error
+        if every_call or (not self.answered and self.failed >= HOPELESS):
+            self.given_up = self.given_up or made.error
 
 
 @dataclass(slots=True)
@@ -106,7 +107,7 @@ def _store(file: Appender, sample: Sample) -> Sample:
         file.append(sample_data(sample))
         return sample
     except UnstorableError as error:
-        reason = f"the protocol reported what is no plain data: {error.what}"
+        reason = redact(f"the protocol reported what is no plain data: {error.what}")
         plain = replace(sample, status=Status.ERRORED, reason=reason, outcome={}, answers=())
         file.append(sample_data(plain))
         return plain
@@ -123,7 +124,7 @@ async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, obs
     names = [job.plan.task.name for job in jobs]
     done = [folder.prepare_samples(name) for name in names]
     tasks = [
-        _Progress(job, keys, Appender(folder.samples(name), folder.secrets))
+        _Progress(job, keys, Appender(folder.samples(name)))
         for job, keys, name in zip(jobs, done, names, strict=True)
     ]
     generation = _Generation(tasks, observer)

@@ -61,7 +61,7 @@ def _outcome(session: LiveSession, fault: Exception | None) -> tuple[Status, str
     if session.end is not None:
         return session.end.status, session.end.reason, None
     if isinstance(fault, CrevalError):
-        return Status.ERRORED, str(fault), fault
+        return Status.ERRORED, redact(str(fault)), fault
     if fault is not None:
         error = PluginError(f"the protocol failed: {type(fault).__name__}: {fault}")
         return Status.ERRORED, redact(error.what), error

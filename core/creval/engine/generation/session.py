@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from creval.engine.context import TaskContext
@@ -12,7 +12,9 @@ from creval.engine.models import TARGET, RoleModels
 from creval.engine.planning.plan import Work
 from creval.engine.planning.seeds import derive, sample_seed
 from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, UnknownNameError, UsageError
-from creval.models.reply_json import reply_to_json
+from creval.models.flags import AT_LIMIT, ENDLESS_THINKING
+from creval.models.reply_json import lost_to_json, reply_to_json
+from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.tasks.templates.rendering import render
@@ -38,7 +40,10 @@ class SampleEnd(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TaskRuntime:
-    """All that the samples of one task share. `generation` are the settings of task and user, without conditions."""
+    """All that the samples of one task share. `generation` are the settings of the task, without conditions.
+
+    `own_tags` and `keep_reasoning`: see GenerateRequest.
+    """
 
     task: Task
     protocol: TaskProtocol
@@ -49,6 +54,8 @@ class TaskRuntime:
     overrides: Mapping[str, Any]
     condition_names: frozenset[str]
     seed: int
+    own_tags: frozenset[str] = frozenset()
+    keep_reasoning: bool = False
 
 
 class LiveSession:
@@ -108,14 +115,16 @@ class LiveSession:
         try:
             reply = await model.generate(request)
         except ModelError as error:
-            self._record(request, None, str(error))
+            self._record(request, error)
             raise
         except (BudgetError, UsageError) as error:
             self.stop = error
             raise
-        self._record(request, reply, None)
+        self._record(request, reply)
         if role == TARGET:
             self._check_reply(request, reply)
+            if request.n == 1 and not model.traits.verbatim and not reply.text.strip():
+                self._end(Status.UNPARSED, _why_empty(reply))
         return reply
 
     def _check_reply(self, request: GenerateRequest, reply: Reply) -> None:
@@ -124,7 +133,8 @@ class LiveSession:
             if completion.refusal or completion.finish_reason == "content_filter":
                 self._end(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
             if completion.finish_reason == "length":
-                self._end(Status.TRUNCATED, "the answer was cut at the token limit")
+                whole = " though the server calls it whole" if AT_LIMIT in reply.flags else ""
+                self._end(Status.TRUNCATED, f"the answer was cut at the token limit{whole}")
             if completion.logprobs is None and request.settings.get("logprobs"):
                 self._lack_logprobs()
 
@@ -168,7 +178,7 @@ class LiveSession:
         self._counts[role] = call + 1
         origin = Origin(self._work.key, role, call, self.doc.fields, self.condition)
         kept = {name: value for name, value in settings.items() if value is not None}
-        return GenerateRequest(tuple(messages), kept, origin, n)
+        return GenerateRequest(tuple(messages), kept, origin, n, runtime.own_tags, runtime.keep_reasoning)
 
     def _seeded(self, request: GenerateRequest, remote: bool) -> GenerateRequest:
         """Give the call a seed of its own: always to a model in this process, to others where `seed: sample` asks."""
@@ -176,10 +186,9 @@ class LiveSession:
         if wanted != BY_SAMPLE:
             return request
         seed = derive(self.seed, "call", request.origin.call) % _SEED_LIMIT
-        settings = {**request.settings, "seed": seed}
-        return GenerateRequest(request.messages, settings, request.origin, request.n)
+        return replace(request, settings={**request.settings, "seed": seed})
 
-    def _record(self, request: GenerateRequest, reply: Reply | None, error: str | None) -> None:
+    def _record(self, request: GenerateRequest, came: Reply | ModelError) -> None:
         role = request.origin.role
         sent = [message.to_json() for message in request.messages]
         before = self._last.get(role, [])
@@ -188,5 +197,18 @@ class LiveSession:
             kept += 1
         self._last[role] = sent
         settings = {**request.settings, "n": request.n} if request.n > 1 else request.settings
-        data = reply_to_json(reply) if reply is not None else None
-        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings))
+        data = reply_to_json(came) if isinstance(came, Reply) else None
+        error = redact(str(came)) if isinstance(came, ModelError) else None
+        lost = lost_to_json(came.lost) if came.lost is not None else None
+        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings, lost))
+
+
+def _why_empty(reply: Reply) -> str:
+    """Why there is no answer in a reply whose text is empty."""
+    if ENDLESS_THINKING in reply.flags:
+        return "the model's thinking never ends, so there is no answer"
+    if reply.completions and reply.completions[0].finish_reason == "tool_calls":
+        return "the model called a tool in place of an answer"
+    if reply.completions and reply.completions[0].reasoning:
+        return "the model reasoned, but gave no answer"
+    return "the model gave an empty answer"

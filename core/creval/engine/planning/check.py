@@ -30,6 +30,7 @@ def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     if problems:
         raise TaskError(problems)
     _check_values(options.generation)
+    _check_n(plan, options, registry)
     _check_repeats(plan, registry)
 
 
@@ -49,6 +50,24 @@ def _check_values(generation: Mapping[str, Any]) -> None:
         if error is not None:
             what, cure = say(Fault.of(error))
             raise UsageError(f"the setting {name} {what}", where="--generation", cure=cure)
+
+
+def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
+    """Refuse a number of answers that the protocol would pay for and drop, or overrule."""
+    task = plan.task
+    given = [settings.get("n") for settings in (task.generation, options.generation)]
+    wanted = [n for n in (*given, *(condition.settings.get("n") for condition in task.conditions)) if n is not None]
+    if not any(n != 1 for n in wanted):
+        return
+    several = "n" in registry.get("protocol", task.protocol.name).parameters.get("properties", {})
+    if several and task.protocol.parameters.get("n") is None:
+        return
+    what = "says itself how many answers it asks for" if several else "reads one answer of a call"
+    raise UsageError(
+        f"the protocol {task.protocol.name!r} of {task.name!r} {what}, so n={max(wanted)} cannot be kept",
+        where="the setting n",
+        cure="Leave n out of generation, conditions and --generation; or ask each doc several times with --repeats.",
+    )
 
 
 def _check_repeats(plan: TaskPlan, registry: Registry) -> None:

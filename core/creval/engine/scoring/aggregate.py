@@ -100,7 +100,9 @@ def task_results(
             "reasoning_tokens": usage.usage.reasoning_tokens,
             "cost": usage.cost,
             "unpriced_calls": usage.unpriced,
+            "lost_tries": usage.lost_tries,
         },
+        "flags": dict(sorted(usage.flags.items())),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }

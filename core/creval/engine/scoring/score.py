@@ -12,6 +12,7 @@ from typing import Any
 from creval.engine.context import TaskContext
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, ScoringError, UsageError
+from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.types.components import Scorable, Score, Scorer
@@ -95,8 +96,8 @@ class _Read:
 
 def _reason(name: str, error: Exception) -> str:
     if isinstance(error, CrevalError):
-        return str(error)
-    return f"the scorer {name!r} failed: {type(error).__name__}: {error}"
+        return redact(str(error))
+    return redact(f"the scorer {name!r} failed: {type(error).__name__}: {error}")
 
 
 def _combine(item: _Read, scores: Sequence[Score]) -> SampleScore:

@@ -36,7 +36,7 @@ async def score_missing(folder: RunFolder, scoring: TaskScoring, watch: ScoringW
     """
     done = folder.prepare_scores(scoring.task.name)
     watch.some(len(done))
-    file = Appender(folder.scores(scoring.task.name), folder.secrets)
+    file = Appender(folder.scores(scoring.task.name))
     return await _score(_Reading(folder, done), scoring, file, watch)
 
 
@@ -46,7 +46,7 @@ async def score_again(folder: RunFolder, scoring: TaskScoring, watch: ScoringWat
     beside = path.with_name(f"{path.stem}.new.jsonl")
     beside.unlink(missing_ok=True)
     try:
-        budget = await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside, folder.secrets), watch)
+        budget = await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

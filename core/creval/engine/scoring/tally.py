@@ -124,18 +124,26 @@ class UsageTally:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     unpriced: int = 0
+    lost_tries: int = 0
+    flags: Counter[str] = field(default_factory=Counter)
     _costs: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, sample: Sample) -> None:
         """Add a sample's calls."""
+        flags: set[str] = set()
         for call in sample.calls:
             if call.reply is not None:
-                self._add_reply(call.reply)
+                self.calls += 1
+                self._pay(call.reply)
+                flags.update(call.reply.get("flags", ()))
+            if call.lost is not None:
+                self.lost_tries += call.lost["tries"]
+                self._pay(call.lost)
+        self.flags.update(flags)
 
-    def _add_reply(self, reply: Mapping[str, Any]) -> None:
-        self.calls += 1
-        self.usage += Usage(**reply.get("usage", {}))
-        cost = reply.get("cost")
+    def _pay(self, paid: Mapping[str, Any]) -> None:
+        self.usage += Usage(**paid.get("usage", {}))
+        cost = paid.get("cost")
         if cost is None:
             self.unpriced += 1
         elif cost:

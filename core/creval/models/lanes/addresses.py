@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
+from creval.models.secrets import redact
+
 __all__ = ["HIDDEN", "address_secrets", "shown_address", "shown_addresses"]
 
 HIDDEN = "***"
@@ -12,6 +14,7 @@ HIDDEN = "***"
 
 _HARMLESS = frozenset({"api-version", "api_version", "version", "region", "deployment", "model"})
 """Names of query parameters whose values are no secrets. Of all others that is not known, so theirs are left out."""
+_SHORTEST = 8  # a shorter part of a path is a word
 _PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,40}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 
@@ -19,7 +22,8 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 def shown_address(address: str) -> str:
     """Return an address as it may stand in a file or message; what may be a secret is HIDDEN, a fragment is left out.
 
-    A query parameter stays where its name is known to be harmless (`api-version`) and its value is a plain word.
+    A query parameter stays where its name is known to be harmless (`api-version`) and its value is a plain word. A part of
+    the path is hidden where it holds a key of the environment, or what looks like one.
     """
     try:
         parts = urlsplit(address.strip())
@@ -27,7 +31,7 @@ def shown_address(address: str) -> str:
         return HIDDEN
     user, at, host = parts.netloc.rpartition("@")
     query = "&".join(_shown(part) for part in parts.query.split("&")) if parts.query else ""
-    return urlunsplit((parts.scheme, f"{HIDDEN if user else ''}{at}{host}", parts.path, query, ""))
+    return urlunsplit((parts.scheme, f"{HIDDEN if user else ''}{at}{host}", _shown_path(parts.path), query, ""))
 
 
 def shown_addresses(text: str) -> str:
@@ -44,8 +48,18 @@ def address_secrets(address: str | None) -> list[str]:
     except ValueError:
         return [address]
     user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-    hidden = [value for part in parts.query.split("&") if _shown(part) != part for value in _values(part)]
+    hidden = [part for part in parts.path.split("/") if _holds_key(part)]
+    hidden += [unquote(part) for part in hidden]
+    hidden += [value for part in parts.query.split("&") if _shown(part) != part for value in _values(part)]
     return [value for value in dict.fromkeys([user, password, unquote(user), unquote(password), *hidden]) if value]
+
+
+def _shown_path(path: str) -> str:
+    return "/".join(HIDDEN if _holds_key(part) else part for part in path.split("/"))
+
+
+def _holds_key(part: str) -> bool:
+    return len(part) >= _SHORTEST and (redact(part) != part or redact(unquote(part)) != unquote(part))
 
 
 def _shown(part: str) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.lanes.addresses import shown_address
-from creval.models.lanes.chat_reply import Malformed, read_reply
-from creval.models.lanes.chat_request import request_body
+from creval.models.lanes.chat_reply import Malformed, paid_for, read_reply
+from creval.models.lanes.chat_request import LIMITS, request_body
 from creval.models.lanes.endpoints import ENDPOINTS, Endpoint, has_proxy, place
+from creval.models.lanes.event_stream import is_stream, whole_body
 from creval.models.lanes.faults import Caller, Failure, declined, error_of, explain, failure_in, plain_text
 from creval.models.options import ProviderOptions
 from creval.models.secrets import redact
@@ -24,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["ChatLane", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter"]
 
 _CONNECT_SECONDS = 30.0
+_STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required|true)\b"
+"""What a server says that answers only as a stream."""
+_STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 class ChatLane:
@@ -41,23 +49,32 @@ class ChatLane:
         where = f"{endpoint.name}/{model} at {shown_address(self._url)}"
         self._caller = Caller(where, model, self._place.key_name, self._place.secrets)
         self._session: aiohttp.ClientSession | None = None
+        self._also: Mapping[str, Any] = {}
+        self.secrets = tuple(secret for secret in self._place.secrets if secret)
         self.traits = ProviderTraits(
             honours_n=endpoint.honours_n,
             base_url=shown_address(self._place.address("")),
             prices=endpoint.prices and (endpoint.reports_cost or not self._place.loopback),
             reports_cost=endpoint.reports_cost,
             free=self._place.loopback and not endpoint.reports_cost,
+            continues=endpoint.continues is not None,
         )
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Make one call."""
-        body = request_body(self._model, self._place.endpoint.name, request)
+        endpoint = self._place.endpoint
+        also = self._also
+        if endpoint.continues and request.messages and request.messages[-1].role == "assistant":
+            also = {**also, **endpoint.continues}
+        body = request_body(self._model, endpoint.name, request, also)
         start = perf_counter()
         status, headers, data = await self._post(body)
         latency = perf_counter() - start
         if status != 200:
-            return self._failed(error_of(status, data.decode("utf-8", "replace"), headers))
-        return self._read(data, latency)
+            failure = error_of(status, data.decode("utf-8", "replace"), headers)
+            self._learn(failure)
+            return self._failed(failure, request)
+        return self._read(data, headers.get("Content-Type", ""), latency, request)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -72,6 +89,9 @@ class ChatLane:
         try:
             async with session.post(self._url, data=body, allow_redirects=False) as response:
                 return response.status, response.headers, await self._bounded(response)
+        except aiohttp.ConnectionTimeoutError:
+            what = f"no connection within {_CONNECT_SECONDS:g} s"
+            raise RetryableModelError(what, where=self._caller.where) from None
         except TimeoutError:
             raise RetryableModelError(
                 f"no answer within {self._options.timeout:g} s", where=self._caller.where
@@ -90,7 +110,7 @@ class ChatLane:
             headers["Authorization"] = f"Bearer {self._place.key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60),
-            timeout=aiohttp.ClientTimeout(total=self._options.timeout, sock_connect=_CONNECT_SECONDS),
+            timeout=aiohttp.ClientTimeout(total=self._options.timeout, connect=_CONNECT_SECONDS),
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=has_proxy(self._url),
@@ -110,46 +130,71 @@ class ChatLane:
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    def _read(self, data: bytes, latency: float) -> Reply:
+    def _read(self, data: bytes, content_type: str, latency: float, request: GenerateRequest) -> Reply:
         try:
-            body = json.loads(data)
+            body = whole_body(data) if is_stream(content_type, data) else json.loads(data)
         except (ValueError, RecursionError):
             words = redact(plain_text(data[:2000].decode("utf-8", "replace")), self._caller.keys)[:200]
             raise RetryableModelError(f"the reply is no JSON: {words or 'nothing'}", where=self._caller.where) from None
         error = _error_within(body)
-        if error is not None:
-            return self._failed(failure_in(error, None))
         try:
-            return read_reply(body, latency, 0.0 if self.traits.free else None)
-        except Malformed as problem:
-            raise RetryableModelError(str(problem), where=self._caller.where) from None
+            if error is not None:
+                reply = self._failed(failure_in(error, None), request)
+                paid = paid_for(body)
+                return replace(reply, usage=paid.usage, cost=paid.cost) if paid else reply
+            return read_reply(body, latency, 0.0 if self.traits.free else None, request)
+        except (Malformed, RecursionError) as problem:
+            fault = RetryableModelError(str(problem), where=self._caller.where)
+            fault.lost = paid_for(body)
+            raise fault from None
+        except ModelError as fault:
+            fault.lost = paid_for(body)
+            raise
 
-    def _failed(self, failure: Failure) -> Reply:
+    def _learn(self, failure: Failure) -> None:
+        """Take the next try as a stream where the server says that it answers in no other way."""
+        if failure.status not in (400, 422):
+            return
+        if "stream" not in self._also and re.search(_STREAM_ONLY, failure.message):
+            self._also = _STREAMED
+        elif "stream_options" in self._also and "stream_options" in f"{failure.message} {failure.param}":
+            self._also = {"stream": True}
+        else:
+            return
+        what = "the server answers only as a stream"
+        raise RetryableModelError(what, where=self._caller.where, http_status=failure.status, retry_after=0.0)
+
+    def _failed(self, failure: Failure, request: GenerateRequest) -> Reply:
         if declined(failure):
             words = redact(failure.message, self._caller.keys)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)
-        raise explain(failure, self._caller, time())
+        limits = [request.settings.get(name) for name in LIMITS]
+        limit = next((limit for limit in limits if isinstance(limit, int)), None)
+        raise explain(replace(failure, limit=limit), self._caller, time())
 
     def _unreachable(self, error: Exception, kind: type[ModelError]) -> ModelError:
+        import aiohttp
+
         said = str(error).replace(" ssl:default ", " ")  # aiohttp names its TLS setting even where there is no TLS
         words = redact(said or type(error).__name__, self._caller.keys)
-        return kind(
-            f"the connection failed: {words}",
-            where=self._caller.where,
-            cure="Check that the server runs and that the base URL is right.",
-        )
+        cure = "Check that the server runs and that the base URL is right."
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            cure = "Where the certificate is your own:  export SSL_CERT_FILE=/path/to/certificate.pem"
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            words, cure = "too many files are open", "Raise the limit (ulimit -n 4096), or lower --concurrency."
+        return kind(f"the connection failed: {words}", where=self._caller.where, cure=cure)
 
 
 def _error_within(body: Any) -> Any:
-    """The error that a router put into a reply of status 200, None where there is none."""
+    """The error that a router put into a reply of status 200, or into one of its choices; None where there is none."""
     if not isinstance(body, dict):
         return None
-    if body.get("error") and not body.get("choices"):
+    if body.get("error"):
         return body["error"]
     choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(first, dict) and (first.get("error") or first.get("finish_reason") == "error"):
-        return first.get("error") or {"message": "the answer broke off with an error"}
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and choice.get("error"):
+            return choice["error"]
     return None
 
 

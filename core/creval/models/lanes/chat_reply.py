@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from creval.types.messages import Completion, Reply, TokenLogprob, Usage
+from creval.models.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
+from creval.types.messages import Completion, GenerateRequest, Lost, Reply, TokenLogprob, Usage
 
-__all__ = ["Malformed", "read_reply"]
+__all__ = ["Malformed", "paid_for", "read_reply"]
 
 # Other words that providers use for the protocol's own.
 _FINISH = {
@@ -17,17 +18,28 @@ _FINISH = {
     "eos": "stop",
     "end_turn": "stop",
     "stop_sequence": "stop",
-    "safety": "content_filter",
-    "content_filtered": "content_filter",
+    **dict.fromkeys(("function_call", "tool_call", "tool_use", "malformed_function_call"), "tool_calls"),
+    **dict.fromkeys(("safety", "content_filtered", "refusal", "sensitive", "recitation"), "content_filter"),
+    **dict.fromkeys(("prohibited_content", "blocklist", "spii"), "content_filter"),
+    **dict.fromkeys(("abort", "aborted", "cancel", "cancelled", "canceled", "failed", "failure"), "error"),
+    **dict.fromkeys(("internal_error", "network_error", "timeout", "insufficient_system_resource"), "error"),
+    **dict.fromkeys(("interrupted", "incomplete", "other", "finish_reason_unspecified", "server_error"), "error"),
+    **dict.fromkeys(("", "none", "null", "unknown"), "unknown"),
 }
+_LONGEST_WORD = 60
 
 
 class Malformed(ValueError):
     """The body is JSON but no chat completion. The message says what is wrong with it."""
 
 
-def read_reply(body: Any, latency: float, cost: float | None = None) -> Reply:
-    """Read a parsed body. `cost` holds where the body reports none. Raises Malformed."""
+def read_reply(
+    body: Any, latency: float, cost: float | None = None, request: GenerateRequest | None = None
+) -> Reply:
+    """Read a parsed body, the answer to `request`. `cost` holds where the body reports none. Raises Malformed.
+
+    Log-probabilities that are no finite numbers, and those that were not asked for, are left out.
+    """
     if not isinstance(body, dict):
         raise Malformed(f"the reply is a JSON {type(body).__name__}, not an object")
     choices = body.get("choices")
@@ -35,16 +47,33 @@ def read_reply(body: Any, latency: float, cost: float | None = None) -> Reply:
         raise Malformed("the reply has no choices")
     reported = _reported_cost(body)
     ordered = choices if len(choices) == 1 else sorted(choices, key=_index)
+    flags = []
+    if request is not None and len(ordered) > request.n:
+        ordered = ordered[: request.n]
+        flags.append(EXTRA_ANSWERS)
+    wanted = request is None or bool(request.settings.get("logprobs") or request.settings.get("top_logprobs"))
+    completions = tuple(_completion(choice, wanted) for choice in ordered)
+    if any(c.logprobs is None and wanted and _has_logprobs(raw) for c, raw in zip(completions, ordered, strict=True)):
+        flags.append(LOGPROBS_DROPPED)
     served = body.get("provider")
     model = body.get("model")
     return Reply(
-        completions=tuple(_completion(choice) for choice in ordered),
+        completions=completions,
         usage=_usage(body.get("usage")),
         cost=cost if reported is None else reported,
         latency=latency,
-        model=model if isinstance(model, str) else None,
-        served_by=served if isinstance(served, str) else None,
+        model=_clean(model) if isinstance(model, str) else None,
+        served_by=_clean(served) if isinstance(served, str) else None,
+        flags=tuple(flags),
     )
+
+
+def paid_for(body: Any) -> Lost | None:
+    """Return what a reply that cannot be used took all the same, None where it tells of nothing."""
+    if not isinstance(body, dict):
+        return None
+    usage, cost = _usage(body.get("usage")), _reported_cost(body)
+    return Lost(1, usage, cost) if usage != Usage() or cost else None
 
 
 def _reported_cost(body: dict[str, Any]) -> float | None:
@@ -67,20 +96,24 @@ def _index(choice: Any) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _completion(choice: Any) -> Completion:
+def _completion(choice: Any, logprobs: bool) -> Completion:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise Malformed("a choice has no message")
     text, thought = _content(message.get("content"))
     finish = choice.get("finish_reason")
-    finish = finish.lower() if isinstance(finish, str) else "unknown"
-    reasoning = message.get("reasoning") or message.get("reasoning_content") or thought
+    finish = _clean(finish.strip().lower()[:_LONGEST_WORD]) if isinstance(finish, str) else "unknown"
+    finish = _FINISH.get(finish, finish)
+    if finish == "stop" and not text.strip() and (message.get("tool_calls") or message.get("function_call")):
+        finish = "tool_calls"
+    told = (message.get("reasoning"), message.get("reasoning_content"), message.get("thinking"), thought)
+    reasoning = next((each for each in told if isinstance(each, str) and each), None) or _details(message)
     refusal = message.get("refusal")
     return Completion(
         text=text,
-        finish_reason=_FINISH.get(finish, finish),
-        reasoning=_clean(reasoning) if isinstance(reasoning, str) and reasoning else None,
-        logprobs=_logprobs(choice.get("logprobs")),
+        finish_reason=finish,
+        reasoning=_clean(reasoning) if reasoning else None,
+        logprobs=_logprobs(choice.get("logprobs")) if logprobs else None,
         refusal=_clean(refusal) if isinstance(refusal, str) and refusal else None,
     )
 
@@ -116,28 +149,51 @@ def _clean(text: str) -> str:
     return text
 
 
+def _details(message: dict[str, Any]) -> str:
+    """The reasoning that a router tells in typed parts."""
+    parts = message.get("reasoning_details")
+    texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _has_logprobs(choice: Any) -> bool:
+    logprobs = choice.get("logprobs")
+    return isinstance(logprobs, dict) and bool(logprobs.get("content"))
+
+
 def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
+    """The log-probabilities of all tokens, None where that of any is no finite number."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):
         return None
-    return tuple(_token(item) for item in content)
+    tokens = []
+    for item in content:
+        pair = _pair(item)
+        if pair is None:
+            return None
+        top = item.get("top_logprobs")
+        # One of the most probable that has no probability tells nothing.
+        tops = tuple(each for each in map(_pair, top) if each is not None) if isinstance(top, list) else ()
+        tokens.append(TokenLogprob(*pair, tops))
+    return tuple(tokens)
 
 
-def _token(item: Any) -> TokenLogprob:
-    if not isinstance(item, dict):
-        raise Malformed("a token's log-probability is no object")
-    top = item.get("top_logprobs")
-    tops = tuple(_pair(entry) for entry in top) if isinstance(top, list) else ()
-    token, logprob = _pair(item)
-    return TokenLogprob(token, logprob, tops)
-
-
-def _pair(item: Any) -> tuple[str, float]:
+def _pair(item: Any) -> tuple[str, float] | None:
     token = item.get("token") if isinstance(item, dict) else None
-    value = item.get("logprob") if isinstance(item, dict) else None
-    if not isinstance(token, str) or isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise Malformed("a token has no log-probability that is a number")
-    return _clean(token), min(0.0, float(value))
+    value = _finite(item.get("logprob")) if isinstance(item, dict) else None
+    if not isinstance(token, str) or value is None:
+        return None
+    return _clean(token), min(0.0, value)
+
+
+def _finite(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _usage(usage: Any) -> Usage:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from creval.errors import UsageError
 from creval.types.messages import GenerateRequest
 
-__all__ = ["request_body"]
+__all__ = ["LIMITS", "request_body"]
+
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict")
+"""The names under which servers know the limit of an answer's tokens."""
 
 _NEEDS_COMPLETION_TOKENS = re.compile(r"(?:openai/)?(?:gpt-5|o[1-9])(?![0-9a-z])", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _OWN = frozenset({"model", "messages", "n", "stream"})
 
 
-def request_body(model: str, provider: str, request: GenerateRequest) -> bytes:
+def request_body(
+    model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None
+) -> bytes:
     """Return the JSON body of one call. Settings that are None are left out, so that any can be taken away.
 
+    `also` are members that the server wants of every request.
     OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
     Raises UsageError where a setting is none of the user's to set, or is no JSON.
     """
@@ -35,6 +42,8 @@ def request_body(model: str, provider: str, request: GenerateRequest) -> bytes:
         body.setdefault("max_completion_tokens", body.pop("max_tokens"))
     if "top_logprobs" in body:
         body.setdefault("logprobs", True)
+    if also:
+        body.update(also)
     try:
         return _ENCODER.encode(body).encode()
     except (ValueError, TypeError) as error:

@@ -6,7 +6,9 @@ The variable names are those of litellm, so that one setup serves both.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from creval.errors import MissingPartError, UsageError
@@ -21,8 +23,9 @@ __all__ = ["ENDPOINTS", "Endpoint", "Place", "has_proxy", "is_loopback", "place"
 class Endpoint:
     """A provider: its default address (None: the user must say), variables, and habits.
 
+    `continues`: members of a request whose answer goes on with the assistant's message at its end; None: it cannot.
     `suffix` is added to an address that lacks it (Ollama's own address has no /v1). `key_required`: without a key
-    no call is made, except to this machine. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
+    no call is made to a provider's own address. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Endpoint:
     honours_n: bool = True
     prices: bool = False
     reports_cost: bool = False
+    continues: Mapping[str, Any] | None = None
 
 
 ENDPOINTS = {
@@ -55,7 +59,14 @@ ENDPOINTS = {
             ("OPENAI_API_KEY",),
             prices=True,
         ),
-        Endpoint("hosted_vllm", None, ("HOSTED_VLLM_API_BASE",), ("HOSTED_VLLM_API_KEY",), key_required=False),
+        Endpoint(
+            "hosted_vllm",
+            None,
+            ("HOSTED_VLLM_API_BASE",),
+            ("HOSTED_VLLM_API_KEY",),
+            key_required=False,
+            continues={"continue_final_message": True, "add_generation_prompt": False},
+        ),
         Endpoint(
             "ollama_chat",
             "http://localhost:11434",
@@ -115,7 +126,7 @@ def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
         )
     names = (options.api_key_env,) if options.api_key_env else endpoint.key_vars
     key = find_key(names)
-    if key is None and (options.api_key_env or (endpoint.key_required and not loopback)):
+    if key is None and (options.api_key_env or (endpoint.key_required and _is_known(base_url))):
         raise missing_key(spec, names[0])
     if key is not None and not (key.isascii() and key.isprintable()):
         raise UsageError(f"the key in {names[0]} holds characters that no key has", cure=f"Set {names[0]} again.")
@@ -128,9 +139,16 @@ def is_loopback(url: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    return address.is_loopback or address.is_unspecified  # 0.0.0.0 reaches this machine too
+
+
+def _is_known(url: str) -> bool:
+    """Whether an address is a hosted provider's own, which answers nobody without a key."""
+    known = {urlsplit(endpoint.url).hostname for endpoint in ENDPOINTS.values() if endpoint.url}
+    return urlsplit(url).hostname in known and not is_loopback(url)
 
 
 def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:

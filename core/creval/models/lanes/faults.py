@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.retries import retry_after_seconds
@@ -17,7 +17,22 @@ __all__ = ["Caller", "Failure", "declined", "error_of", "explain", "failure_in",
 _LONGEST = 300  # characters of a server's own words that are shown
 _RETRYABLE_4XX = frozenset({408, 409, 423, 425, 429})
 _FATAL_5XX = frozenset({501, 505})
-_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_credits")
+_OUT_OF_MONEY = (
+    "insufficient_quota",
+    "insufficient_credit",
+    "insufficient_balance",
+    "insufficient_user_quota",
+    "billing",
+    "payment_required",
+    "exceeded_current_quota",
+    "arrearage",
+    "account_overdue",
+)
+_SPENDING_LIMIT = r"(?i)(spend|spending|usage|credit|budget|key|monthly|weekly|daily) +limit|limit +exceeded|out of credit"
+_AFFORDABLE = r"(?i)can only afford (\d+)|(?:fewer|lower|reduce|decrease)[^.]{0,40}max_(?:completion_)?tokens"
+_CONTEXT = r"(?i)context[ _](?:length|window|size)|maximum (?:input|sequence|model) length|context_length|too (?:large|long)"
+_LIMIT = r"(?i)max_(?:completion_|new_|output_)?tokens|completion tokens|in the (?:completion|output)|of output"
+_CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|size|limit)[^.\d]{0,20}?(\d{2,9})"
 _DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 # Not compiled here: that would take longer than all else that a run without failures imports.
 _UNSUPPORTED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+(?:parameter|value|argument
@@ -28,13 +43,18 @@ _UNSUPPORTED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|inv
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is known of a failed call: HTTP status (None: none came), the server's words, code and parameter."""
+    """What is known of a failed call: HTTP status (None: none came), the server's words, code and parameter.
+
+    `limit` is the limit of tokens that was sent. `within`: the failure stood in a reply of status 200.
+    """
 
     status: int | None
     message: str
     code: str = ""
     param: str = ""
     retry_after: str | None = None
+    limit: int | None = None
+    within: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +82,9 @@ def failure_in(error: Any, status: int | None, retry_after: str | None = None) -
     """Make a Failure of an `error` object; a status within it (routers answer 200 around one) counts."""
     if not isinstance(error, Mapping):
         return Failure(status, plain_text(str(error)), retry_after=retry_after)
+    within = status is None
     code = error.get("code")
+    code = int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 else code
     if isinstance(code, int) and 400 <= code < 600:
         status = code
     metadata = error.get("metadata")
@@ -76,14 +98,24 @@ def failure_in(error: Any, status: int | None, retry_after: str | None = None) -
         plain_text(message),
         code=" ".join(str(word).lower() for word in words if word and not isinstance(word, int)),
         param=str(error.get("param") or ""),
-        retry_after=retry_after,
+        retry_after=retry_after or _pause_within(metadata),
+        within=within,
     )
+
+
+def _pause_within(metadata: Any) -> str | None:
+    """The pause that a router passes on from the headers of the server behind it."""
+    headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
+    found = headers.get("Retry-After") if isinstance(headers, Mapping) else None
+    return str(found) if isinstance(found, str | int | float) else None
 
 
 def declined(failure: Failure) -> bool:
     """Whether the provider's content filter stopped the question: a refusal, not a fault."""
     words = f"{failure.code} {failure.message}".lower()
-    if failure.status in (400, 403) and any(word in words for word in _DECLINED):
+    if (failure.status in (400, 403) or failure.within) and any(word in words for word in _DECLINED):
+        return True
+    if failure.within and "flagged" in words and ("content" in words or "moderation" in words):
         return True
     return failure.status == 403 and "moderation" in words and "flagged" in words
 
@@ -105,8 +137,23 @@ def explain(failure: Failure, caller: Caller, now: float) -> ModelError:
             http_status=status,
             every_call=True,
         )
-    cure, every_call = _cure(failure, caller)
-    return FatalModelError(what, where=caller.where, cure=cure, http_status=status, every_call=every_call)
+    verdict = _verdict(failure, caller)
+    return FatalModelError(
+        what,
+        where=caller.where,
+        cure=verdict.cure,
+        http_status=status,
+        every_call=verdict.every_call,
+        closed=verdict.closed,
+    )
+
+
+class _Verdict(NamedTuple):
+    """What to do about a fatal failure; see FatalModelError for the rest."""
+
+    cure: str
+    every_call: bool = False
+    closed: bool = False
 
 
 def plain_text(text: str) -> str:
@@ -127,6 +174,8 @@ def _will_pass(failure: Failure) -> bool:
     status = failure.status
     if any(word in failure.code for word in _OUT_OF_MONEY):
         return False
+    if status == 402:  # some servers stop an account for a while
+        return bool(failure.retry_after) and not re.search(_AFFORDABLE, failure.message)
     if status is None or 200 <= status < 300:  # no answer, or one that makes no sense
         return True
     return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)
@@ -142,19 +191,40 @@ def _refused_parameter(failure: Failure) -> str:
     return next((group for group in found.groups() if group), "") if found else ""
 
 
-def _cure(failure: Failure, caller: Caller) -> tuple[str, bool]:
-    """What to do about a fatal failure, and whether every further call would end the same way."""
+def _verdict(failure: Failure, caller: Caller) -> _Verdict:
     status, words = failure.status, f"{failure.code} {failure.message}".lower()
+    if status == 402 and (found := re.search(_AFFORDABLE, failure.message)):
+        most = f" to at most {found[1]}" if found[1] else ""
+        return _Verdict(f"Lower the limit{most} (--generation max_tokens={found[1] or '...'}), or add credit.", True)
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
-        return "Add credit to the account, then resume the run.", True
+        return _Verdict("Add credit to the account, then resume the run.", closed=True)
     if status == 401:
         if caller.key_name is None:
-            return "Check the key in the provider's environment variable.", True
-        return f"Check the key:  export {caller.key_name}=<your key>", True
+            return _Verdict("Check the key in the provider's environment variable.", closed=True)
+        return _Verdict(f"Check the key:  export {caller.key_name}=<your key>", closed=True)
     if status == 403:
-        return f"The key is not allowed to use {caller.model!r}; ask the provider for access.", True
+        if re.search(_SPENDING_LIMIT, failure.message):
+            return _Verdict("Raise the spending limit of the key or account, then resume the run.", closed=True)
+        every_call = "an html page" not in words  # a firewall's page may be about this one question
+        return _Verdict(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
     if status in (301, 302, 307, 308, 404, 405, 410):
-        return f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1.", True
-    if status == 413 or "context_length" in words or "context length" in words or "too long" in words:
-        return "The question is too long for this model; use one with a longer context.", False
-    return "The request will not do as it is; see what the server said.", False
+        cure = f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1."
+        return _Verdict(cure, closed=True)
+    if status == 413 or re.search(_CONTEXT, words):
+        return _too_long(failure)
+    return _Verdict("The request will not do as it is; see what the server said.")
+
+
+def _too_long(failure: Failure) -> _Verdict:
+    """Tell a question that is too long from a limit of the answer that leaves it no room."""
+    if not re.search(_LIMIT, failure.message):
+        return _Verdict("The question is too long for this model; use one with a longer context.")
+    size = re.search(_CONTEXT_SIZE, failure.message)
+    asked = re.search(r"(?i)(?:max_(?:completion_)?tokens[^.\d]{0,40}?(?:large|:|=| is| of) *:? *(\d+)"
+                      r"|(\d+) (?:tokens )?(?:in|of|for) (?:the )?(?:completion|output))", failure.message)
+    limit = failure.limit or (int(next(filter(None, asked.groups()))) if asked else None)
+    every_call = limit is not None and size is not None and limit >= int(size[1])
+    every_call = every_call or (size is None and "context" not in failure.message.lower())
+    named = f" of {limit}" if limit else ""
+    cure = f"The limit{named} leaves the question no room in the model's context: lower it (--generation max_tokens=...)."
+    return _Verdict(cure, every_call)

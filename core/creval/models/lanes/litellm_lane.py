@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -19,7 +20,7 @@ from creval.models.lanes.chat_reply import Malformed, read_reply
 from creval.models.lanes.endpoints import is_loopback
 from creval.models.lanes.faults import Caller, Failure, declined, explain, failure_in
 from creval.models.options import ProviderOptions
-from creval.models.secrets import find_key, missing_key, redact
+from creval.models.secrets import find_key, missing_key, redact, secret_variables
 from creval.models.traits import ProviderTraits
 from creval.types.messages import Completion, GenerateRequest, Reply
 
@@ -56,6 +57,7 @@ class LitellmLane:
         self._secrets = (self._key, *address_secrets(options.base_url))
         self._caller = Caller(f"{model} through litellm", rest, options.api_key_env, self._secrets)
         self._checked = False
+        self.secrets = tuple(secret for secret in (*self._secrets, *_own_keys(vendor)) if secret)
         shown = shown_address(options.base_url) if options.base_url else None
         self.traits = ProviderTraits(base_url=shown, honours_n=vendor in ("openai", "azure"), prices=True)
         self._module: Future[ModuleType] = Future()
@@ -75,7 +77,7 @@ class LitellmLane:
             raise RetryableModelError(what, where=self._caller.where) from None
         except Exception as error:
             return self._failed(error)
-        return self._read(response, perf_counter() - start)
+        return self._read(response, perf_counter() - start, request)
 
     async def close(self) -> None:
         """Close the connections that litellm holds."""
@@ -147,11 +149,11 @@ class LitellmLane:
             arguments["api_key"] = self._key
         return arguments
 
-    def _read(self, response: Any, latency: float) -> Reply:
+    def _read(self, response: Any, latency: float, request: GenerateRequest) -> Reply:
         try:
             body = response.model_dump()
-            reply = read_reply(body, latency)
-        except (Malformed, AttributeError) as problem:
+            reply = read_reply(body, latency, request=request)
+        except (Malformed, AttributeError, RecursionError) as problem:
             raise RetryableModelError(str(problem), where=self._caller.where) from None
         served = getattr(response, "provider", None)
         return replace(reply, served_by=served) if isinstance(served, str) else reply
@@ -168,6 +170,14 @@ class LitellmLane:
             words = redact(failure.message, self._secrets)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),))
         raise explain(failure, self._caller, time()) from None
+
+
+def _own_keys(vendor: str) -> list[str]:
+    """The keys of the environment that litellm may send to a vendor: those whose name begins with the vendor's."""
+    start = re.sub(r"[^a-z0-9]", "_", vendor.lower())
+    families = {"gemini": "google", "vertex_ai": "google", "bedrock": "aws", "sagemaker": "aws"}
+    starts = (start, families.get(start, start), start.partition("_")[0])
+    return [value for name, value in secret_variables().items() if name.lower().startswith(starts)]
 
 
 def _failure(error: Exception, status: int | None) -> Failure:

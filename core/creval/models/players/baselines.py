@@ -25,7 +25,7 @@ class BaselineProvider:
     sample's key, so that the order of samples changes nothing. Players run one at a time in a thread.
     """
 
-    traits = ProviderTraits(remote=False, cacheable=False, concurrency=1, free=True)
+    traits = ProviderTraits(remote=False, cacheable=False, concurrency=1, free=True, verbatim=True)
 
     def __init__(self, name: str, players: Players) -> None:
         self._name = name

@@ -30,7 +30,7 @@ class HumanProvider:
     interrupted as by Ctrl-C: the sample in hand is not written, and the run can be resumed.
     """
 
-    traits = ProviderTraits(remote=False, cacheable=False, honours_n=False, concurrency=1, free=True)
+    traits = ProviderTraits(remote=False, cacheable=False, honours_n=False, concurrency=1, free=True, verbatim=True)
 
     def __init__(self, name: str, desk: Desk, screens: Screens | None = None) -> None:
         self._name = name

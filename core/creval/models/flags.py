@@ -1,0 +1,34 @@
+"""What may be odd about a reply without making it useless; results count the samples that have each flag."""
+
+from __future__ import annotations
+
+__all__ = [
+    "AT_LIMIT",
+    "CUT_PROMPT",
+    "ENDLESS_THINKING",
+    "EXTRA_ANSWERS",
+    "LOGPROBS_DROPPED",
+    "OVER_LIMIT",
+    "THINKING",
+]
+
+THINKING = "thinking"
+"""Thinking stood in an answer and was taken out of it."""
+
+ENDLESS_THINKING = "endless_thinking"
+"""The thinking in an answer never ends, so there is no answer."""
+
+LOGPROBS_DROPPED = "logprobs_dropped"
+"""Log-probabilities that are no finite numbers, or that do not fit the answer, were left out."""
+
+AT_LIMIT = "at_limit"
+"""The server calls the answer whole, but it has exactly as many tokens as the limit that was sent: it counts as cut."""
+
+OVER_LIMIT = "over_limit"
+"""The answer has more tokens than the limit that was sent."""
+
+CUT_PROMPT = "cut_prompt"
+"""The server counts far fewer tokens in the prompt than its characters need: it has probably cut the prompt."""
+
+EXTRA_ANSWERS = "extra_answers"
+"""The server sent more answers than were asked for; the first ones count."""

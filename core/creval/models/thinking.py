@@ -1,0 +1,271 @@
+"""Thinking that a model wrote into its answer, and the answer without it.
+
+Servers that do not know a model's tags leave its thinking in the text: between two tags, before a closing tag alone
+(the prompt's template held the opening one), or after an opening tag that is never closed (the limit came first).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from creval.models.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
+from creval.types.messages import Completion, TokenLogprob
+
+__all__ = ["tags_in", "tags_in_parameters", "without_thinking"]
+
+_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking", "seed:think")
+_PAIRS = {
+    "[think]": (r"\[THINK\]", r"\[/THINK\]"),
+    "◁think▷": ("◁think▷", "◁/think▷"),
+    "begin_of_thought": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    "start_thinking": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    "|think|": (r"<\|(?:think|thinking)\|>", r"<\|/(?:think|thinking)\|>"),
+    "unused94": (r"<unused94>", r"<unused95>"),
+    "channel": (
+        r"(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^<]{0,80}<\|message\|>|<\|channel>thought\b",
+        r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,80}<\|message\|>|<channel\|>",
+    ),
+}
+_FAMILIES = [*_NAMES, *_PAIRS]
+
+@functools.cache
+def _pattern() -> re.Pattern[str]:
+    """One pattern for all marks: `name` (with `slash`, where it closes), else `o<n>` opens and `c<n>` closes pair n."""
+    names = "|".join(sorted(_NAMES, key=len, reverse=True))
+    parts = [rf"<(?P<slash>/)?(?P<name>{names})(?:\s[^<>]{{0,200}})?>", r"(?P<end><\|end\|>)(?!<\|start\|>assistant)"]
+    parts += [f"(?P<o{number}>{opens})|(?P<c{number}>{closes})" for number, (opens, closes) in enumerate(_PAIRS.values())]
+    return re.compile("|".join(parts), re.IGNORECASE)
+
+
+_HINTS = ("<", "[THINK]", "[/THINK]", "\u25c1")
+_BARE = re.compile(r"\Aanalysis(?=\S)(.*)assistantfinal", re.DOTALL)
+"""Channels whose special tokens a server dropped, so that only their names are left."""
+_BEFORE = ("<|start|>assistant", "<|begin_of_solution|>", "<|START_RESPONSE|>", "<|end|>")
+_MOST_WRAPS = 4
+_AFTER = ("<|end|>", "<|return|>", "<|end_of_solution|>", "<|END_RESPONSE|>")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
+
+
+class _Mark(NamedTuple):
+    """An opening or closing tag at [start, end); `family` -1: the end of any channel."""
+
+    family: int
+    opens: bool
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Split:
+    """A text cut into its answer and its thinking, as spans. `ended` is False where the thinking never ends."""
+
+    answer: list[tuple[int, int]] = field(default_factory=list)
+    thinking: list[tuple[int, int]] = field(default_factory=list)
+    ended: bool = True
+
+
+def tags_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the thinking tags that these texts (prompts) name: they are the task's own."""
+    found = set()
+    for text in texts:
+        found.update(_FAMILIES[mark.family] for mark in _marks(text) if mark.family >= 0)
+    return frozenset(found)
+
+
+def tags_in_parameters(parameters: Any, name: str = "") -> frozenset[str]:
+    """Return the thinking tags that a parser's parameters name: in a pattern, or as the value of a `tag`."""
+    if isinstance(parameters, Mapping):
+        inner = [tags_in_parameters(value, str(key)) for key, value in parameters.items()]
+        return frozenset().union(*inner)
+    if isinstance(parameters, list | tuple):
+        return frozenset().union(*(tags_in_parameters(value, name) for value in parameters))
+    if not isinstance(parameters, str):
+        return frozenset()
+    text = parameters.lower()
+    if "tag" in name.lower():
+        return frozenset(family for family in _NAMES if text.strip("</> ") == family)
+    words = {family for family in _NAMES if re.search(rf"[<\[|/?)]{re.escape(family)}\b", text)}
+    return tags_in([parameters]) | words
+
+
+def without_thinking(completion: Completion, own_tags: frozenset[str]) -> tuple[Completion, tuple[str, ...]]:
+    """Return a completion whose thinking is moved from its text to its reasoning, and the flags that say so.
+
+    Whole blocks outside code fences are taken, what precedes a closing tag alone, and what follows a tag that is
+    never closed; then the text is empty, for there is no answer. The tags of `own_tags` are left alone. The text as it
+    was sent is kept as `raw`. Log-probabilities are cut to the answer's tokens where the tokens make up the raw text;
+    else they are left out.
+    """
+    text = completion.text
+    if completion.raw is not None or not _may_think(text):
+        return completion, ()
+    split = _split(text, own_tags)
+    if split is None:
+        return completion, ()
+    thinking = [text[start:end].strip() for start, end in split.thinking]
+    reasoning = "\n\n".join(part for part in (completion.reasoning, *thinking) if part)
+    spans = _trimmed(text, split.answer) if split.ended else []
+    tokens, dropped = _cut(completion.logprobs, text, spans)
+    changed = replace(
+        completion,
+        text="".join(text[start:end] for start, end in spans),
+        reasoning=reasoning or None,
+        logprobs=tokens,
+        raw=text,
+    )
+    flags = (THINKING, *(() if split.ended else (ENDLESS_THINKING,)), *((LOGPROBS_DROPPED,) if dropped else ()))
+    return changed, flags
+
+
+def _may_think(text: str) -> bool:
+    """Whether it is worth looking: almost no answer holds any of these."""
+    return any(hint in text for hint in _HINTS) or text.startswith("analysis")
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    for found in _pattern().finditer(text):
+        group = found.lastgroup or ""
+        if group == "name":
+            family, opens = _FAMILIES.index(found["name"].lower()), found["slash"] is None
+        elif group == "end":
+            family, opens = -1, False
+        else:
+            family, opens = len(_NAMES) + int(group[1:]), group[0] == "o"
+        yield _Mark(family, opens, found.start(), found.end())
+
+
+def _split(text: str, own_tags: frozenset[str]) -> _Split | None:
+    """Cut a text, None where no thinking is in it."""
+    bare = _BARE.match(text) if "channel" not in own_tags else None
+    if bare:
+        return _Split([(bare.end(), len(text))], [bare.span(1)])
+    marks = [mark for mark in _marks(text) if mark.family < 0 or _FAMILIES[mark.family] not in own_tags]
+    if all(mark.family < 0 for mark in marks):
+        return None
+    last_closing = {mark.family: index for index, mark in enumerate(marks) if not mark.opens}
+    fences = _Fences(text)
+    split, inside, position, moved = _Split(), None, 0, False
+    for index, mark in enumerate(marks):
+        if _is_code(text, mark):
+            continue
+        if inside is not None:
+            if mark.opens or not _closes(mark, inside, index, last_closing):
+                continue
+            split.thinking.append((position, mark.start))
+            inside, position = None, mark.end
+        elif mark.family < 0 or fences.cover(mark.start, position):
+            continue
+        elif mark.opens:
+            split.answer.append((position, mark.start))
+            inside, position = mark.family, mark.end
+        else:  # what stands before a closing tag alone was thinking too
+            split.thinking += [*split.answer, (position, mark.start)]
+            split.answer, position = [], mark.end
+        moved = True
+    if not moved:
+        return None
+    (split.answer if inside is None else split.thinking).append((position, len(text)))
+    split.ended = inside is None
+    split.thinking.sort()
+    return split
+
+
+def _closes(mark: _Mark, inside: int, index: int, last_closing: Mapping[int, int]) -> bool:
+    """Whether a closing tag ends the open thinking: one of its own family, or another's where no own one follows."""
+    if mark.family == inside:
+        return True
+    if mark.family < 0:
+        return _FAMILIES[inside] == "channel"
+    return last_closing.get(inside, -1) < index
+
+
+def _is_code(text: str, mark: _Mark) -> bool:
+    """Whether a tag stands in backticks: it is spoken of, not used."""
+    return text[mark.start - 1 : mark.start] == "`" and text[mark.end : mark.end + 1] == "`"
+
+
+class _Fences:
+    """The code fences of a text, found as far as they are asked for, in time in proportion to its length."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._cursor = 0
+        self._span = (-1, -1)
+        self._none_left = not ("```" in text or "~~~" in text)
+
+    def cover(self, place: int, start: int) -> bool:
+        """Whether `place` lies in a fence that opens at or after `start` and is closed. Places must not go back."""
+        self._cursor = max(self._cursor, start)
+        while not self._none_left:
+            if self._span[0] <= place < self._span[1]:
+                return self._span[0] >= start
+            opening = _FENCE.search(self._text, self._cursor)
+            if opening is None:
+                self._none_left = True
+                return False
+            self._cursor = opening.start()
+            if self._cursor > place:
+                return False
+            self._close(opening)
+        return False
+
+    def _close(self, opening: re.Match[str]) -> None:
+        """Find the end of a fence. One that another with a language follows was never closed, and is none."""
+        for line in _FENCE.finditer(self._text, opening.end()):
+            if line[2].strip():
+                opening = line
+            elif line[1].startswith(opening[1]):
+                self._span, self._cursor = (opening.start(), line.end()), line.end()
+                return
+        self._none_left = True
+
+
+def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Leave out empty spans, what servers wrap around an answer, and white space at its beginning."""
+    kept: list[tuple[int, int]] = []
+    for start, end in spans:
+        said = text[start:end]
+        for _ in range(_MOST_WRAPS):
+            said = _unwrapped(said)
+        if not kept:
+            said = said.lstrip()
+        if said:
+            start = text.index(said, start)
+            kept.append((start, start + len(said)))
+    return kept
+
+
+def _unwrapped(said: str) -> str:
+    bare = said.strip()
+    before = next((wrap for wrap in _BEFORE if bare.startswith(wrap)), "")
+    after = next((wrap for wrap in _AFTER if bare.endswith(wrap)), "")
+    return bare.removeprefix(before).removesuffix(after) if before or after else said
+
+
+def _cut(
+    tokens: tuple[TokenLogprob, ...] | None, text: str, spans: list[tuple[int, int]]
+) -> tuple[tuple[TokenLogprob, ...] | None, bool]:
+    """Return the tokens that lie in the spans, and whether they had to be left out."""
+    if tokens is None:
+        return None, False
+    if "".join(token.token for token in tokens) != text:
+        return None, True
+    kept, position = [], 0
+    inside = bytearray(len(text))
+    for start, end in spans:
+        inside[start:end] = b"\x01" * (end - start)
+    for token in tokens:
+        end = position + len(token.token)
+        said = [inside[place] for place in range(position, end) if not text[place].isspace()]
+        if said and all(said):
+            kept.append(token)
+        elif any(said):
+            return None, True
+        elif not said and any(inside[position:end]):
+            kept.append(token)
+        position = end
+    return tuple(kept), False
