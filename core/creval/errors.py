@@ -133,7 +133,7 @@ class RunError(CrevalError):
 
 
 class ModelError(CrevalError):
-    """A model call failed. `http_status` is the HTTP status where there was one, `lost` what the tries took all the same."""
+    """A model call failed. `http_status` is the HTTP status where there was one, `lost` what its tries took."""
 
     def __init__(
         self, what: str, *, where: str | None = None, cure: str | None = None, http_status: int | None = None

@@ -51,15 +51,16 @@ def test_without_retries_the_faulty_samples_are_errored_and_count_in_no_metric(m
     with ChatServer(storm, answer=parrot) as server:
         task = make_task(docs=120, failed="zero")
         result = creval.run([task], MODEL, options(base_url=server.url, max_retries=0))
-    errored = sum(storm.counts.values())
+    empty = storm.counts["empty"]  # nothing said is the model's own, and counts 0
+    errored = sum(storm.counts.values()) - empty
     counts = result.results["tasks"][0]["counts"]
     assert 20 < errored < 60
-    assert (counts["errored"], counts["scored"]) == (errored, 120 - errored)
+    assert (counts["errored"], counts["unparsed"], counts["scored"]) == (errored, empty, 120 - errored - empty)
     scores = scores_of(result)
     right = [record["scores"]["exact_match"] for record in scores.values() if record["status"] == "scored"]
     metric = result.metrics("parrot")["right"]
-    assert metric["n"] == len(right) == 120 - errored
-    assert metric["value"] == pytest.approx(sum(right) / len(right))
+    assert metric["n"] == len(right) + empty == 120 - errored
+    assert metric["value"] == pytest.approx(sum(right) / metric["n"])
     assert all(record["reason"] and not record["scores"] for record in scores.values() if record["status"] == "errored")
     assert result.exit_status() == 1
     assert result.exit_status(allowed_error_share=0.6) == 0

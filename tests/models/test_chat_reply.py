@@ -137,7 +137,9 @@ def test_log_probabilities_that_are_no_finite_numbers_are_left_out(bad: Any) -> 
     reply = read(body(logprobs={"content": [{"token": "a", "logprob": -1}, {"token": "b", "logprob": bad}]}))
     assert (reply.text, reply.completions[0].logprobs, reply.flags) == ("hi", None, (LOGPROBS_DROPPED,))
     top = [{"token": "a", "logprob": -1}, {"token": "b", "logprob": bad}]
-    tokens = read(body(logprobs={"content": [{"token": "a", "logprob": -1, "top_logprobs": top}]})).completions[0].logprobs
+    tokens = (
+        read(body(logprobs={"content": [{"token": "a", "logprob": -1, "top_logprobs": top}]})).completions[0].logprobs
+    )
     assert tokens is not None
     assert tokens[0].top == (("a", -1.0),)
 

@@ -59,17 +59,23 @@ def test_vllm_needs_an_address_but_no_key() -> None:
     assert found("hosted_vllm", base_url="http://node7:8000/v1") == "http://node7:8000/v1"
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "x.localhost"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "x.localhost", "0.0.0.0", "[::]"])
 def test_this_machine_needs_no_key(host: str) -> None:
     assert found("openai", base_url=f"http://{host}:8000/v1")
     assert is_loopback(f"http://{host}:8000/v1")
 
 
 @pytest.mark.parametrize("host", ["example.com", "10.0.0.1", "localhost.example.com", "128.0.0.1"])
-def test_other_machines_do(host: str) -> None:
+def test_ones_own_server_elsewhere_needs_none_either(host: str) -> None:
     assert not is_loopback(f"http://{host}/v1")
+    for provider in ("openai", "chat"):
+        assert found(provider, base_url=f"http://{host}/v1")
+
+
+@pytest.mark.parametrize("address", ["https://api.openai.com/v1", "https://openrouter.ai/api/v1"])
+def test_the_address_of_a_hosted_provider_does(address: str) -> None:
     with pytest.raises(MissingPartError, match="export OPENAI_API_KEY="):
-        found("openai", base_url=f"http://{host}/v1")
+        found("chat", base_url=address)
 
 
 def test_a_named_variable_must_be_set_even_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
+import os
+import resource
 import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +32,10 @@ from support.chat_server import (
 )
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
-from creval.models.lanes.chat_lane import chat, ollama_chat, openai, openrouter
+from creval.models.lanes.chat_lane import chat, hosted_vllm, ollama_chat, openai, openrouter
+from creval.models.opening import open_model
 from creval.models.options import ProviderOptions
-from creval.types.messages import GenerateRequest, Message, Reply
+from creval.types.messages import GenerateRequest, Lost, Message, Reply, Usage
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 
@@ -41,6 +51,33 @@ def generate(make: Any, url: str, *requests: GenerateRequest, model: str = "m", 
             await provider.close()
 
     return asyncio.run(go())
+
+
+@pytest.fixture
+def own_certificate(tmp_path: Path) -> Callable[[], AbstractContextManager[str]]:
+    """A server with TLS and a certificate that nobody signed."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+
+    @contextmanager
+    def serve() -> Iterator[str]:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        with socket.create_server(("127.0.0.1", 0)) as plain:
+
+            def shake_hands() -> None:
+                connection, _ = plain.accept()
+                with connection, contextlib.suppress(OSError):
+                    context.wrap_socket(connection, server_side=True).close()
+
+            thread = threading.Thread(target=shake_hands, daemon=True)
+            thread.start()
+            yield f"https://127.0.0.1:{plain.getsockname()[1]}/v1"
+            thread.join(10)
+
+    return serve
 
 
 def test_sends_just_what_was_asked_and_reads_the_answer(ask) -> None:
@@ -283,3 +320,154 @@ def test_errors_of_the_lane_are_model_errors(ask) -> None:
     """So that each ends as one errored sample."""
     with ChatServer([HttpError(418, "teapot")]) as server, pytest.raises(ModelError):
         generate(openai, server.url, ask())
+
+
+def events(*parts: dict[str, Any] | str, kind: str = "text/event-stream") -> Raw:
+    """A stream of server-sent events."""
+    lines = [f"data: {part if isinstance(part, str) else json.dumps(part)}\r\n\r\n" for part in parts]
+    return Raw((": waiting\r\n\r\n" + "".join(lines)).encode(), kind)
+
+
+def delta(text: str, index: int = 0, **more: Any) -> dict[str, Any]:
+    return {"model": "m", "choices": [{"index": index, "delta": {"content": text}, "finish_reason": None, **more}]}
+
+
+USAGE = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+def test_a_stream_that_nobody_asked_for_is_read(ask, kind: str) -> None:
+    thought = {"choices": [{"index": 0, "delta": {"role": "assistant", "reasoning_content": "hm"}}]}
+    logprobs = {"content": [{"token": "Hel", "logprob": -1.0}]}
+    stream = events(
+        thought, delta("Hel", logprobs=logprobs), delta("lo", finish_reason="stop"), USAGE, "[DONE]", kind=kind
+    )
+    with ChatServer([stream]) as server:
+        (reply,) = generate(openai, server.url, ask(logprobs=True))
+    (completion,) = reply.completions
+    assert (completion.text, completion.reasoning, completion.finish_reason) == ("Hello", "hm", "stop")
+    assert completion.logprobs is not None
+    assert [token.token for token in completion.logprobs] == ["Hel"]
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.model) == (3, 2, "m")
+
+
+def test_several_answers_in_one_stream(ask) -> None:
+    stream = events(delta("b", 1), delta("a"), delta("!", 1, finish_reason="stop"), delta("", finish_reason="length"))
+    with ChatServer([stream]) as server:
+        (reply,) = generate(openai, server.url, ask(n=2))
+    assert [(c.text, c.finish_reason) for c in reply.completions] == [("a", "length"), ("b!", "stop")]
+
+
+@pytest.mark.parametrize(
+    ("stream", "words"),
+    [
+        (events(delta("half"), {"error": {"message": "upstream died", "code": 502}}), "upstream died"),
+        (events(delta("half"), "{not json"), "no JSON"),
+        (events("[DONE]"), "no choices"),
+        (events("7"), "no JSON"),
+    ],
+)
+def test_a_stream_that_breaks_off_is_a_fault_that_may_pass(ask, stream: Raw, words: str) -> None:
+    with ChatServer([stream]) as server, pytest.raises(RetryableModelError, match=words):
+        generate(openai, server.url, ask())
+
+
+def test_a_stream_without_an_end_has_no_finish_reason(ask) -> None:
+    with ChatServer([events(delta("half"))]) as server:
+        (reply,) = generate(openai, server.url, ask())
+    assert reply.completions[0].finish_reason == "unknown"  # which the model takes as broken off
+
+
+@pytest.mark.parametrize("options_known", [True, False])
+def test_a_server_that_answers_only_as_a_stream_is_asked_for_one(ask, fast, registry, options_known: bool) -> None:
+    def only_streams(request: Any) -> Any:
+        if not request.body.get("stream"):
+            return HttpError(
+                400, {"message": "This model only support stream mode, please enable the stream parameter"}
+            )
+        if "stream_options" in request.body and not options_known:
+            return HttpError(400, {"message": "Unrecognized request argument supplied: stream_options"})
+        return events(delta("fine", finish_reason="stop"), "[DONE]")
+
+    async def go(url: str) -> list[str]:
+        model = open_model("openai/m", registry, dataclasses.replace(fast, base_url=url))
+        texts = [(await model.generate(ask(str(i)))).text for i in range(2)]
+        await model.close()
+        return texts
+
+    with ChatServer(only_streams) as server:
+        assert asyncio.run(go(server.url)) == ["fine", "fine"]
+    assert len(server.requests) == (3 if options_known else 4)
+    assert server.requests[-1].body["stream"] is True
+
+
+def test_two_choices_for_one_question_are_one_answer(ask) -> None:
+    with ChatServer([Answer("first", choices=2)]) as server:
+        (reply,) = generate(openai, server.url, ask())
+    assert [c.text for c in reply.completions] == ["first"]
+
+
+def test_an_error_in_any_choice_is_tried_again_and_tells_what_it_took(ask) -> None:
+    choices = [
+        {"index": 0, "message": {"content": "fine"}, "finish_reason": "stop"},
+        {"index": 1, "message": {"content": "ha"}, "error": {"message": "worker died", "code": 502}},
+    ]
+    body = {"choices": choices, "usage": {"prompt_tokens": 5, "completion_tokens": 9, "cost": 0.25}}
+    with ChatServer([Raw(json.dumps(body).encode())]) as server, pytest.raises(RetryableModelError) as failed:
+        generate(openai, server.url, ask(n=2))
+    assert failed.value.lost == Lost(1, Usage(5, 9), 0.25)
+
+
+def test_a_content_flag_within_a_reply_is_a_refusal_whatever_its_code(ask) -> None:
+    error = {"message": "Provider returned error", "code": 502, "metadata": {"raw": "blocked: content_filter"}}
+    with ChatServer([Raw(json.dumps({"error": error}).encode())]) as server:
+        (reply,) = generate(openrouter, server.url, ask())
+    assert reply.completions[0].finish_reason == "content_filter"
+
+
+def test_vllm_goes_on_with_the_assistants_message(ask) -> None:
+    begun = dataclasses.replace(ask(), messages=(Message("user", "Count."), Message("assistant", "one, two,")))
+    with ChatServer() as server:
+        generate(hosted_vllm, server.url, begun, ask())
+        generate(openai, server.url, begun)
+    assert server.requests[0].body["continue_final_message"] is True
+    assert server.requests[0].body["add_generation_prompt"] is False
+    assert all("continue_final_message" not in request.body for request in server.requests[1:])
+    assert hosted_vllm("m", ProviderOptions(base_url="http://127.0.0.1/v1")).traits.continues
+
+
+def test_a_certificate_of_ones_own_names_the_variable_that_trusts_it(ask, own_certificate) -> None:
+    """A server with TLS whose certificate nobody signed; with SSL_CERT_FILE it is trusted (in a process of its own)."""
+    with own_certificate() as url, pytest.raises(FatalModelError, match="export SSL_CERT_FILE="):
+        generate(openai, url, ask())
+
+
+def test_a_handshake_that_never_ends_counts_in_the_time_to_connect(ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server takes the connection and says nothing: TLS never comes about."""
+    monkeypatch.setattr("creval.models.lanes.chat_lane._CONNECT_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
+        with pytest.raises(RetryableModelError, match=r"no connection within 0\.3 s"):
+            generate(openai, url, ask(), timeout=60.0)
+
+
+def test_too_many_open_files_are_said_in_words(ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ChatServer() as server:
+        generate(openai, server.url, ask())  # imports what a call needs
+        opened = [os.open("/dev/null", os.O_RDONLY)]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (opened[0] + 12, hard))
+        try:
+            with pytest.raises(RetryableModelError, match=r"too many files are open\n.*ulimit -n"):
+                asyncio.run(many_at_once(server.url, ask))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            os.close(opened[0])
+
+
+async def many_at_once(url: str, ask: Any) -> None:
+    provider = openai("m", ProviderOptions(base_url=url))
+    try:
+        await asyncio.gather(*(provider.generate(ask(str(i))) for i in range(40)))
+    finally:
+        await provider.close()

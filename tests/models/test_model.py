@@ -132,7 +132,7 @@ def test_an_answer_that_broke_off_is_asked_again_and_paid_for(ask, finish: str) 
 
 def test_a_call_that_fails_for_good_tells_what_its_tries_took(ask) -> None:
     provider = Scripted(*[Reply((Completion("half", "error"),), Usage(10, 5), cost=0.25) for _ in range(9)])
-    with pytest.raises(RetryableModelError, match="broke off .*given up after 5 tries") as failed:
+    with pytest.raises(RetryableModelError, match=r"broke off .*given up after 5 tries") as failed:
         run_virtual(model_of(provider).generate(ask()))
     assert failed.value.lost == Lost(5, Usage(50, 25), 1.25)
 

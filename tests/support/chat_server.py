@@ -148,6 +148,8 @@ class Storm:
         if draw / 2**64 >= self.rate:
             return None
         kind = self.kinds[draw % len(self.kinds)]
+        if kind == "empty" and request.seen:  # a second empty answer would be the model's own
+            kind = "reset"
         self.counts[kind] += 1
         return FAULTS[kind]()
 
@@ -174,6 +176,7 @@ class ChatServer:
         latency: float = 0.0,
         port: int = 0,
         keep: bool = True,
+        prefix: str = "",
     ) -> None:
         self._script: Iterable[Reply] | None = None if callable(script) else iter(script)
         self._function = script if callable(script) else None
@@ -181,6 +184,7 @@ class ChatServer:
         self._latency = latency
         self._port = port
         self._keep = keep
+        self._prefix = prefix
         self.requests: list[Received] = []
         self.counts: Counter[str] = Counter()
         self.in_flight = self.most_in_flight = 0
@@ -194,7 +198,7 @@ class ChatServer:
     @property
     def url(self) -> str:
         """The base URL, /v1 included."""
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http://127.0.0.1:{self._port}{self._prefix}/v1"
 
     def __enter__(self) -> ChatServer:
         self._thread.start()
@@ -218,7 +222,7 @@ class ChatServer:
     async def _serve(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_post("/v1/chat/completions", self._handle)
+        app.router.add_post(f"{self._prefix}/v1/chat/completions", self._handle)
         app.router.add_get("/stats", self._stats)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await runner.setup()

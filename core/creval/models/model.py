@@ -177,6 +177,7 @@ class Model:
     async def _tries(self, request: GenerateRequest) -> Reply:
         attempt = 1
         lost: Lost | None = None
+        emptied = False
         while True:
             try:
                 reply = await self._try(request)
@@ -187,13 +188,14 @@ class Model:
                     raise
                 self._check_budget(request, error)
             else:
-                if attempt > 1 or not (self.traits.remote and _is_empty(reply)):
+                if emptied or not (self.traits.remote and _is_empty(reply)):
                     return replace(reply, attempts=attempt, lost=lost) if attempt > 1 else reply
+                emptied = True
                 empty = RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
                 wait = self._parts.retries.wait(attempt, empty)
                 if wait is None:
-                    return reply
-                lost = Lost(1, reply.usage, reply.cost)
+                    return replace(reply, attempts=attempt, lost=lost)
+                lost = _sum(lost, Lost(1, reply.usage, reply.cost))
                 self._check_budget(request, empty)
             if wait > 0:
                 await self._parts.clock.sleep(wait)
@@ -243,9 +245,9 @@ class Model:
         broken = next((c.finish_reason for c in reply.completions if c.finish_reason in _BROKEN), None)
         if broken is not None:
             said = "without a finish reason" if broken == "unknown" else f"with the finish reason {broken!r}"
-            error = RetryableModelError(f"the answer broke off {said}", where=self.spec)
-            error.lost = Lost(1, reply.usage, reply.cost)
-            raise error
+            fault = RetryableModelError(f"the answer broke off {said}", where=self.spec)
+            fault.lost = Lost(1, reply.usage, reply.cost)
+            raise fault
         return self._masked(reply) if self._mask else reply
 
     def _pay(self, reply: Reply) -> None:
@@ -306,9 +308,7 @@ def _hidden(completion: Completion, mask: Mask) -> Completion:
 
 def _again(error: FatalModelError) -> FatalModelError:
     """The error that closed the model, for a further call."""
-    return FatalModelError(
-        error.what, where=error.where, cure=error.cure, http_status=error.http_status, closed=True
-    )
+    return FatalModelError(error.what, where=error.where, cure=error.cure, http_status=error.http_status, closed=True)
 
 
 def _sum(one: Lost | None, other: Lost | None) -> Lost | None:

@@ -1,7 +1,7 @@
 """Keys are read from the environment, and never come out again.
 
-Taken out are strings that come from servers, errors and addresses; what a task's data, conditions and ids say is nobody's
-secret, whatever the environment holds.
+They are taken out of what comes from servers, of errors and of addresses; what a task's data, conditions and ids say
+is nobody's secret, whatever the environment holds.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def likely_secrets(environ: Mapping[str, str] | None = None) -> list[str]:
 class Mask:
     """Takes secrets out of what a server answers, in every form that they may have there.
 
-    As they are, percent-encoded, escaped for JSON, in base64 (also within something longer), in hex, and with white space
-    between the characters. Secrets of fewer than eight characters stay: `EMPTY` is a word that a model may say.
+    As they are, percent-encoded, escaped for JSON, in base64 (also within something longer), in hex, and with white
+    space between the characters. Secrets of fewer than eight characters stay: `EMPTY` is a word that a model may say.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:

@@ -17,7 +17,17 @@ from creval.types.messages import Completion, TokenLogprob
 
 __all__ = ["tags_in", "tags_in_parameters", "without_thinking"]
 
-_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking", "seed:think")
+_NAMES = (
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "antthinking",
+    "seed:think",
+)
 _PAIRS = {
     "[think]": (r"\[THINK\]", r"\[/THINK\]"),
     "◁think▷": ("◁think▷", "◁/think▷"),
@@ -32,12 +42,15 @@ _PAIRS = {
 }
 _FAMILIES = [*_NAMES, *_PAIRS]
 
+
 @functools.cache
 def _pattern() -> re.Pattern[str]:
     """One pattern for all marks: `name` (with `slash`, where it closes), else `o<n>` opens and `c<n>` closes pair n."""
     names = "|".join(sorted(_NAMES, key=len, reverse=True))
     parts = [rf"<(?P<slash>/)?(?P<name>{names})(?:\s[^<>]{{0,200}})?>", r"(?P<end><\|end\|>)(?!<\|start\|>assistant)"]
-    parts += [f"(?P<o{number}>{opens})|(?P<c{number}>{closes})" for number, (opens, closes) in enumerate(_PAIRS.values())]
+    parts += [
+        f"(?P<o{number}>{opens})|(?P<c{number}>{closes})" for number, (opens, closes) in enumerate(_PAIRS.values())
+    ]
     return re.compile("|".join(parts), re.IGNORECASE)
 
 
@@ -70,7 +83,7 @@ class _Split:
 
 def tags_in(texts: Iterable[str]) -> frozenset[str]:
     """Return the thinking tags that these texts (prompts) name: they are the task's own."""
-    found = set()
+    found: set[str] = set()
     for text in texts:
         found.update(_FAMILIES[mark.family] for mark in _marks(text) if mark.family >= 0)
     return frozenset(found)
@@ -234,8 +247,8 @@ def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if not kept:
             said = said.lstrip()
         if said:
-            start = text.index(said, start)
-            kept.append((start, start + len(said)))
+            first = text.index(said, start)
+            kept.append((first, first + len(said)))
     return kept
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from creval.errors import RunError
-from creval.runs.secrets import Secrets
 
 __all__ = [
     "Appender",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from creval.types.components import Session
 
@@ -20,7 +21,7 @@ class Chat:
 
     async def run(self, session: Session) -> None:
         """Send the prompt and keep every completion."""
-        asked = {} if self.n is None else {"n": self.n}
+        asked: dict[str, Any] = {} if self.n is None else {"n": self.n}
         reply = await session.ask(session.prompt(), **asked)
         for completion in reply.completions:
             session.answer(completion.text)

@@ -12,9 +12,9 @@ from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan, Work
 from creval.errors import BudgetError, CrevalError, FatalModelError
+from creval.models.secrets import redact
 from creval.runs.codec import sample_data
 from creval.runs.folder import DoneKeys, RunFolder
-from creval.models.secrets import redact
 from creval.runs.jsonl import Appender, UnstorableError
 from creval.types.sample import Sample, Status
 
@@ -124,8 +124,7 @@ async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, obs
     names = [job.plan.task.name for job in jobs]
     done = [folder.prepare_samples(name) for name in names]
     tasks = [
-        _Progress(job, keys, Appender(folder.samples(name)))
-        for job, keys, name in zip(jobs, done, names, strict=True)
+        _Progress(job, keys, Appender(folder.samples(name))) for job, keys, name in zip(jobs, done, names, strict=True)
     ]
     generation = _Generation(tasks, observer)
     total, ready = sum(job.plan.total for job in jobs), sum(len(keys) for keys in done)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ChatLane", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter"]
 
 _CONNECT_SECONDS = 30.0
-_STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required|true)\b"
+_STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required)\b"
 """What a server says that answers only as a stream."""
 _STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
@@ -193,8 +193,8 @@ def _error_within(body: Any) -> Any:
         return body["error"]
     choices = body.get("choices")
     for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, dict) and choice.get("error"):
-            return choice["error"]
+        if isinstance(choice, dict) and (choice.get("error") or choice.get("finish_reason") == "error"):
+            return choice.get("error") or {"message": "the answer broke off with an error"}
     return None
 
 

@@ -33,9 +33,7 @@ class Malformed(ValueError):
     """The body is JSON but no chat completion. The message says what is wrong with it."""
 
 
-def read_reply(
-    body: Any, latency: float, cost: float | None = None, request: GenerateRequest | None = None
-) -> Reply:
+def read_reply(body: Any, latency: float, cost: float | None = None, request: GenerateRequest | None = None) -> Reply:
     """Read a parsed body, the answer to `request`. `cost` holds where the body reports none. Raises Malformed.
 
     Log-probabilities that are no finite numbers, and those that were not asked for, are left out.

@@ -20,9 +20,7 @@ _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _OWN = frozenset({"model", "messages", "n", "stream"})
 
 
-def request_body(
-    model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None
-) -> bytes:
+def request_body(model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
     """Return the JSON body of one call. Settings that are None are left out, so that any can be taken away.
 
     `also` are members that the server wants of every request.

@@ -28,9 +28,9 @@ _OUT_OF_MONEY = (
     "arrearage",
     "account_overdue",
 )
-_SPENDING_LIMIT = r"(?i)(spend|spending|usage|credit|budget|key|monthly|weekly|daily) +limit|limit +exceeded|out of credit"
+_SPENDING_LIMIT = r"(?i)(spend|spending|usage|credit|budget|key|monthly|weekly|daily) +limit|limit +exceeded"
 _AFFORDABLE = r"(?i)can only afford (\d+)|(?:fewer|lower|reduce|decrease)[^.]{0,40}max_(?:completion_)?tokens"
-_CONTEXT = r"(?i)context[ _](?:length|window|size)|maximum (?:input|sequence|model) length|context_length|too (?:large|long)"
+_CONTEXT = r"(?i)context[ _](?:length|window|size)|maximum (?:input|sequence|model) length|too (?:large|long)"
 _LIMIT = r"(?i)max_(?:completion_|new_|output_)?tokens|completion tokens|in the (?:completion|output)|of output"
 _CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|size|limit)[^.\d]{0,20}?(\d{2,9})"
 _DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
@@ -209,7 +209,7 @@ def _verdict(failure: Failure, caller: Caller) -> _Verdict:
         return _Verdict(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
     if status in (301, 302, 307, 308, 404, 405, 410):
         cure = f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1."
-        return _Verdict(cure, closed=True)
+        return _Verdict(cure, every_call=True)
     if status == 413 or re.search(_CONTEXT, words):
         return _too_long(failure)
     return _Verdict("The request will not do as it is; see what the server said.")
@@ -220,11 +220,14 @@ def _too_long(failure: Failure) -> _Verdict:
     if not re.search(_LIMIT, failure.message):
         return _Verdict("The question is too long for this model; use one with a longer context.")
     size = re.search(_CONTEXT_SIZE, failure.message)
-    asked = re.search(r"(?i)(?:max_(?:completion_)?tokens[^.\d]{0,40}?(?:large|:|=| is| of) *:? *(\d+)"
-                      r"|(\d+) (?:tokens )?(?:in|of|for) (?:the )?(?:completion|output))", failure.message)
+    asked = re.search(
+        r"(?i)(?:max_(?:completion_)?tokens[^.\d]{0,40}?(?:large|:|=| is| of) *:? *(\d+)"
+        r"|(\d+) (?:tokens )?(?:in|of|for) (?:the )?(?:completion|output))",
+        failure.message,
+    )
     limit = failure.limit or (int(next(filter(None, asked.groups()))) if asked else None)
     every_call = limit is not None and size is not None and limit >= int(size[1])
     every_call = every_call or (size is None and "context" not in failure.message.lower())
     named = f" of {limit}" if limit else ""
-    cure = f"The limit{named} leaves the question no room in the model's context: lower it (--generation max_tokens=...)."
+    cure = f"The limit{named} leaves the question no room in the context: lower it (--generation max_tokens=...)."
     return _Verdict(cure, every_call)
