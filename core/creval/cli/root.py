@@ -15,7 +15,7 @@ __all__ = ["cli"]
 COMMANDS = {
     "ls": LazyCommand("creval.cli.commands.ls:ls", "List tasks and suites."),
     "show": LazyCommand(
-        "creval.cli.commands.show:show", "Show one task; --resolved prints its whole YAML with origins."
+        "creval.cli.commands.show:show", "Show one task or family; --resolved prints its whole YAML with origins."
     ),
     "validate": LazyCommand("creval.cli.commands.validate:validate", "Find every problem of task and suite files."),
     "plugins": LazyCommand(
@@ -36,7 +36,13 @@ Plugins add commands of their own, e.g. creval embedded --help and creval associ
 Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopped by the budget, 130 interrupted."""
 
 _RUN_OPTIONS = (
-    click.option("--tasks", "-t", multiple=True, metavar="A,B", help="Tasks, suites or YAML files."),
+    click.option(
+        "--tasks",
+        "-t",
+        multiple=True,
+        metavar="A,B",
+        help="Tasks, suites, YAML files, or patterns of tasks ('drat_*').",
+    ),
     click.option("--model", "-m", multiple=True, metavar="M", help="The model, as provider/name; one a run."),
     click.option(
         "--role", multiple=True, metavar="ROLE=M", help="Who plays another role, e.g. judge=openai/gpt-5-mini."

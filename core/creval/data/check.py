@@ -11,10 +11,11 @@ from creval.data.dataset import Dataset
 from creval.data.mirror import REMOTE_KEY
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, UsageError
+from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
-from creval.tasks.check import check, files_of
+from creval.tasks.check import check, places_of
+from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
 from creval.tasks.templates.rendering import undefined_fields
@@ -33,8 +34,8 @@ def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOpti
     problems = list(check(targets, plugins))
     faulty = {problem.file for problem in problems}
     index = TaskIndex(plugins)
-    files = [file for target in targets for file in _files(target, index) if file not in faulty]
-    for task in {task.hash: task for task in _tasks(files, index)}.values():
+    places = [place for target in targets for place in _places(target, index) if place.file not in faulty]
+    for task in {task.hash: task for task in _tasks(places, index)}.values():
         problems.extend(check_components(task, plugins.registry))
         remote = plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY)
         if not (options.offline and remote):
@@ -42,17 +43,17 @@ def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOpti
     return list(dict.fromkeys(problems))
 
 
-def _files(target: str | Path, index: TaskIndex) -> Sequence[Path]:
+def _places(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
     try:
-        return files_of(target, index)
-    except UsageError:
+        return places_of(target, index)
+    except (UsageError, TaskError):
         return ()  # `check` has reported it
 
 
-def _tasks(files: Sequence[Path], index: TaskIndex) -> Iterator[Task]:
-    for file in files:
+def _tasks(places: Sequence[TaskFile], index: TaskIndex) -> Iterator[Task]:
+    for place in places:
         try:
-            yield from index.expand([file])
+            yield from index.expand([place])
         except CrevalError:
             continue  # `check` has reported it
 

@@ -120,7 +120,8 @@ def plugin_data(plugins: Plugins) -> list[dict[str, str]]:
 def start_manifest(
     requested: Sequence[str], roles: Mapping[str, str], options: RunOptions, plugins: Plugins, plans: Sequence[TaskPlan]
 ) -> dict[str, Any]:
-    """Return the manifest of a run that begins. `requested` are the tasks as the user named them."""
+    """Return the manifest of a run that begins. `requested` are the tasks as the user named them (for a
+    pattern those that it matched)."""
     defaults = options_data(RunOptions())
     settings = options_data(options)
     return {

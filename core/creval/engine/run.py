@@ -20,6 +20,7 @@ from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
+from creval.tasks.index import TaskIndex
 from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
@@ -46,7 +47,8 @@ def run_new(
     watcher = Guarded(observer or Quiet())
     watcher.on_phase("open", None, 0, 0)
     plugins = load_plugins()
-    plans = open_plans([str(task) for task in tasks], options, plugins)
+    requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
+    plans = open_plans(requested, options, plugins)
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins, desk=desk)
     setup.open_parts()
@@ -57,7 +59,7 @@ def run_new(
     with RunLock(folder.path):
         folder.check_new()  # another process may have begun and ended here since
         try:
-            manifest = start_manifest([str(task) for task in tasks], roles, options, plugins, plans)
+            manifest = start_manifest(requested, roles, options, plugins, plans)
             return RunSteps(folder, manifest, setup, plans, watcher).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from creval.errors import CrevalError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
-from creval.tasks.files import is_path
+from creval.tasks.files import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.index import TaskIndex, yaml_files
 from creval.tasks.loading import load_task
 from creval.tasks.suites import check_suite
-from creval.tasks.yaml.headers import Head, read_head
+from creval.tasks.yaml.headers import Head, read_heads
 
-__all__ = ["check", "check_file", "files_of"]
+__all__ = ["check", "check_file", "places_of"]
 
 
 def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
     """Check files, folders (their task files and those in `suites/`), and tasks by name.
 
-    Checked is all that stands in the YAML and whether the data files exist; what is in the data is checked by
-    `creval.data.check`. Returns every problem once, by file and line.
+    A file is always checked whole, with all its variants. Checked is all that stands in the YAML and whether the data
+    files exist; what is in the data is checked by `creval.data.check`. Returns every problem once, by file and line.
     """
     problems: list[Problem] = []
     files: list[Path] = []
     index = TaskIndex(plugins)
     for target in targets:
         try:
-            files.extend(files_of(target, index))
+            files.extend(place.file for place in places_of(target, index))
         except UsageError as error:
             problems.append(Problem(error.what, cure=error.cure))
+        except TaskError as error:
+            problems.extend(error.problems)
     # Checked files see each other as includes and members of suites, as they will once they are installed.
     known = {file.resolve() for _, folder in plugins.task_folders for file in yaml_files(folder)}
     index = TaskIndex(plugins, [file for file in dict.fromkeys(files) if file.resolve() not in known])
@@ -39,44 +42,83 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
     return sorted(dict.fromkeys(problems), key=lambda p: (str(p.file or ""), p.line or 0, p.column or 0))
 
 
-def files_of(target: str | Path, index: TaskIndex) -> Sequence[Path]:
-    """Return the files that a target of `check` stands for. Raises UsageError where there are none."""
+def places_of(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
+    """Return where the tasks and suites that a target of `check` means stand: one by name, all those of a file.
+
+    Raises UsageError where there are none, TaskError where a pattern's file cannot be read.
+    """
     path = Path(target).expanduser()
     if path.is_dir():
         files = list(yaml_files(path))
         if not files:
             raise UsageError(f"the folder {str(target)!r} holds no task files", cure="Task files end in .yaml.")
-        return files
-    if isinstance(target, Path) or is_path(target):
-        return [path]
-    return [index.find_file(target)]
+        return [place for file in files for place in _tasks_of(file)]
+    if isinstance(target, Path):
+        return _tasks_of(path)
+    family = [] if is_path(target) or is_pattern(target) else index.family(target)
+    if family and not (family[0].head.family and family[0].head.family.whole):
+        return [entry.head.place for entry in family]
+    places = []
+    for name in index.choose([target]):
+        written = parse_path(str(name))
+        if not is_path(str(name)):
+            places.append(index.find_file(str(name)))
+        elif written.variant is not None:
+            places.append(written)
+        else:
+            places.extend(_tasks_of(written.file))
+    return places
+
+
+def _tasks_of(file: Path) -> Sequence[TaskFile]:
+    heads = read_heads(file)
+    return [TaskFile(file)] if isinstance(heads, Problem) else [head.place for head in heads]
 
 
 def check_file(file: Path, index: TaskIndex, plugins: Plugins) -> Sequence[Problem]:
     """Return everything that is wrong with one task or suite file."""
-    head = read_head(file)
+    heads = read_heads(file)
+    if not isinstance(heads, Problem) and heads[0].kind == "suite":
+        return _faults(heads[0], index, plugins)
+    places = [TaskFile(file)] if isinstance(heads, Problem) else [head.place for head in heads]
+    return _each_once([_faults(place, index, plugins) for place in places])
+
+
+def _faults(asked: TaskFile | Head, index: TaskIndex, plugins: Plugins) -> Sequence[Problem]:
     try:
-        if isinstance(head, Head) and head.kind == "suite":
-            return check_suite(head, index, plugins.registry)
-        load_task(file, index, plugins.registry, find_files=True)
+        if isinstance(asked, Head):
+            return check_suite(asked, index, plugins.registry)
+        load_task(asked, index, plugins.registry, find_files=True)
     except TaskError as error:
         return error.problems
     except CrevalError as error:
-        return [Problem(error.what, file, cure=error.cure)]
+        return [Problem(error.what, asked.file, cure=error.cure)]
     return ()
+
+
+def _each_once(found: Sequence[Sequence[Problem]]) -> list[Problem]:
+    """Return the problems of a file's tasks; what is wrong with all of them alike (a missing key) is said once."""
+    tasks = Counter(key for problems in found for key in {(p.message, p.path) for p in problems})
+    told: dict[tuple[str, str], Problem] = {}
+    every: list[Problem] = []
+    for problem in (problem for problems in found for problem in problems):
+        key = (problem.message, problem.path)
+        if tasks[key] < len(found) or len(found) == 1:
+            every.append(problem)
+        else:
+            told.setdefault(key, problem)
+    return [*told.values(), *every]
 
 
 def _same_names(files: Sequence[Path], index: TaskIndex) -> list[Problem]:
     """Return a problem for every checked file whose task has the name of another one of the same plugin."""
-    owners: dict[tuple[str, str], Path] = {}
+    owners: dict[tuple[str, str], TaskFile] = {}
     problems = []
     for file in dict.fromkeys(path.resolve() for path in files):
-        head = read_head(file)
-        if isinstance(head, Problem):
-            continue
-        key = (index.owner(file).plugin, head.name)
-        first = owners.setdefault(key, file)
-        if first != file:
-            message = f"two tasks are called {head.name!r}: {first} and {file}"
-            problems.append(Problem(message, file, cure="Rename one of them."))
+        heads = read_heads(file)
+        for head in () if isinstance(heads, Problem) else heads:
+            first = owners.setdefault((index.owner(file).plugin, head.name), head.place)
+            if first != head.place:
+                message = f"two tasks are called {head.name!r}: {first} and {head.place}"
+                problems.append(Problem(message, file, cure="Rename one of them."))
     return problems

@@ -1,14 +1,29 @@
-"""Names and paths: telling them apart, and where a data file named in YAML is looked for."""
+"""Names and paths: telling them apart, which task of a file is meant, and where a named data file is looked for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FILE_KEY", "find_data_file", "is_path", "search_folders"]
+__all__ = ["FILE_KEY", "TaskFile", "find_data_file", "is_path", "is_pattern", "parse_path", "search_folders"]
 
 FILE_KEY = "x-file"
 """In a parameter schema of a dataset source: the parameter names a file."""
+
+_WITH_VARIANT = re.compile(r"(.+\.ya?ml):([^:/\\]+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """Where a task stands: its file and, for a variant of a family, which one (None: the file itself)."""
+
+    file: Path
+    variant: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.file) if self.variant is None else f"{self.file}:{self.variant}"
 
 
 def search_folders(base: Path, package: Path | None) -> Sequence[Path]:
@@ -24,7 +39,20 @@ def find_data_file(name: str, folders: Sequence[Path]) -> Path | None:
 def is_path(text: str) -> bool:
     """Whether a text names a file, not a task: it ends in .yaml or .yml, or starts with ./ ../ / ~ or a drive.
 
-    Only the look of the text counts, not what exists: a folder called like a task changes nothing.
+    Behind the file a variant may stand: `./drat.yaml:k2`. Only the look of the text counts, not what exists: a folder
+    called like a task changes nothing.
     """
+    text = parse_path(text).file.as_posix() if _WITH_VARIANT.fullmatch(text) else text
     starts = ("./", "../", "/", "~", ".\\", "..\\")
     return text.endswith((".yaml", ".yml")) or text.startswith(starts) or text[1:3] == ":\\"
+
+
+def parse_path(text: str) -> TaskFile:
+    """Return the file and the variant that a path names: `drat.yaml`, `./drat.yaml:k2`."""
+    match = _WITH_VARIANT.fullmatch(text)
+    return TaskFile(Path(match[1]).expanduser(), match[2]) if match else TaskFile(Path(text).expanduser())
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text chooses by pattern: it holds `*`, `?` or `[`, which no name does."""
+    return any(mark in text for mark in "*?[")

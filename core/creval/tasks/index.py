@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError
+from creval.names import nearest
 from creval.plugins.loader import LOCAL, Plugins
-from creval.tasks.files import is_path
+from creval.tasks.files import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.owner import Owner
-from creval.tasks.yaml.headers import Head, TaskHeader, read_head, read_header
+from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads
 
 if TYPE_CHECKING:
     from creval.tasks.model import Task
+    from creval.tasks.yaml.reader import Document
 
-__all__ = ["TaskIndex", "yaml_files"]
+__all__ = ["Entry", "TaskIndex", "yaml_files"]
+
+Named = str | Path | TaskFile
+"""A task as it is asked for: by name, by path, or by where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A task or suite file and the plugin that it belongs to."""
+    """A task or suite and the plugin that it belongs to."""
 
     plugin: str
     head: Head
@@ -32,11 +38,16 @@ class Entry:
 
 
 def yaml_files(folder: Path) -> Iterator[Path]:
-    """Yield the task and suite files of a folder and of `suites/` in it; names that start with _ are only included."""
+    """Yield the task and suite files of a folder and of `suites/` in it.
+
+    Files whose names start with _ are only included, unless they declare variants: these are tasks.
+    """
     for place in (folder, folder / "suites"):
         if place.is_dir():
             for file in sorted(place.iterdir()):
-                if file.suffix in (".yaml", ".yml") and not file.name.startswith(("_", ".")) and file.is_file():
+                if file.suffix not in (".yaml", ".yml") or file.name.startswith(".") or not file.is_file():
+                    continue
+                if not file.name.startswith("_") or holds_variants(file):
                     yield file
 
 
@@ -47,12 +58,14 @@ class TaskIndex:
         self._plugins = plugins
         self._extra = tuple(Path(path) for path in extra)
         self._found: tuple[list[Entry], list[Problem]] | None = None
+        self._documents: dict[Path, Document] = {}
 
     # --- lists ---------------------------------------------------------------------------------------
 
     def headers(self) -> Sequence[TaskHeader]:
         """Return the head of every task and suite, sorted by name; neither checked nor resolved."""
-        headers = [read_header(entry.head, entry.plugin, self.find_file) for entry in self._entries()]
+        included: dict[Path, Mapping[str, Any]] = {}
+        headers = [read_header(entry.head, entry.plugin, self, included) for entry in self._entries()]
         return sorted(headers, key=lambda header: (header.name, header.plugin))
 
     def problems(self) -> Sequence[Problem]:
@@ -66,11 +79,11 @@ class TaskIndex:
             entries: list[Entry] = []
             problems: list[Problem] = []
             for plugin, file in self._files():
-                head = read_head(file)
-                if isinstance(head, Problem):
-                    problems.append(head)
+                heads = read_heads(file)
+                if isinstance(heads, Problem):
+                    problems.append(heads)
                 else:
-                    entries.append(Entry(plugin, head))
+                    entries.extend(Entry(plugin, head) for head in heads)
             self._found = entries, problems
         return self._found[0]
 
@@ -84,9 +97,29 @@ class TaskIndex:
 
     # --- names ---------------------------------------------------------------------------------------
 
-    def find_file(self, name: str) -> Path:
-        """Return the file of the task or suite called `name` or `plugin/name`."""
-        return self.find(name).head.file
+    def find_file(self, name: str) -> TaskFile:
+        """Return where the task or suite called `name` or `plugin/name` stands."""
+        return self.find(name).head.place
+
+    def read(self, file: Path) -> Document:
+        """Return what a YAML file holds; the index reads each file once."""
+        if file not in self._documents:
+            from creval.tasks.yaml.reader import read_yaml
+
+            self._documents[file] = read_yaml(file)
+        return self._documents[file]
+
+    def family(self, name: str) -> Sequence[Entry]:
+        """Return the variants of the family called `name` or `plugin/name`; none where there is no such family."""
+        plugin, _, short = name.rpartition("/")
+        return [
+            entry
+            for entry in self._entries()
+            if entry.head.variant is not None
+            and entry.head.family is not None
+            and entry.head.family.name == short
+            and plugin in ("", entry.plugin)
+        ]
 
     def find(self, name: str) -> Entry:
         """Return the entry called `name` or `plugin/name`.
@@ -99,7 +132,7 @@ class TaskIndex:
         if not found:
             raise self._unknown(name)
         if len(found) > 1:
-            files = "\n".join(f"  {entry.qualified}: {entry.head.file}" for entry in found)
+            files = "\n".join(f"  {entry.qualified}: {entry.head.place}" for entry in found)
             kinds = len({entry.qualified for entry in found})
             cure = "Write the qualified name." if kinds == len(found) else "Rename one of them."
             raise UsageError(f"{len(found)} tasks are called {name!r}:\n{files}", cure=cure)
@@ -109,16 +142,73 @@ class TaskIndex:
         entries = self._entries()
         known = [entry.head.name for entry in entries] + [entry.qualified for entry in entries]
         hints = []
+        family = self.family(name)
+        if family:
+            listed = ", ".join(entry.head.name for entry in family[:3]) + (", ..." if len(family) > 3 else "")
+            hints.append(f"It is what these tasks share: {listed} (all of them: '{name}_*').")
         if self._plugins.failures:
             failed = ", ".join(failure.name for failure in self._plugins.failures)
             hints.append(f"These plugins could not be loaded: {failed} (see creval plugins).")
         broken = [problem.file.name for problem in self.problems() if problem.file is not None]
         if broken:
             hints.append(f"These files are no tasks: {', '.join(broken)}.")
-        hints.append(
-            f"A path starts with ./ or ends in .yaml. All tasks: creval ls{'' if entries else ' (there are none)'}"
-        )
+        listing = "creval ls --all" if entries else "creval ls (there are none)"
+        hints.append(f"A path starts with ./ or ends in .yaml. All tasks: {listing}")
         return UnknownNameError("task", name, known, hint=" ".join(hints))
+
+    def has(self, named: Named) -> bool:
+        """Whether there is a task or suite of this name; a path always counts as one."""
+        if not isinstance(named, str) or is_path(named):
+            return True
+        plugin, _, short = named.rpartition("/")
+        return any(entry.head.name == short and plugin in ("", entry.plugin) for entry in self._entries())
+
+    def members(self, named: Named) -> Sequence[TaskHeader]:
+        """Return the heads of the variants of a family, by its name or the path of its file; else none."""
+        if isinstance(named, str) and not is_path(named):
+            entries = self.family(named)
+        else:
+            place = named if isinstance(named, TaskFile) else parse_path(str(named))
+            heads = read_heads(place.file) if place.variant is None else []
+            heads = [] if isinstance(heads, Problem) else heads
+            entries = [Entry(self.owner(place.file).plugin, head) for head in heads if head.variant is not None]
+        included: dict[Path, Mapping[str, Any]] = {}
+        return [read_header(entry.head, entry.plugin, self, included) for entry in entries]
+
+    # --- patterns ------------------------------------------------------------------------------------
+
+    def choose(self, names_and_paths: Sequence[Named]) -> list[Named]:
+        """Return the names and paths with every pattern replaced by the qualified names of the tasks that it matches.
+
+        `kumo_easy_*` is matched against names, `kumo/*` against qualified ones, `./drat.yaml:*` against the variants of
+        a file. Patterns choose tasks, never suites. Raises UsageError for a pattern that matches none.
+        """
+        chosen: list[Named] = []
+        for name in names_and_paths:
+            if not isinstance(name, str):
+                chosen.append(name)
+            elif is_path(name):
+                place = parse_path(name)
+                several = place.variant is not None and is_pattern(place.variant)
+                chosen.extend(_matching_variants(place) if several else [name])
+            else:
+                chosen.extend(self._matching(name) if is_pattern(name) else [name])
+        return list(dict.fromkeys(chosen))
+
+    def _matching(self, pattern: str) -> list[str]:
+        matching = [e for e in self._entries() if fnmatchcase(e.qualified if "/" in pattern else e.head.name, pattern)]
+        tasks = sorted(entry.qualified for entry in matching if entry.head.kind == "task")
+        if tasks:
+            return tasks
+        if matching:
+            suites = ", ".join(sorted(entry.head.name for entry in matching))
+            raise UsageError(
+                f"no task matches {pattern!r}, only suites: {suites}", cure="Name a suite by its whole name."
+            )
+        tasks = [entry.head.name for entry in self._entries() if entry.head.kind == "task"]
+        raise _nothing(pattern, tasks, "All tasks: creval ls --all")
+
+    # --- files ---------------------------------------------------------------------------------------
 
     def owner(self, file: Path) -> Owner:
         """Return the plugin that a file belongs to."""
@@ -128,33 +218,33 @@ class TaskIndex:
                 return Owner.of(self._plugins.info(plugin))
         return Owner()
 
-    def entry(self, name_or_path: str | Path) -> Entry:
+    def entry(self, named: Named) -> Entry:
         """Return the entry of a name or a path (told apart by `creval.tasks.files.is_path`)."""
-        if isinstance(name_or_path, Path) or is_path(name_or_path):
-            file = Path(name_or_path).expanduser()
-            head = read_head(file)
-            if isinstance(head, Problem):
-                raise TaskError([head])
-            return Entry(self.owner(file).plugin, head)
-        return self.find(name_or_path)
+        if isinstance(named, str) and not is_path(named):
+            return self.find(named)
+        place = named if isinstance(named, TaskFile) else parse_path(str(named))
+        head = read_head(place.file, place.variant)
+        if isinstance(head, Problem):
+            raise TaskError([head])
+        return Entry(self.owner(place.file).plugin, head)
 
     # --- loading -------------------------------------------------------------------------------------
 
-    def load(self, name_or_path: str | Path) -> Task:
+    def load(self, named: Named) -> Task:
         """Load one task. Raises UnknownNameError, UsageError (ambiguous, or a suite), TaskError (every problem)."""
         from creval.tasks.loading import load_task
 
-        entry = self.entry(name_or_path)
+        entry = self.entry(named)
         if entry.head.kind == "suite":
             raise UsageError(
                 f"{entry.head.name!r} is a suite, not a task",
                 where=str(entry.head.file),
                 cure="Run it with --tasks, or name one of its tasks.",
             )
-        return load_task(entry.head.file, self, self._plugins.registry)
+        return load_task(entry.head.place, self, self._plugins.registry)
 
-    def expand(self, names_and_paths: Sequence[str | Path]) -> list[Task]:
-        """Load tasks and the tasks of suites, in order, each once, with distinct names.
+    def expand(self, names_and_paths: Sequence[Named]) -> list[Task]:
+        """Load tasks, those that patterns match, and the tasks of suites, in order, each once, with distinct names.
 
         The rule for names: a task keeps its name. With the label of a suite entry (`as: strict`) it is `name@strict`.
         Where one task comes in several versions, those with overrides are `name@` and the first eight digits of
@@ -163,4 +253,24 @@ class TaskIndex:
         """
         from creval.tasks.suites import expand
 
-        return expand([self.entry(name) for name in names_and_paths], self, self._plugins.registry)
+        return expand([self.entry(name) for name in self.choose(names_and_paths)], self, self._plugins.registry)
+
+
+def _matching_variants(place: TaskFile) -> list[str]:
+    """Return the paths of the variants of a file that a pattern matches."""
+    heads = read_heads(place.file)
+    if isinstance(heads, Problem):
+        raise TaskError([heads])
+    variants = [head.variant for head in heads if head.variant is not None]
+    matching = [name for name in variants if fnmatchcase(name, place.variant or "")]
+    if not matching:
+        raise _nothing(
+            f":{place.variant}", variants, f"Its variants: {', '.join(variants[:20]) or 'none'}.", place.file
+        )
+    return [str(TaskFile(place.file.absolute(), name)) for name in matching]
+
+
+def _nothing(pattern: str, known: Sequence[str], listing: str, where: Path | None = None) -> UsageError:
+    near = nearest(pattern.strip("*?[]:_"), known)
+    cure = f"Did you mean {' or '.join(repr(name) for name in near)}? {listing}" if near else listing
+    return UsageError(f"no task matches {pattern!r}", where=None if where is None else str(where), cure=cure)

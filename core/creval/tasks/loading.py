@@ -1,4 +1,4 @@
-"""Reads a task file with its includes and overrides and builds the task."""
+"""Reads a task with its includes and overrides and builds it."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from creval.errors import Problem, TaskError
 from creval.plugins.loader import LOCAL
 from creval.plugins.registry import Registry
 from creval.tasks.build import build_task
+from creval.tasks.files import TaskFile
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides, apply_overrides
 from creval.tasks.owner import Owner
-from creval.tasks.yaml.includes import included_files, read_merged
+from creval.tasks.yaml.includes import Library, included_files, read_merged
 
 __all__ = ["Lookup", "load_task"]
 
 
-class Lookup(Protocol):
-    """What loading needs of the index: files by name, and the plugin that a file belongs to."""
-
-    def find_file(self, name: str) -> Path: ...
+class Lookup(Library, Protocol):
+    """What loading needs of the index: files, by name or path, and the plugin that a file belongs to."""
 
     def owner(self, file: Path) -> Owner: ...
 
 
 def load_task(
-    file: Path, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides] = (), find_files: bool = False
+    place: TaskFile, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides] = (), find_files: bool = False
 ) -> Task:
-    """Load one task file; overrides are laid over it in order. Raises TaskError with every problem.
+    """Load one task; overrides are laid over it in order. Raises TaskError with every problem.
 
     With `find_files` a data file that does not exist is a problem too.
     """
-    document = read_merged(file, lookup.find_file)
+    document = read_merged(place, lookup)
     problems: list[Problem] = list(document.problems)
     root = document.root
     if root is None:
@@ -44,25 +43,26 @@ def load_task(
             root, faults = apply_overrides(root, given)
             problems.extend(faults)
     try:
-        task = build_task(root, file, lookup.owner(file), registry, find_files)
+        task = build_task(root, place.file, lookup.owner(place.file), registry, find_files)
     except TaskError as error:
         raise TaskError([*problems, *(p for p in error.problems if p not in problems)]) from None
     if problems:
         raise TaskError(problems)
-    return replace(task, base=_base(file, lookup, registry, overrides))
+    return replace(task, base=_base(place, lookup, registry, overrides))
 
 
-def _base(file: Path, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides]) -> Task | None:
+def _base(place: TaskFile, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides]) -> Task | None:
     """Return the task of a plugin that a task from elsewhere builds on, None for a plugin's own tasks and variants.
 
     A file that is only ever included (`_game.yaml`) and a template (`template: true`) are no tasks to compare with.
     """
-    own = lookup.owner(file).plugin
+    own = lookup.owner(place.file).plugin
     changed = any(lookup.owner(given.node.place.file).plugin != own for given in overrides)
-    files = [*([file] if changed and own != LOCAL else []), *included_files(file, lookup.find_file)]
-    for candidate in files:
-        owner = lookup.owner(candidate).plugin
-        if owner == LOCAL or candidate.name.startswith("_") or (owner == own and candidate != file):
+    places = [*([place] if changed and own != LOCAL else []), *included_files(place, lookup)]
+    for candidate in places:
+        owner = lookup.owner(candidate.file).plugin
+        shared = candidate.variant is None and candidate.file.name.startswith("_")
+        if owner == LOCAL or shared or (owner == own and candidate != place):
             continue
         base = load_task(candidate, lookup, registry)
         if not base.template:

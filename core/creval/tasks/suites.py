@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
-from creval.tasks.files import is_path
+from creval.tasks.files import TaskFile, is_path, parse_path
 from creval.tasks.loading import Lookup, load_task
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides
@@ -34,14 +34,14 @@ class _Entry(Protocol):
 class Index(Lookup, Protocol):
     """What expanding needs of the index."""
 
-    def entry(self, name_or_path: str | Path) -> Any: ...
+    def entry(self, named: str | Path | TaskFile) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A task to load: its file, the overrides from the innermost suite outwards, and its label."""
+    """A task to load: where it stands, the overrides from the innermost suite outwards, and its label."""
 
-    file: Path
+    place: TaskFile
     overrides: tuple[Overrides, ...] = ()
     label: str | None = None
 
@@ -50,10 +50,10 @@ def expand(entries: Sequence[_Entry], index: Index, registry: Registry) -> list[
     """See `TaskIndex.expand`."""
     expansion = _Expansion(index, registry)
     planned = [plan for entry in entries for plan in expansion.plan(entry.head, (), ())]
-    variants = expansion.load(planned)
+    versions = expansion.load(planned)
     if expansion.problems:
         raise TaskError(list(dict.fromkeys(expansion.problems)))
-    return _with_distinct_names(variants)
+    return _with_distinct_names(versions)
 
 
 def check_suite(head: Head, index: Index, registry: Registry) -> Sequence[Problem]:
@@ -64,7 +64,9 @@ def check_suite(head: Head, index: Index, registry: Registry) -> Sequence[Proble
 
 
 @dataclass(frozen=True, slots=True)
-class _Variant:
+class _Version:
+    """A loaded task as one place of the suites asks for it."""
+
     task: Task
     label: str | None
     overridden: bool
@@ -80,9 +82,9 @@ class _Expansion:
     def plan(self, head: Head, outer: tuple[Overrides, ...], chain: tuple[Path, ...]) -> Iterator[_Planned]:
         """Yield the tasks of a task file or suite file."""
         if head.kind == "task":
-            yield _Planned(head.file, outer)
+            yield _Planned(head.place, outer)
             return
-        document = read_merged(head.file, self._index.find_file)
+        document = read_merged(head.place, self._index)
         self.problems.extend(document.problems)
         root = document.root
         if root is None:
@@ -139,7 +141,10 @@ class _Expansion:
 
     def _head(self, name: Node, kind: str | None, path: KeyPath) -> Head | None:
         text = str(name.value)
-        target: str | Path = name.place.file.parent / Path(text).expanduser() if is_path(text) else text
+        target: str | TaskFile = text
+        if is_path(text):
+            written = parse_path(text)
+            target = TaskFile(name.place.file.parent / written.file, written.variant)
         try:
             head: Head = self._index.entry(target).head
         except TaskError as error:
@@ -153,40 +158,40 @@ class _Expansion:
             return None
         return head
 
-    def load(self, planned: Sequence[_Planned]) -> Sequence[_Variant]:
+    def load(self, planned: Sequence[_Planned]) -> Sequence[_Version]:
         """Load what is planned; problems are collected."""
-        variants: list[_Variant] = []
+        versions: list[_Version] = []
         seen: dict[tuple[Path, str | None, str], None] = {}
         for plan in planned:
             try:
-                task = load_task(plan.file, self._index, self._registry, plan.overrides)
+                task = load_task(plan.place, self._index, self._registry, plan.overrides)
             except TaskError as error:
                 self.problems.extend(error.problems)
                 continue
-            key = (plan.file.resolve(), plan.label, task.hash)
+            key = (plan.place.file.resolve(), plan.label, task.hash)
             if key not in seen:
                 seen[key] = None
-                variants.append(_Variant(task, plan.label, bool(plan.overrides)))
+                versions.append(_Version(task, plan.label, bool(plan.overrides)))
         for group in self._groups:
             self.problems.extend(group.unmatched())
-        return variants
+        return versions
 
 
-def _with_distinct_names(variants: Sequence[_Variant]) -> list[Task]:
+def _with_distinct_names(versions: Sequence[_Version]) -> list[Task]:
     plugins: dict[str, set[str]] = {}
     hashes: dict[tuple[str, str], set[str]] = {}
-    for variant in variants:
-        task = variant.task
+    for version in versions:
+        task = version.task
         plugins.setdefault(task.short_name, set()).add(task.plugin)
-        if variant.label is None:
+        if version.label is None:
             hashes.setdefault((task.plugin, task.short_name), set()).add(task.hash)
     named: dict[str, Task] = {}
-    for variant in variants:
-        task = variant.task
+    for version in versions:
+        task = version.task
         name = f"{task.plugin}.{task.short_name}" if len(plugins[task.short_name]) > 1 else task.short_name
-        if variant.label is not None:
-            name = f"{name}@{variant.label}"
-        elif variant.overridden and len(hashes[task.plugin, task.short_name]) > 1:
+        if version.label is not None:
+            name = f"{name}@{version.label}"
+        elif version.overridden and len(hashes[task.plugin, task.short_name]) > 1:
             name = f"{name}@{task.hash[:8]}"
         if name in named:
             _refuse(named[name], task, name)

@@ -1,10 +1,8 @@
-"""The task files: complete, true to their script, the same games alone as together; floor and ceiling."""
+"""The task files: complete, the same games alone as together; floor and ceiling."""
 
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,38 +20,28 @@ from creval.types.components import Turn
 from creval.types.messages import Message
 from creval.types.sample import Condition, SampleKey
 from creval_kumo.books.book_check import book_faults
-from creval_kumo.domains import PAPER_DOMAINS, domain_names
+from creval_kumo.domains import PAPER_DOMAINS, domain_names, load_domain
 from creval_kumo.games.instance import Instance
 from creval_kumo.task.datasets import KumoDocs
 from creval_kumo.task.players import OptimalPlay, RandomConsistent
 
 PLUGINS = load_plugins()
 INDEX = TaskIndex(PLUGINS)
-SCRIPT = Path(__file__).resolve().parents[1] / "tools" / "make_tasks.py"
 
 
 def dataset(task: Task) -> Any:
     return open_dataset(task.dataset, PLUGINS.registry, DataOptions.from_environment(offline=True))
 
 
-def test_the_files_of_single_domains_are_those_of_the_script() -> None:
-    done = subprocess.run([sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True)
-    assert done.returncode == 0, f"{done.stdout}Run: python {SCRIPT}"
-
-
-def test_the_script_finds_a_file_that_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    monkeypatch.setattr(sys, "argv", ["make_tasks.py", "--check"])
-    import make_tasks
-
-    monkeypatch.setattr(make_tasks, "FOLDER", tmp_path)
-    assert make_tasks.main() == 1
-    monkeypatch.setattr(sys, "argv", ["make_tasks.py"])
-    (tmp_path / "suites").mkdir()
-    assert make_tasks.main() == 0
-    assert len(list(tmp_path.glob("*.yaml"))) == 2 * len(domain_names())
-    monkeypatch.setattr(sys, "argv", ["make_tasks.py", "--check"])
-    assert make_tasks.main() == 0
+@pytest.mark.parametrize("difficulty", ["easy", "hard"])
+def test_every_domain_has_a_variant_with_its_title_and_stands_in_the_suite(difficulty: str) -> None:
+    family = {member.variant: member for member in INDEX.members(f"kumo_{difficulty}")}
+    assert list(family) == domain_names()
+    suite = [task.name for task in INDEX.expand(["kumo_all"])]
+    for name, member in family.items():
+        assert member.title.partition("): ")[2] == load_domain(name).title
+        assert INDEX.load(member.name).dataset.parameters["generator"].parameters["domains"] == name
+        assert member.name in suite
 
 
 def test_there_are_twenty_domains_and_a_task_of_each_kind() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,22 @@ from creval.report.visible import visible
 if TYPE_CHECKING:
     from creval.tasks.yaml.headers import TaskHeader
 
+Row = tuple[str, str, str, str, str, str]
+"""Name, version, kind, plugin, number of variants, title."""
+
 __all__ = ["ls"]
 
 
-@click.command(epilog="Example: creval ls --json")
+@click.command(epilog="Example: creval ls kumo --all")
 @click.argument("words", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a task.")
-def ls(words: Sequence[str], as_json: bool) -> None:
-    """List tasks and suites; WORDS keep those whose name, plugin, title or measure contains one of them."""
+@click.option("--all", "every", is_flag=True, help="List each variant of a family, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a task, variants included.")
+def ls(words: Sequence[str], every: bool, as_json: bool) -> None:
+    """List tasks and suites; WORDS keep those whose name, plugin, title or measure contains one of them.
+
+    A family, which is a file of several tasks, is one row; its variants are listed by --all, or where a word fits them
+    and not the family.
+    """
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
 
@@ -34,10 +43,41 @@ def ls(words: Sequence[str], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([_record(header) for header in headers], indent=2, ensure_ascii=False))
         return
-    rows = [(h.name, h.version, h.kind, h.plugin, h.title) for h in headers]
-    _print_columns(("NAME", "VERSION", "KIND", "PLUGIN", "TITLE"), rows)
+    rows = [_row(header) for header in headers] if every else _family_rows(headers)
+    head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
+    with_variants = any(row[4] for row in rows)
+    _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
     if not rows:
         click.echo("No task matches." if words else "There are none: no plugin brings any (see creval plugins)")
+
+
+def _row(header: TaskHeader, variants: str = "") -> Row:
+    return header.name, header.version, header.kind, header.plugin, variants, header.title
+
+
+def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
+    """Return a row for each task, suite and family; variants have their own where not all of the family is listed."""
+    listed = Counter(header.file for header in headers if header.variant is not None)
+    shown = {header.file for header in headers if header.family is not None and header.variant is None}
+    rows = []
+    for header in headers:
+        family = header.family
+        if family is None or (header.variant is not None and header.file not in shown and family.whole):
+            rows.append(_row(header))
+        elif header.variant is None:
+            rows.append(_row(header, _count(family.size)))
+        elif header.file in shown:
+            continue
+        elif listed[header.file] < family.size:
+            rows.append(_row(header))
+        else:  # a family that is no task itself stands where the first of its variants would
+            shown.add(header.file)
+            rows.append((family.name, family.version, "family", header.plugin, _count(family.size), family.title))
+    return rows
+
+
+def _count(variants: int) -> str:
+    return f"{variants} variant{'s' if variants > 1 else ''}"
 
 
 def _matches(header: TaskHeader, words: Sequence[str]) -> bool:
@@ -58,8 +98,8 @@ def _record(header: TaskHeader) -> dict[str, object]:
     }
 
 
-def _print_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    for row in (head, *rows):
+def _print_columns(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in (*head, *rows)) for column in range(len(head[0]))]
+    for row in (*head, *rows):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo(visible(line).rstrip())

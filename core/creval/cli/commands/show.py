@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +12,7 @@ from creval.report.visible import visible
 
 if TYPE_CHECKING:
     from creval.tasks.model import MetricSpec, Task
+    from creval.tasks.yaml.headers import TaskHeader
 
 __all__ = ["show"]
 
@@ -27,11 +28,17 @@ _FAILED = (
     "--resolved", is_flag=True, help="Print the task with all includes merged, and where each value came from."
 )
 def show(task: str, resolved: bool) -> None:
-    """Show TASK (a name, plugin/name or path): its description, or with --resolved its whole YAML."""
+    """Show TASK (a name, plugin/name or path): its description and variants, or with --resolved its whole YAML."""
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
 
-    found = TaskIndex(load_plugins()).load(task)
+    index = TaskIndex(load_plugins())
+    members = index.members(task)
+    if members and not resolved and not index.has(task):
+        click.echo(visible(f"{task} is a family of tasks without a task of that name"))
+        _show_variants(members)
+        return
+    found = index.load(task)
     if resolved:
         click.echo(_yaml(dict(found.resolved)))
         click.echo("# where each value came from")
@@ -46,6 +53,16 @@ def show(task: str, resolved: bool) -> None:
             click.echo(visible("\n".join([f"{name}:", *(f"  {line}" for line in value.splitlines())])))
         elif value:
             click.echo(visible(f"{name + ':':12}{value}"))
+    _show_variants(members)
+
+
+def _show_variants(members: Sequence[TaskHeader]) -> None:
+    """List the variants of a family."""
+    if members:
+        click.echo("variants:")
+    width = max((len(member.name) for member in members), default=0)
+    for member in members:
+        click.echo(visible(f"  {member.name.ljust(width)}  {member.title}".rstrip()))
 
 
 def _facts(task: Task) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ __all__ = ["validate"]
 def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: Sequence[str]) -> None:
     """Check task and suite files (or folders, or task names) and their data. Exit code 2 where a problem was found.
 
-    Remote data are not fetched for it.
+    Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
     """
     from creval.data.check import check_all
     from creval.data.options import DataOptions
@@ -46,12 +46,14 @@ def _run_tests(targets: Sequence[str], resource: Sequence[str]) -> list[str]:
     from creval.engine.examples import run_examples
     from creval.engine.options import RunOptions
     from creval.plugins.loader import load_plugins
+    from creval.tasks.check import places_of
     from creval.tasks.index import TaskIndex
 
     plugins = load_plugins()
     chosen = texts(resource, "--resource")
     problems = []
-    for task in TaskIndex(plugins).expand(list(targets)):
+    index = TaskIndex(plugins)
+    for task in index.expand([place for target in targets for place in places_of(target, index)]):
         own = {name: spec for name, spec in chosen.items() if name in task.resources}
         outcomes = asyncio.run(run_examples(task, RunOptions(resources=own, offline=True), plugins))
         click.echo(f"{task.qualified}: {len(outcomes)} tests run")

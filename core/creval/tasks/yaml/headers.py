@@ -1,37 +1,51 @@
-"""The head of a task file for lists: read in well under a millisecond, without checking or merging the file.
+"""The heads of task files for lists: read in well under a millisecond, without checking or merging the file.
 
-Only the top-level keys that a list shows are looked at. Values in plain style are read here; whatever is written in
-another way, or comes from an include, goes through the YAML reader.
+Only the top-level keys that a list shows are looked at. Values in plain style are read by `creval.tasks.yaml.scan`;
+whatever is written in another way, or comes from an include, goes through the YAML reader.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from creval.errors import Problem, UsageError
-from creval.tasks.files import is_path
-from creval.tasks.yaml.scalars import resolve
+from creval.names import nearest
+from creval.tasks.files import TaskFile, is_path, parse_path
+from creval.tasks.yaml.scan import VARIANTS, WANTED, scan
 
-__all__ = ["Head", "TaskHeader", "read_head", "read_header"]
+if TYPE_CHECKING:
+    from creval.tasks.yaml.includes import Library
 
-_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?=\s|$)")
-_WANTED = ("task", "suite", "version", "title", "measures", "source", "include")
-_LIST = re.compile(r"\[\s*((?:[A-Za-z][\w-]*)(?:\s*,\s*[A-Za-z][\w-]*)*)\s*\]")
-_PLAIN = re.compile(r"[\w./](?:[^\n:]|:(?=\S))*")
-_QUOTED = re.compile(r"\"([^\"\\\n]*)\"|'([^'\n]*)'")
+__all__ = ["Family", "Head", "TaskHeader", "holds_variants", "read_head", "read_header", "read_heads"]
+
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 20
+_Known = dict[Path, Mapping[str, Any]]
+_HAS_VARIANTS = re.compile(rf"^[\"']?{VARIANTS}[\"']?\s*:", re.MULTILINE)
 
-Finder = Callable[[str], Path]
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A file that declares variants: its own name, how many variants it has, and whether it is a task itself.
+
+    It is none where the file's name starts with `_`: such a file is only what its variants share. Version and title are
+    those that the file states.
+    """
+
+    name: str
+    size: int
+    whole: bool
+    version: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskHeader:
-    """What a list shows of a task or suite."""
+    """What a list shows of a task or suite. `variant` is its key in the family where it is a variant."""
 
     name: str
     plugin: str
@@ -40,6 +54,9 @@ class TaskHeader:
     measures: Sequence[str]
     file: Path
     kind: Literal["task", "suite"]
+    family: Family | None = None
+    variant: str | None = None
+    library: Library | None = field(default=None, repr=False, compare=False)
 
     @property
     def qualified(self) -> str:
@@ -47,11 +64,12 @@ class TaskHeader:
 
     @property
     def source(self) -> Mapping[str, str]:
-        """Where the task comes from in the literature; the file is read again for it."""
-        from creval.tasks.yaml.reader import read_yaml
+        """Where the task comes from in the literature; the file and what it includes are read for it."""
+        from creval.tasks.yaml.includes import read_merged
 
-        document = read_yaml(self.file)
-        section = document.root.get("source") if document.root is not None else None
+        assert self.library is not None
+        root = read_merged(TaskFile(self.file, self.variant), self.library).root
+        section = root.get("source") if root is not None else None
         if section is None or not section.is_mapping:
             return {}
         return {
@@ -61,7 +79,7 @@ class TaskHeader:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file says of itself: its kind and name, and the wanted values that stand in it.
+    """What a file says of one of its tasks: kind and name, and the wanted values that stand in it.
 
     `whole` is False where an include may add to them.
     """
@@ -71,10 +89,30 @@ class Head:
     file: Path
     values: Mapping[str, Any]
     whole: bool = True
+    family: Family | None = None
+    variant: str | None = None
+
+    @property
+    def place(self) -> TaskFile:
+        return TaskFile(self.file, self.variant)
 
 
-def read_head(file: Path) -> Head | Problem:
-    """Read what a file says of itself; a problem where it is neither a task nor a suite."""
+def read_heads(file: Path) -> Sequence[Head] | Problem:
+    """Read what a file says of its tasks: itself, where it is one, and its variants."""
+    head = read_head(file)
+    if isinstance(head, Problem):
+        return head
+    variants = _members(head.values) if head.kind == "task" else {}
+    if not variants:
+        return (head,)
+    version, title = (_shown(head.values.get(key)) for key in ("version", "title"))
+    family = Family(head.name, len(variants), not file.name.startswith("_"), version, title)
+    head = replace(head, family=family)
+    return [*([head] if family.whole else []), *(_variant(head, name, own) for name, own in variants.items())]
+
+
+def read_head(file: Path, variant: str | None = None) -> Head | Problem:
+    """Read what a file says of itself, or of one variant; a problem where it is neither a task nor a suite."""
     values = _values(file)
     if isinstance(values, Problem):
         return values
@@ -83,17 +121,55 @@ def read_head(file: Path) -> Head | Problem:
     if not isinstance(name, str) or not name:
         cure = "Name it here (an include cannot); a file that is only included has a name that starts with _."
         return Problem("the file is no task and no suite: the key 'task' is missing", file, 1, 1, cure=cure)
-    return Head(kind, name, file, values, "include" not in values)
+    head = Head(kind, name, file, values, "include" not in values)
+    if variant is None:
+        return head
+    variants = _members(values) if kind == "task" else {}
+    if variant not in variants:
+        near = nearest(variant, list(variants))
+        known = f"It has: {', '.join(list(variants)[:20])}." if variants else "It has none."
+        cure = f"Did you mean {near[0]!r}?" if near else known
+        return Problem(f"the file has no variant {variant!r}", file, 1, 1, VARIANTS, cure)
+    return _variant(head, variant, variants[variant])
+
+
+def holds_variants(file: Path) -> bool:
+    """Whether a file seems to declare variants (a look at its text)."""
+    text = _text(file)
+    return not isinstance(text, Problem) and _HAS_VARIANTS.search(text) is not None
+
+
+def _variant(head: Head, key: str, own: Mapping[str, Any]) -> Head:
+    return replace(head, name=f"{head.name}_{key}", values={**head.values, **own}, variant=key)
+
+
+def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the variants by name; of one that is faulty nothing but its name (loading reports the fault)."""
+    section = values.get(VARIANTS)
+    if not isinstance(section, Mapping):
+        return {}
+    return {
+        str(name): {key: own[key] for key in ("version", "title", "measures") if key in own}
+        if isinstance(own, Mapping)
+        else {}
+        for name, own in section.items()
+    }
+
+
+def _text(file: Path) -> str | Problem:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_MAX_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        return Problem(f"the file cannot be read: {error.strerror}", file)
 
 
 def _values(file: Path) -> dict[str, Any] | Problem:
     """Read the wanted keys of a file."""
-    try:
-        with file.open("rb") as stream:
-            text = stream.read(_MAX_BYTES).decode("utf-8", "replace")
-    except OSError as error:
-        return Problem(f"the file cannot be read: {error.strerror}", file)
-    values = _scan(text)
+    text = _text(file)
+    if isinstance(text, Problem):
+        return text
+    values = scan(text)
     if values is not None:
         return values
     from creval.tasks.yaml.nodes import plain
@@ -102,74 +178,52 @@ def _values(file: Path) -> dict[str, Any] | Problem:
     document = read_yaml(file)
     if document.root is None or not document.root.is_mapping:
         return document.problems[0] if document.problems else Problem("the file holds no mapping", file, 1, 1)
-    return {key: plain(node) for key, node in document.root.value.items() if key in _WANTED}
+    return {key: plain(node) for key, node in document.root.value.items() if key in WANTED}
 
 
-def read_header(head: Head, plugin: str, find: Finder) -> TaskHeader:
-    """Complete the head of a file with what its includes say; `find` looks up included tasks by name."""
-    values = head.values if head.whole else _with_included(head.values, head.file, find, 0)
+def read_header(head: Head, plugin: str, library: Library, known: _Known) -> TaskHeader:
+    """Complete the head of a file with what its includes say. `known` keeps the values of included files."""
+    values = head.values if head.whole else _with_included(head.values, head.file, library, known)
     measures = values.get("measures")
     return TaskHeader(
         name=head.name,
         plugin=plugin,
-        version=str(values.get("version", "")),
-        title=str(values.get("title", "")),
+        version=_shown(values.get("version")),
+        title=_shown(values.get("title")),
         measures=tuple(str(one) for one in measures) if isinstance(measures, list) else (),
         file=head.file,
         kind=head.kind,
+        family=head.family,
+        variant=head.variant,
+        library=library,
     )
 
 
-def _with_included(values: Mapping[str, Any], file: Path, find: Finder, depth: int) -> Mapping[str, Any]:
+def _shown(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _with_included(
+    values: Mapping[str, Any], file: Path, library: Library, known: _Known, depth: int = 0
+) -> Mapping[str, Any]:
     """Add what the included files say. Scalars and lists replace each other whole, as in the merge rule."""
     include = values.get("include")
     names = [include] if isinstance(include, str) else include if isinstance(include, list) else []
     merged: dict[str, Any] = {}
     for name in names if depth < _MAX_DEPTH else ():
         try:
-            target = file.parent / Path(name).expanduser() if is_path(name) else find(name)
+            target = parse_path(name) if is_path(name) else library.find_file(name)
         except (UsageError, TypeError):
             continue  # a list shows what it can; loading reports the fault
-        included = _values(target)
-        if not isinstance(included, Problem):
-            merged.update(_with_included(included, target, find, depth + 1))
+        included = _included(file.parent / target.file, known)
+        own = _members(included).get(target.variant, {}) if target.variant is not None else {}
+        merged.update(_with_included({**included, **own}, file.parent / target.file, library, known, depth + 1))
     merged.update(values)
     return merged
 
 
-def _scan(text: str) -> dict[str, Any] | None:
-    """Return the wanted keys of a plainly written file; None where the YAML reader is needed."""
-    values: dict[str, Any] = {}
-    lines = text.splitlines()
-    for index, line in enumerate(lines):
-        match = _KEY.match(line)
-        if match is None or match[1] not in _WANTED:
-            continue
-        key = match[1]
-        if key == "source":
-            continue
-        following = lines[index + 1] if index + 1 < len(lines) else ""
-        value = _plain_value(line[match.end() :].strip()) if not following.startswith((" ", "\t", "-")) else None
-        if value is None or key in values:
-            return None
-        values[key] = value
-    if not values and not any(_KEY.match(line) for line in lines):
-        return None
-    return values
-
-
-def _plain_value(text: str) -> Any:
-    """Return the value of a text that has one obvious reading, else None."""
-    text = text.split(" #", 1)[0].strip()
-    quoted = _QUOTED.fullmatch(text)
-    if quoted:
-        return quoted[1] if quoted[1] is not None else quoted[2]
-    listed = _LIST.fullmatch(text)
-    if listed:
-        return [word.strip() for word in listed[1].split(",")]
-    if not _PLAIN.fullmatch(text):
-        return None
-    try:
-        return resolve(text)
-    except ValueError:
-        return None
+def _included(file: Path, known: _Known) -> Mapping[str, Any]:
+    if file not in known:
+        values = _values(file)
+        known[file] = {} if isinstance(values, Problem) else values
+    return known[file]

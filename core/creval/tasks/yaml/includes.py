@@ -1,88 +1,112 @@
-"""Resolves `include:`: reads a file with all that it builds on, merged into one tree."""
+"""Resolves `include:` and `variants:`: reads a task with all that it builds on, merged into one tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from creval.errors import Problem, UsageError
-from creval.tasks.files import is_path
+from creval.tasks.files import TaskFile, is_path, parse_path
 from creval.tasks.yaml.merge import merge
 from creval.tasks.yaml.nodes import Node, problem_at
-from creval.tasks.yaml.reader import Document, read_yaml
+from creval.tasks.yaml.reader import Document
+from creval.tasks.yaml.variants import take_apart
 
-__all__ = ["Finder", "included_files", "read_merged"]
+__all__ = ["Library", "included_files", "read_merged"]
 
 MAX_FILES = 50
-Finder = Callable[[str], Path]
-"""Finds the file of a task or suite by name or plugin/name; raises UsageError where there is none."""
 
 
-def read_merged(file: Path, find: Finder) -> Document:
-    """Read a file and everything it includes.
+class Library(Protocol):
+    """The files that may be included."""
 
-    The tree has no key `include` (unless that key itself is of the wrong type). Problems of all files involved are
-    in the result; circles and missing files are reported where the `include` stands.
+    def find_file(self, name: str) -> TaskFile:
+        """Return where the task or suite called `name` or `plugin/name` stands. Raises UsageError: there is none."""
+
+    def read(self, file: Path) -> Document:
+        """Return what a file holds, read once."""
+
+
+def read_merged(place: TaskFile, library: Library) -> Document:
+    """Read a task with everything that its file includes.
+
+    The tree has no key `include` (unless that key itself is of the wrong type) and no `variants`. Problems of all files
+    involved are in the result; circles and missing files are reported where the `include` stands.
     """
-    return _Reading(find).read(file, ())
+    return _Reading(library).read(place, ())
 
 
-def included_files(file: Path, find: Finder) -> Iterator[Path]:
-    """Yield the files that a sound file includes, directly or not; of several the last, which wins, first."""
-    document = read_yaml(file)
+def included_files(place: TaskFile, library: Library) -> Iterator[TaskFile]:
+    """Yield what the file of a sound task includes, directly or not; of several the last, which wins, first."""
+    document = library.read(place.file)
     include = document.root.get("include") if document.root is not None else None
     names = _names(include) if include is not None else None
     for name in reversed(names or ()):
-        text = str(name.value)
-        target = file.parent / Path(text).expanduser() if is_path(text) else find(text)
+        target = _target(name, library)
         yield target
-        yield from included_files(target, find)
+        yield from included_files(target, library)
+
+
+def _target(name: Node, library: Library) -> TaskFile:
+    """Return what an include names. Raises UsageError where there is no task of that name."""
+    text = str(name.value)
+    if not is_path(text):
+        return library.find_file(text)
+    written = parse_path(text)
+    return TaskFile(name.place.file.parent / written.file, written.variant)
 
 
 class _Reading:
-    def __init__(self, find: Finder) -> None:
-        self._find = find
+    def __init__(self, library: Library) -> None:
+        self._library = library
         self._files = 0
 
-    def read(self, file: Path, chain: tuple[Path, ...]) -> Document:
+    def read(self, place: TaskFile, chain: tuple[Path, ...]) -> Document:
         self._files += 1
-        document = read_yaml(file)
-        root = document.root
-        include = root.get("include") if root is not None else None
-        if root is None or include is None:
+        document = self._library.read(place.file)
+        if document.root is None or not document.root.is_mapping:
             return document
-        names = _names(include)
-        if names is None:
-            return document
-        chain = (*chain, file.resolve())
         problems: list[Problem] = list(document.problems)
+        own, over = document.root, None
+        if "suite" not in own.value:
+            parts = take_apart(own, place, included=bool(chain))
+            own, over = parts.own, parts.over
+            problems.extend(parts.problems)
+        include = own.get("include")
+        names = None if include is None else _names(include)
+        if names is not None:
+            base = self._bases(names, (*chain, place.file.resolve()), problems)
+            own = Node({key: node for key, node in own.value.items() if key != "include"}, own.place, own.key)
+            own = own if base is None else merge(base, own)
+        return Document(place.file, own if over is None else merge(own, over), tuple(problems))
+
+    def _bases(self, names: tuple[Node, ...], chain: tuple[Path, ...], problems: list[Problem]) -> Node | None:
+        """Return what the included files say together; None where there is none of them."""
         base: Node | None = None
         for name in names:
-            included = self._include(name, file, chain, problems)
+            included = self._include(name, chain, problems)
             if included is not None:
                 base = included if base is None else merge(base, included)
         if base is not None and base.is_mapping:  # what is a template is not made so by what it builds on
             base = Node({key: node for key, node in base.value.items() if key != "template"}, base.place, base.key)
-        own = Node({key: node for key, node in root.value.items() if key != "include"}, root.place, root.key)
-        return Document(file, own if base is None else merge(base, own), tuple(problems))
+        return base
 
-    def _include(self, name: Node, file: Path, chain: tuple[Path, ...], problems: list[Problem]) -> Node | None:
+    def _include(self, name: Node, chain: tuple[Path, ...], problems: list[Problem]) -> Node | None:
         """Return the tree of one included file, or None after noting why there is none."""
-        text = str(name.value)
-        if is_path(text):
-            target = file.parent / Path(text).expanduser()
-            if not target.is_file():
-                problems.append(problem_at(name.place, f"there is no file {str(target)!r} to include", ("include",)))
-                return None
-        else:
-            try:
-                target = self._find(text)
-            except UsageError as error:
-                cure = f"{error.cure or ''} A file's name ends in .yaml.".strip()
-                problems.append(problem_at(name.place, f"{error.what}, to be included", ("include",), cure))
-                return None
-        if target.resolve() in chain:
-            circle = " -> ".join(str(part) for part in (*chain[chain.index(target.resolve()) :], target.resolve()))
+        try:
+            target = _target(name, self._library)
+        except UsageError as error:
+            cure = f"{error.cure or ''} A file's name ends in .yaml.".strip()
+            problems.append(problem_at(name.place, f"{error.what}, to be included", ("include",), cure))
+            return None
+        if not target.file.is_file():
+            what = f"there is no file {str(target.file)!r} to include"
+            problems.append(problem_at(name.place, what, ("include",)))
+            return None
+        real = target.file.resolve()
+        if real in chain:
+            circle = " -> ".join(str(part) for part in (*chain[chain.index(real) :], real))
             problems.append(problem_at(name.place, f"the includes go in a circle: {circle}", ("include",), "Break it."))
             return None
         if self._files >= MAX_FILES:
