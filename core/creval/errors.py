@@ -91,7 +91,14 @@ class UnknownNameError(UsageError):
 
 
 class MissingPartError(UsageError):
-    """A package, model, vector file, key or system tool is absent; the cure is a command to run."""
+    """A package, model, vector file, key or system tool is absent; the cure is a command to run.
+
+    `fetched` is True where only the network is missing: without --offline the part is fetched on first use.
+    """
+
+    def __init__(self, what: str, *, where: str | None = None, cure: str | None = None, fetched: bool = False) -> None:
+        super().__init__(what, where=where, cure=cure)
+        self.fetched = fetched
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,3 +310,15 @@ def test_a_report_without_floor_and_ceiling_says_how_to_make_them(folder: Path) 
     said = creval(folder, "report", "runs/c").stderr
     assert "No floor or ceiling of spelling" in said
     assert "--model baseline/floor" in said
+
+
+def test_a_dry_run_is_one_table_and_tells_what_is_missing(folder: Path) -> None:
+    common = ("--tasks", "./spelling.yaml,kumo_easy", "--dry-run", "--repeats", "1", "--limit", "3", "--model")
+    lacking = creval(folder, *common, "openai/gpt-4o-mini")
+    assert lacking.returncode == 2
+    assert "OPENAI_API_KEY" in lacking.stderr and "a run would not start" in lacking.stderr
+    done = creval(folder, *common, "openai/gpt-4o-mini", OPENAI_API_KEY="sk-none-0123456789")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"spelling +3 +3 ", done.stdout)
+    assert re.search(r"total +6 +12 to 24 .* to not known", done.stdout)
+    assert not (folder / "runs").exists()

@@ -1,48 +1,146 @@
-"""The dry run: calls, tokens and price to expect, without a call."""
+"""The dry run: calls, tokens and price to expect, and what is missing, without a call."""
 
 from __future__ import annotations
 
 import pytest
 
-from creval.engine.estimate import estimate_run
+from creval.engine.estimate import Figures, estimate_run
 from creval.errors import UsageError
 from creval.models.prices import PriceTable
 
+PARTS = """
+    from creval.errors import MissingPartError
 
-def test_calls_tokens_and_price(make_task, options, monkeypatch):
-    """80 samples of 9 to 10 characters and at most 16 tokens; the price is the table's."""
+    def Far(model, options):
+        raise MissingPartError("the weights are not here", where=model, cure="run it online", fetched=options.offline)
+
+    def Absent(model, options):
+        raise MissingPartError("the weights are absent", cure="pip install weights")
+
+    class Near:
+        def score(self, items, context):
+            return []
+
+    class Rounds:
+        def expected_calls(self, fields):
+            return 3, 2 + len(fields["word"])
+"""
+PLUGIN = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        registry.add("embedding", "far", "creval_lack_parts:Far")
+        registry.add("embedding", "absent", "creval_lack_parts:Absent")
+        registry.add("scorer", "near", "creval_lack_parts:Near", produces=("exact_match",), uses=("embedding",))
+        registry.add("protocol", "rounds", "creval_lack_parts:Rounds", prompts=("prompt",))
+"""
+
+
+def estimated(task, model, options):
+    (found,) = estimate_run([task], model, options).tasks
+    return found
+
+
+def changed(tmp_path, old, new):
+    path = tmp_path / "parrot.yaml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def test_calls_tokens_and_price_are_of_one_rule(make_task, options, monkeypatch):
+    """80 samples of 9 to 10 bytes and at most 16 tokens; the price is the table's for the tokens that are shown."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
     task = make_task(docs=40, repeats=2)
-    (found,) = estimate_run([task], "openai/gpt-4o-mini", options())
-    assert (found.task, found.samples, found.calls) == ("parrot", 80, 80)
-    assert found.output_tokens == 80 * 16
-    assert 80 * 9 / 4 <= found.input_tokens <= 80 * 10 / 4 + 1
+    found = estimated(task, "openai/gpt-4o-mini", options())
+    assert (found.task, found.samples, found.calls) == ("parrot", 80, (80, 80))
+    assert found.output_tokens == (80, 80 * 16)
+    assert found.input_tokens == (2 * (10 * (9 // 5 + 1) + 30 * (10 // 5 + 1)), 80 * (10 // 3 + 1))
     price = PriceTable().find("openai", "gpt-4o-mini")
     assert price is not None
-    assert found.price == pytest.approx(80 * (4 * price.input + 16 * price.output), rel=0.15)
-    (short,) = estimate_run([task], "openai/gpt-4o-mini", options(generation={"max_tokens": 4}, limit=10))
-    assert (short.samples, short.output_tokens) == (20, 80)
-    assert short.price < found.price / 4
+    for index in (0, 1):
+        tokens = found.input_tokens[index] * price.input + found.output_tokens[index] * price.output
+        assert found.price[index] == pytest.approx(tokens)
+    short = estimated(task, "openai/gpt-4o-mini", options(generation={"max_tokens": 4}, limit=10))
+    assert (short.samples, short.output_tokens) == (20, (20, 80))
+
+
+def test_without_a_limit_the_upper_figure_is_not_known(make_task, options):
+    found = estimated(make_task(docs=4), "openai/gpt-4o-mini", options(generation={"max_tokens": None}))
+    assert found.output_tokens == (4, None)
+    assert found.input_tokens.high is not None
+    assert found.price.low > 0 and found.price.high is None
+
+
+def test_turns_are_the_protocol_s_own_and_carry_the_answers_before_them(make_task, options, install, tmp_path):
+    install("lack", PLUGIN, PARTS)
+    task = make_task(docs=4)
+    changed(tmp_path, "score: exact_match", "protocol: rounds\nscore: exact_match")
+    found = estimated(task, "openai/gpt-4o-mini", options())
+    assert found.calls == (12, 4 * 7)
+    assert found.output_tokens == (12, 4 * 7 * 16)
+    assert found.input_tokens.high == 4 * (7 * (9 // 3 + 1) + 16 * 7 * 6 // 2)
+
+
+def test_hard_games_are_longer_than_easy_ones(options, monkeypatch):
+    monkeypatch.delenv("CREVAL_PLUGINS")
+    small = options(limit=2, repeats=1)
+    easy, hard = (estimated(task, "openai/gpt-4o-mini", small) for task in ("kumo_easy", "kumo_hard"))
+    assert easy.calls == (2 * 3, 2 * 7)
+    assert hard.calls == (2 * 5, 2 * 17)
+    assert hard.price.high is None  # games set no limit of an answer
+
+
+def test_a_total_stands_below_several_tasks(make_task, options):
+    found = estimate_run([make_task("one", docs=4), make_task("two", docs=8)], "openai/gpt-4o-mini", options())
+    assert (found.total.samples, found.total.calls) == (12, (12, 12))
+    for column in range(2, 6):
+        assert found.total[column] == found.tasks[0][column] + found.tasks[1][column]
+    assert Figures(1, None) + Figures(2, 3) == (3, None)
+
+
+def test_docs_of_the_whole_set_are_looked_at(make_task, options, tmp_path):
+    """A long doc at the end counts, be it the hundredth."""
+    task = make_task(docs=100)
+    lines = (tmp_path / "parrot.jsonl").read_text().splitlines()
+    rows = [line.replace("word9", "w" * 3000) if index >= 90 else line for index, line in enumerate(lines)]
+    (tmp_path / "parrot.jsonl").write_text("\n".join(rows))
+    assert estimated(task, "openai/gpt-4o-mini", options()).input_tokens.high > 10 * 900
 
 
 def test_on_this_machine_it_is_free_and_elsewhere_a_price_may_be_unknown(make_task, server, options, monkeypatch):
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", "none-0123456789")
-    (here,) = estimate_run([make_task()], "hosted_vllm/parrot", options(base_url=server.url))
-    assert (here.calls, here.price) == (8, 0.0)
-    (there,) = estimate_run([make_task()], "hosted_vllm/parrot", options(base_url="https://models.invalid/v1"))
-    assert (there.calls, there.price) == (8, None)
+    here = estimated(make_task(), "hosted_vllm/parrot", options(base_url=server.url))
+    assert (here.calls, here.price) == ((8, 8), (0, 0))
+    there = estimated(make_task(), "hosted_vllm/parrot", options(base_url="https://models.invalid/v1"))
+    assert (there.calls, there.price) == ((8, 8), (None, None))
     assert server.requests == []
     assert not options().output.exists()
 
 
-def test_no_key_is_needed(make_task, options, monkeypatch):
+def test_a_missing_key_is_told_and_changes_no_figure(make_task, options, monkeypatch):
     without = estimate_run([make_task()], "openai/gpt-4o-mini", options())
+    assert "OPENAI_API_KEY" in without.missing[0]
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
-    assert without == estimate_run([make_task()], "openai/gpt-4o-mini", options())
-    assert without[0].price > 0
+    given = estimate_run([make_task()], "openai/gpt-4o-mini", options())
+    assert (given.missing, given.tasks) == ([], without.tasks)
+    assert given.tasks[0].price.low > 0
     monkeypatch.delenv("OPENAI_API_KEY")
     own = options(base_url="https://models.invalid/v1")
-    assert estimate_run([make_task()], "openai/gpt-4o-mini", own)[0].price is None
+    assert estimated(make_task(), "openai/gpt-4o-mini", own).price == (None, None)
+
+
+def test_missing_encoders_are_told_and_what_will_be_fetched_is_no_fault(make_task, options, install, tmp_path):
+    install("lack", PLUGIN, PARTS)
+    task = make_task(extra="resources: {embedding: absent/x}\n")
+    changed(tmp_path, "score: exact_match", "score: near")
+    found = estimate_run([task], "ollama_chat/x", options())
+    assert [words for words in found.missing if "absent" in words] == ["the weights are absent\npip install weights"]
+    far = estimate_run([task], "ollama_chat/x", options(resources={"embedding": "far/mpnet"}))
+    assert (far.missing, far.notes) == ([], ["mpnet: fetched by the first run that uses it."])
+    offline = estimate_run([task], "ollama_chat/x", options(resources={"embedding": "far/mpnet"}, offline=True))
+    assert "the weights are not here" in offline.missing[-1]
 
 
 def test_tasks_and_model_are_needed(options):

@@ -1,46 +1,86 @@
-"""What a run would take: calls, tokens and price, from the first docs' prompts and the price table."""
+"""What a run would take: calls, tokens and price from a sample of its prompts, and what is missing for it."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from creval.engine.context import OpenResources
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan, Work
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.errors import CrevalError, MissingPartError, UsageError
-from creval.models.model import price_of
 from creval.models.opening import listed_price
 from creval.models.options import ModelOptions
+from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
-from creval.types.messages import GenerateRequest, Message, Origin
+from creval.resources.options import ResourceOptions
+from creval.types.messages import Message, Usage
+from creval.types.sample import SampleKey
 
-__all__ = ["TaskEstimate", "estimate_run"]
-
-Pricing = Callable[[GenerateRequest], float | None]
+__all__ = ["Figures", "RunEstimate", "TaskEstimate", "estimate_run"]
 
 LOOKED_AT = 50
-_CHARACTERS_A_TOKEN = 4
-_UNSTATED_ANSWER = 512
+_BYTES_A_TOKEN = (5, 3)  # UTF-8: of a long and of a short token
+_FREE = Price("free", 0.0, 0.0)
+
+
+class Figures(NamedTuple):
+    """A lower and an upper figure. `high` None: not known, as no limit is set; both None: nothing is known."""
+
+    low: float | None
+    high: float | None
+
+    def __add__(self, other: object) -> Figures:
+        if not isinstance(other, Figures):
+            return NotImplemented
+        sums = [None if a is None or b is None else a + b for a, b in zip(self, other, strict=True)]
+        return Figures(*sums)
+
+    def times(self, factor: float) -> Figures:
+        """Return both figures times a number."""
+        return Figures(*(None if figure is None else figure * factor for figure in self))
+
+
+_NOTHING = Figures(0, 0)
 
 
 class TaskEstimate(NamedTuple):
-    """One task's row. `calls` is a lower bound for protocols of several turns; `price` None: no price is known."""
+    """One task's row: samples, calls, tokens, and the price in US dollars."""
 
     task: str
     samples: int
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    price: float | None
+    calls: Figures
+    input_tokens: Figures
+    output_tokens: Figures
+    price: Figures
 
 
-def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> list[TaskEstimate]:
-    """Estimate every task: each call with the task's first prompt, as many a sample as the protocol expects.
+@dataclass(frozen=True, slots=True)
+class RunEstimate:
+    """The rows, what is missing so that a run would not start, and what else to know."""
 
+    tasks: Sequence[TaskEstimate]
+    missing: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def total(self) -> TaskEstimate:
+        """The sum over the tasks."""
+        columns = zip(*((row.calls, row.input_tokens, row.output_tokens, row.price) for row in self.tasks), strict=True)
+        sums = [sum(column, start=_NOTHING) for column in columns]
+        return TaskEstimate("total", sum(row.samples for row in self.tasks), *sums)
+
+
+def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEstimate:
+    """Estimate every task of a run, without a call and without the network.
+
+    Lower figures: the fewest calls that the protocol expects, each with the first prompt alone and an answer of one
+    token. Upper ones: the most calls, each with all prompts, the answers before it and an answer up to the limit.
     Raises UsageError where no task or model is named, and as a run does for wrong names.
     """
     if not tasks or not model:
@@ -48,47 +88,125 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> list[
     plugins = load_plugins()
     plans = open_plans(list(tasks), options, plugins)
     setup = open_setup([plan.task for plan in plans], {TARGET: model, **options.roles}, options, plugins)
-    price = _pricing(setup, model, options)
-    return [_estimate(plan, setup.runtime(plan.task), price) for plan in plans]
+    look = _Look(setup, options)
+    price = look.price(model)
+    rows = [_estimate(plan, setup.runtime(plan.task), price) for plan in plans]
+    look.parts(model)
+    return RunEstimate(rows, list(dict.fromkeys(look.missing)), list(dict.fromkeys(look.notes)))
 
 
-def _pricing(setup: Setup, model: str, options: RunOptions) -> Pricing:
-    """Return what prices a request: the model, or where a key is missing, which nothing needs here, the table alone."""
-    try:
-        return setup.models.get(TARGET).estimate
-    except MissingPartError:
-        model_options = ModelOptions(base_url=options.base_url, offline=options.offline)
-        price = listed_price(model, setup.plugins.registry, model_options)
-        return lambda request: None if price is None else price_of(request, price)
+class _Look:
+    """Looks for what a run needs, and collects what is not here."""
+
+    def __init__(self, setup: Setup, options: RunOptions) -> None:
+        self._setup = setup
+        self._options = options
+        folder = ResourceOptions(offline=True, cache=options.cache_folder)
+        self._resources = OpenResources(setup.plugins.registry, folder)  # a dry run fetches nothing
+        self.missing: list[str] = []
+        self.notes: list[str] = []
+
+    def price(self, model: str) -> Price | None:
+        """Return the price of the target; where its key is missing, which an estimate does not need, the table's."""
+        try:
+            target = self._setup.models.get(TARGET)
+        except MissingPartError as error:
+            self.missing.append(str(error))
+            options = ModelOptions(base_url=self._options.base_url, offline=self._options.offline)
+            return listed_price(model, self._setup.plugins.registry, options)
+        return _FREE if target.traits.free else target.price
+
+    def parts(self, target: str) -> None:
+        """Look for the models of other roles, and for the resources that the tasks' components use."""
+        for task in self._setup.tasks:
+            for role in task.roles:
+                self._try(lambda role=role, task=task: self._setup.models.get(role, task.role_models.get(role)))
+                self.notes.append(f"The calls of the {role} come on top; they are not in these figures.")
+            self._try(lambda task=task: self._setup.scoring(task))
+            for name in self._setup.uses(task, target):
+                self._try(lambda name=name, task=task: self._open(name, self._setup.contexts[task.name].specs[name]))
+
+    def _open(self, name: str, spec: str) -> None:
+        getattr(self._resources.get(name, spec), "name", None)
+
+    def _try(self, look: Any) -> None:
+        try:
+            look()
+        except MissingPartError as error:
+            if error.fetched and not self._options.offline:
+                self.notes.append(f"{error.where or error.what}: fetched by the first run that uses it.")
+            else:
+                self.missing.append(str(error))
 
 
-def _estimate(plan: TaskPlan, runtime: TaskRuntime, pricing: Pricing) -> TaskEstimate:
-    works = list(itertools.islice(plan.works(lambda key: False), LOOKED_AT))
-    requests = [_request(runtime, work) for work in works]
-    share = plan.total / len(works) if works else 0.0
-    characters = sum(len(message.content) for request in requests for message in request.messages)
-    turns = max(1, int(getattr(runtime.protocol, "expected_calls", 1)))
-    calls = plan.total * turns
-    answer = int(_settings(runtime).get("max_tokens") or _UNSTATED_ANSWER)
-    prices = [pricing(request) for request in requests]
-    known = [price for price in prices if price is not None]
-    price = sum(known) * share * turns if len(known) == len(prices) else None
-    tokens = int(characters / _CHARACTERS_A_TOKEN * share * turns)
-    return TaskEstimate(plan.task.name, plan.total, calls, tokens, answer * calls, price)
+def _estimate(plan: TaskPlan, runtime: TaskRuntime, price: Price | None) -> TaskEstimate:
+    found = [_of_sample(runtime, work, price) for work in _works(plan)]
+    share = plan.total / len(found) if found else 0.0
+    columns = [sum((each[i] for each in found), start=_NOTHING).times(share) for i in range(4)]
+    if price is None:
+        columns[3] = Figures(None, None)
+    return TaskEstimate(plan.task.name, plan.total, *columns)
 
 
-def _settings(runtime: TaskRuntime) -> dict[str, Any]:
-    settings = {**runtime.generation, **runtime.overrides}
-    return {name: value for name, value in settings.items() if value is not None}
+def _works(plan: TaskPlan) -> Iterator[Work]:
+    """Yield one sample each of docs evenly spread over those chosen, under every condition (the first of very many)."""
+    chosen = range(len(plan.dataset)) if plan.indices is None else plan.indices
+    conditions = list(itertools.islice(plan.task.conditions, LOOKED_AT))
+    wanted = max(1, LOOKED_AT // max(1, len(conditions)))
+    for index in chosen[:: max(1, -(-len(chosen) // wanted))]:
+        doc = plan.dataset[index]
+        for condition in conditions:
+            yield Work(SampleKey(plan.task.name, doc.id, condition.name, 0), doc, condition, 0)
 
 
-def _request(runtime: TaskRuntime, work: Work) -> GenerateRequest:
+def _of_sample(runtime: TaskRuntime, work: Work, price: Price | None) -> tuple[Figures, Figures, Figures, Figures]:
+    """Return calls, input tokens, output tokens and price of one sample."""
+    prompts = _prompts(runtime, work)
+    first, every = _size(prompts[:1]) // _BYTES_A_TOKEN[0] + 1, _size(prompts) // _BYTES_A_TOKEN[1] + 1
+    fewest, most = _calls(runtime, work)
+    settings = _settings(runtime, work)
+    answers = int(settings.get("n") or getattr(runtime.protocol, "n", 1) or 1)
+    limit = settings.get("max_completion_tokens") or settings.get("max_tokens")
+    longest = None if limit is None else int(limit) * answers
+    asked = None if longest is None and most > 1 else most * every + (longest or 0) * most * (most - 1) // 2
+    tokens_in = Figures(fewest * first, asked)
+    tokens_out = Figures(fewest * answers, None if longest is None else longest * most)
+    return Figures(fewest, most), tokens_in, tokens_out, _price(tokens_in, tokens_out, (fewest, most), price)
+
+
+def _price(into: Figures, out: Figures, calls: tuple[int, int], price: Price | None) -> Figures:
+    """Price the mean call of each figure: a table may charge long calls by another rate."""
+    if price is None:
+        return Figures(None, None)
+    costs = [
+        None if a is None or b is None else price.cost(Usage(round(a / n), round(b / n))) * n
+        for a, b, n in zip(into, out, calls, strict=True)
+    ]
+    return _NOTHING if price is _FREE else Figures(*costs)
+
+
+def _calls(runtime: TaskRuntime, work: Work) -> tuple[int, int]:
+    expected = getattr(runtime.protocol, "expected_calls", None)
+    fewest, most = expected(work.doc.fields) if callable(expected) else (1, 1)
+    return max(1, int(fewest)), max(1, int(fewest), int(most))
+
+
+def _settings(runtime: TaskRuntime, work: Work) -> dict[str, Any]:
+    cell = {name: value for name, value in work.condition.settings.items() if name in runtime.condition_names}
+    return {**runtime.generation, **cell, **runtime.overrides}
+
+
+def _prompts(runtime: TaskRuntime, work: Work) -> list[list[Message]]:
+    """Return the prompts of a doc; one of a protocol's later turns may need what earlier ones gave, and is left out."""
     session = LiveSession(runtime, work)
-    messages: list[Message] = []
+    found = []
     for name in runtime.task.prompts:
         try:
-            messages = session.prompt(name)
-            break
+            found.append(session.prompt(name))
         except CrevalError:
-            continue  # a later prompt of a protocol may need what earlier turns gave
-    return GenerateRequest(tuple(messages), _settings(runtime), Origin(work.key), 1)
+            continue
+    return found
+
+
+def _size(prompts: Sequence[Sequence[Message]]) -> int:
+    return sum(len(message.content.encode("utf-8", "replace")) for messages in prompts for message in messages)

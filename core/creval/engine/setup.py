@@ -82,7 +82,7 @@ class Setup:
         _check_baseline(self.tasks, spec)
         for task in self.tasks:
             context = self.contexts[task.name]
-            for name in self._uses(task, spec):
+            for name in self.uses(task, spec):
                 if resource_kind(name) == "sandbox" and not self.options.allow_code_execution:
                     raise UsageError(
                         f"the task {task.name!r} runs code that the model wrote",
@@ -91,7 +91,8 @@ class Setup:
                     )
                 getattr(context.resource(name), "name", None)  # loads the weights behind the name
 
-    def _uses(self, task: Task, target: str) -> Sequence[str]:
+    def uses(self, task: Task, target: str) -> Sequence[str]:
+        """Return the names of the resources that a task's components use, with `target` as its model."""
         registry = self.plugins.registry
         refs: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol)]
         refs += [("parser", ref) for ref in task.parse]

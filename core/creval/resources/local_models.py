@@ -75,4 +75,5 @@ def model_absent(kind: str, source: ModelSource, options: ResourceOptions, error
         if options.offline
         else f"Check the name and the connection, or put the model's folder at {folder}."
     )
-    return MissingPartError(f"the {kind} cannot be loaded: {reason}", where=source.title, cure=cure)
+    what = f"the {kind} cannot be loaded: {reason}"
+    return MissingPartError(what, where=source.title, cure=cure, fetched=options.offline and not source.local)

@@ -109,7 +109,8 @@ class Session(Protocol):
 class TaskProtocol(Protocol):
     """Kind `protocol`: how the model is engaged for one sample.
 
-    An attribute `expected_calls` tells a dry run about how many calls one sample takes (default 1).
+    A method `expected_calls(fields)` tells a dry run the fewest and the most calls to expect of a sample of a doc with
+    these fields, as (fewest, most); without it a sample is one call.
     """
 
     async def run(self, session: Session) -> None: ...

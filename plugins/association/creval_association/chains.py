@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,10 @@ class PaceProtocol:
     """
 
     chains: int = 3
+
+    def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the calls of a sample whose first answer can be read."""
+        return 1 + self.chains, 1 + self.chains
 
     async def run(self, session: Session) -> None:
         """Make the calls: one, then `chains` more."""

@@ -83,6 +83,7 @@ def _from_hub(encoder: KnownEncoder, options: ResourceOptions) -> Path:
             f"the weights of {encoder.title} are not here: {reason}",
             where=encoder.repository,
             cure=shortest_cure(encoder, options),
+            fetched=options.offline,
         ) from error
 
 

@@ -8,8 +8,10 @@ observed, not the instruction of each round.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 from creval.plugin import Message, Session
 from creval_kumo.games.instance import Instance
@@ -27,11 +29,17 @@ class Game:
     certain, or those of a reliability below 1. The others are refused before the model is asked.
     """
 
-    expected_calls: ClassVar[int] = 4
-    """Turns of a game, for estimates: the published games of all models took 3.7 (easy) and 6.4 (hard) on average."""
-
     max_turns: int = MAX_TURNS
     certain: bool = True
+
+    def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the turns to expect of a game: as if each result halved the truths, and with every action taken once.
+
+        The published games of all models took 3.7 (4 truths, 6 actions) and 6.4 turns (12 truths, 16 actions).
+        """
+        truths, actions, valid = (len(fields[name]) for name in ("truths", "actions", "valid_truths"))
+        fewest = 1 + math.ceil(math.log2(truths / valid))
+        return min(fewest, self.max_turns), min(actions + 1, self.max_turns)
 
     async def run(self, session: Session) -> None:
         """Play until a truth is predicted, an answer cannot be read, or the turns run out.
