@@ -6,6 +6,7 @@ import ast
 import importlib
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,15 @@ def test_the_face_alone_imports_nothing_else() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ast.literal_eval(done.stdout) == ["creval", "creval.plugin"]
+
+
+def test_the_contract_covers_every_plugin_and_every_module_of_the_core() -> None:
+    root = Path(__file__).resolve().parents[2]
+    config = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (contract,) = [one for one in config["contracts"] if one["type"] == "forbidden"]
+    packages = {path.parent.name for path in root.glob("plugins/*/creval_*/__init__.py")}
+    assert set(contract["source_modules"]) == packages
+    core = root / "core" / "creval"
+    modules = {path.stem for path in core.glob("*.py")} | {path.parent.name for path in core.glob("*/__init__.py")}
+    allowed = {"__init__", "__main__", "plugin"}
+    assert set(contract["forbidden_modules"]) == {f"creval.{name}" for name in modules - allowed}

@@ -6,7 +6,7 @@ A plugin is a module (or object) named by an entry point of group `creval`:
     mine = "creval_mine.plugin"
 
     # creval_mine/plugin.py
-    from creval.plugins import hookimpl
+    from creval.plugin import hookimpl
 
     @hookimpl
     def creval_tasks():
@@ -33,6 +33,7 @@ __all__ = ["PROJECT", "Hooks", "hookimpl", "hookspec"]
 PROJECT = "creval"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function (or method) of a plugin as the hook of its name; see the table of hooks in docs/plugins.md."""
 
 
 class Hooks:

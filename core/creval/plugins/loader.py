@@ -217,7 +217,7 @@ class _Loading:
                 raise PluginError(f"there is no hook {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         callers = self._manager.get_hookcallers(self._plugin)
         if not callers:
-            raise PluginError("it implements no hook: mark its functions with @hookimpl of creval.plugins")
+            raise PluginError("it implements no hook: mark its functions with @hookimpl of creval.plugin")
 
     def _call_components(self) -> None:
         self._manager.hook.creval_components(registry=self.registry.scoped(self.name))

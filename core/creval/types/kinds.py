@@ -23,3 +23,4 @@ Kind = Literal[
     "executor",
     "screen",
 ]
+"""The kinds of component that can be registered."""
