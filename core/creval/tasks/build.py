@@ -14,7 +14,7 @@ from creval.plugins.registry import Registry
 from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.owner import Owner
-from creval.tasks.sections.dataset import read_dataset
+from creval.tasks.sections.dataset import OWN_KEYS, read_dataset
 from creval.tasks.sections.examples import read_examples
 from creval.tasks.sections.parts import check_uses, read_baselines, read_resources, read_roles
 from creval.tasks.sections.prompts import read_prompts
@@ -27,7 +27,10 @@ from creval.tasks.yaml.schema import named_validator, problems_of
 __all__ = ["build_task"]
 
 DEFAULT_PROTOCOL = "chat"
-_NOT_HASHED = ("title", "description", "tests", "template")
+_NOT_HASHED = ("title", "description", "tests", "template", "cluster")
+"""What describes a task, or shapes nothing but its intervals. Every other key is hashed as it is stated, and only then:
+a key that a later version adds leaves the hash of every task without it as it was."""
+_HASHED_ALWAYS = ("source", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +49,30 @@ class _Parts:
         acting = [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
         return [*acting, *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
 
-    def canonical(self) -> Mapping[str, Any]:
+    def canonical(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the sections made of components as plain data that does not depend on how they are written."""
         assert self.dataset is not None and self.protocol is not None
         reference, source = self.dataset
+        later = {
+            key: resolved["dataset"][key]
+            for key in OWN_KEYS
+            if key not in _HASHED_ALWAYS and key in resolved["dataset"]
+        }
         # As written, not as resolved: which plugins are installed beside this one must not change the hash.
         return {
-            "dataset": [source.canonical(), reference.id_field],
+            "dataset": [source.canonical(), reference.id_field, *([later] if later else [])],
             "protocol": self.protocol.canonical(),
             "parse": [found.canonical() for found in self.parse],
             "score": [found.canonical() for found in self.score],
             "baselines": {name: found.canonical() for name, found in self.baselines.items()},
-            "metrics": [[metric.content(), found.canonical()] for metric, found in self.metrics],
+            "metrics": [[_metric_content(metric, found), found.canonical()] for metric, found in self.metrics],
         }
+
+
+def _metric_content(metric: MetricSpec, found: Found) -> Mapping[str, Any]:
+    """What a metric is, with the plain name of its aggregation, whoever else may have one of that name."""
+    content = dict(metric.content())
+    return content | {"aggregate": {**content["aggregate"], "name": found.component.name}}
 
 
 def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_files: bool = False) -> Task:
@@ -172,7 +186,7 @@ def _origins(root: Node) -> Mapping[str, str]:
 def _hash(resolved: Mapping[str, Any], parts: _Parts, owner: Owner) -> str:
     """Return the sha256 of what the task is: its resolved content and the plugin's version; not how it is described."""
     content = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
-    content.update(parts.canonical(), plugin=owner.plugin, plugin_version=owner.version)
+    content.update(parts.canonical(resolved), plugin=owner.plugin, plugin_version=owner.version)
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,6 +54,7 @@ class MetricSpec:
     `failed`: `zero` counts a sample without a score as 0, `exclude` leaves it out.
     `failed_value` replaces the 0 where 0 is not the worst (e.g. a count). `ci` says how the interval is made,
     `range` between which values the metric lies (None: no bound), `binary` that each score is 0 or 1.
+    `stated` are the keys that the file states.
     """
 
     name: str
@@ -69,18 +70,34 @@ class MetricSpec:
     range: tuple[float | None, float | None] = (None, None)
     binary: bool = False
 
+    stated: frozenset[str] = frozenset()
+
     def content(self) -> Mapping[str, Any]:
         """Return what of the metric makes the task what it is, for its hash.
 
-        `range` and `binary`, which the format once did not have, stand in it where they are set, and `auto` as the
-        default before it: neither changes a score, and runs that were made before stay runs of the task.
+        The keys that the format began with stand in it always, with what silence meant then where the file is silent
+        (`_SILENT`): so a default may change. A key that came later stands in it only where the file states it, and one
+        that shapes nothing but intervals never does. Runs made by an earlier version stay runs of the task.
         """
-        content = asdict(self)
-        if self.range == (None, None):
-            del content["range"]
-        if not self.binary:
-            del content["binary"]
-        return {**content, "ci": "cluster_bootstrap" if self.ci == "auto" else self.ci}
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        content = {key: said[key] for key in ("name", "source", "primary")}
+        content["aggregate"] = asdict(self.aggregate)
+        stated = self.stated - ({"ci"} if self.ci == "auto" else set())  # what silence says today, said aloud
+        content |= {key: said[key] if key in stated else silent for key, silent in _SILENT.items()}
+        later = said.keys() - content.keys() - _NEVER_HASHED
+        return content | {key: said[key] for key in later & self.stated}
+
+
+_SILENT: Mapping[str, Any] = {
+    "ci": "cluster_bootstrap",
+    "failed": "zero",
+    "failed_value": 0.0,
+    "higher_is_better": True,
+    "unit": None,
+    "description": "",
+}
+"""The first optional keys of a metric, and what the hash takes each for where a file is silent. Never changes."""
+_NEVER_HASHED = frozenset({"range", "binary", "stated"})
 
 
 @dataclass(frozen=True, slots=True)

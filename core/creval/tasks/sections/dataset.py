@@ -12,8 +12,10 @@ from creval.tasks.model import DatasetRef
 from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node
 
-__all__ = ["read_dataset"]
+__all__ = ["OWN_KEYS", "read_dataset"]
 
+OWN_KEYS = ("source", "id")
+"""The keys of the section that are the core's; all others are parameters of the source."""
 _PATH = ("dataset",)
 
 
@@ -23,7 +25,7 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     if node is None or not reading.sound(_PATH):
         return None
     source = node.value["source"]
-    parameters = Node({key: member for key, member in node.value.items() if key not in ("source", "id")}, node.place)
+    parameters = Node({key: member for key, member in node.value.items() if key not in OWN_KEYS}, node.place)
     reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
     found = reader.resolve("source", Written(source.value, source, parameters, _PATH))
     if found is None:

@@ -97,7 +97,9 @@ def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
     given = {key: written[key] for key in optional if key in written}
     if "range" in written:
         given["range"] = tuple(written["range"])
-    return MetricSpec(name=written["name"], source=source, aggregate=aggregation.ref, **given)
+    return MetricSpec(
+        name=written["name"], source=source, aggregate=aggregation.ref, stated=frozenset(written), **given
+    )
 
 
 def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node) -> None:
