@@ -1,21 +1,95 @@
-"""What a person who stopped a command is told."""
+"""Ctrl-C and its like: SIGTERM (kill, a scheduler) and SIGHUP (the terminal has gone).
+
+The first one ends the command in order. It is bounded in time: a thread that computes, or a library that does not let
+go, holds it up for a few seconds at most, and a second Ctrl-C for one. Every finished sample is on disk by then.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 import click
 
-__all__ = ["cure_shown"]
+from creval.interruption import CURRENT, Interruption
+
+__all__ = ["cure_shown", "exit_code", "listening"]
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE = 10.0
+"""Seconds that the first signal leaves for an orderly end."""
+_HURRY = 1.0
+"""Seconds that a further one leaves."""
+_INTERRUPTED = 130
+
+
+def exit_code() -> int:
+    """Return the exit code of an interrupted command: 128 and the signal's number (130 for Ctrl-C)."""
+    interruption = CURRENT.get()
+    return _INTERRUPTED if interruption is None or interruption.signal is None else 128 + interruption.signal
 
 
 @contextmanager
 def cure_shown() -> Iterator[None]:
-    """On Ctrl-C print the notes of the interruption, which name the command that goes on, and pass it on."""
+    """On an interruption print its notes, which name the command that goes on, and pass it on."""
     try:
         yield
     except KeyboardInterrupt as error:
+        interruption = CURRENT.get()
+        if interruption is not None:
+            interruption.goes_on = None  # it is told here
         for note in getattr(error, "__notes__", ()):
             click.echo(note, err=True)
         raise
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """Take the signals while a command runs. One that is ignored (nohup) stays ignored.
+
+    An interrupted process ends without waiting for its threads.
+    """
+    interruption = Interruption()
+    token = CURRENT.set(interruption)
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+
+    def take(number: int, frame: FrameType | None) -> None:
+        if interruption.signal is not None:
+            _end_within(_HURRY, interruption)
+            return
+        _end_within(_PATIENCE, interruption)
+        interruption.stop(number)
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, take)
+    try:
+        yield
+    finally:
+        if interruption.signal is None:
+            for number, handler in before.items():
+                signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        CURRENT.reset(token)
+
+
+def _end_within(seconds: float, interruption: Interruption) -> None:
+    timer = threading.Timer(seconds, _end_now, (interruption,))
+    timer.daemon = True
+    timer.start()
+
+
+def _end_now(interruption: Interruption) -> None:
+    """End the process as it stands, with the words that an orderly end would have said."""
+    if interruption.goes_on is not None:
+        sys.stderr.write(f"\nFinished samples are saved. Go on with: {interruption.goes_on}\ninterrupted\n")
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+    os._exit(128 + (interruption.signal or signal.SIGINT))

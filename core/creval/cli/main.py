@@ -1,28 +1,39 @@
 """Entry point of the command line: runs a command, turns errors into one message and an exit code.
 
 Exit codes: 0 done, 1 done with more errored samples than allowed, 2 usage or invalid task, 3 stopped by
-the budget, 130 interrupted (and resumable).
+the budget, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 
+from creval.cli.interruption import exit_code, listening
 from creval.cli.root import cli
 from creval.errors import CrevalError
 from creval.report.visible import visible
 
 __all__ = ["invoke", "main"]
 
-INTERRUPTED = 130
+SIGNALLED = 128
+"""Exit codes above this one say which signal ended the command."""
 
 
 def main() -> None:
     """Run the command line of this process and exit."""
-    sys.exit(invoke(sys.argv[1:]))
+    with listening():
+        code = invoke(sys.argv[1:])
+    if code > SIGNALLED:  # its threads may still be at work; everything is on disk
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def invoke(arguments: Sequence[str]) -> int:
@@ -41,7 +52,7 @@ def invoke(arguments: Sequence[str]) -> int:
         return 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
-        return INTERRUPTED
+        return exit_code()
     except BrokenPipeError:
         # The reader of our output (head, less) has gone: not an error of ours.
         sys.stderr.close()

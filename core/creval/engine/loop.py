@@ -7,16 +7,37 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from creval.interruption import CURRENT, Interruption
+
 __all__ = ["drive"]
 
 T = TypeVar("T")
 
 
 def drive(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end in an event loop of its own; where a loop is running already (a notebook), in a thread."""
+    """Run to the end in an event loop of its own; where a loop is running already (a notebook), in a thread.
+
+    Raises KeyboardInterrupt where a signal stopped it.
+    """
+    interruption = CURRENT.get()
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return asyncio.run(work) if interruption is None else _interruptible(work, interruption)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
+
+
+def _interruptible(work: Coroutine[Any, Any, T], interruption: Interruption) -> T:
+    async def watched() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        with interruption.cancels(task):
+            return await work
+
+    try:
+        return asyncio.run(watched())
+    except asyncio.CancelledError:
+        if interruption.signal is None:
+            raise
+        raise KeyboardInterrupt from None

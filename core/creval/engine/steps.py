@@ -22,6 +22,7 @@ from creval.engine.scoring.step import score_again, score_missing
 from creval.engine.scoring.tally import TaskTally, UsageTally
 from creval.engine.setup import Setup
 from creval.errors import BudgetError, CrevalError
+from creval.interruption import CURRENT
 from creval.runs.folder import RunFolder
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.sample import Sample, SampleScore
@@ -61,6 +62,10 @@ class RunSteps:
             for plan in self._plans:
                 self._folder.scores(plan.task.name).unlink(missing_ok=True)
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
+        goes_on = f"creval resume {self._folder.path}"
+        interruption = CURRENT.get()
+        if interruption is not None:
+            interruption.goes_on = goes_on
         try:
             return drive(self._work())
         except BaseException as error:
@@ -68,7 +73,7 @@ class RunSteps:
             with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
                 self._end("interrupted" if interrupted else "failed")
             if interrupted:
-                error.add_note(f"Finished samples are saved. Go on with: creval resume {self._folder.path}")
+                error.add_note(f"Finished samples are saved. Go on with: {goes_on}")
             raise
 
     def scored_again(self) -> Finished:

@@ -1,0 +1,103 @@
+"""Signals end a run in order, soon, with one message and the command that goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.chat_server import ChatServer
+from support.commands import creval, program, start, write_spelling
+
+WORDS = {f"word{i}": "ok" for i in range(40)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_spelling(tmp_path, WORDS)
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer(answer="ok", latency=0.2) as running:
+        yield running
+
+
+def begun(process: Any, folder: Path) -> None:
+    """Wait until the run has written a sample."""
+    samples = folder / "stopped" / "samples" / "spelling.jsonl"
+    while process.poll() is None and not (samples.exists() and samples.stat().st_size):
+        time.sleep(0.05)
+    assert process.poll() is None
+
+
+def arguments(server: ChatServer) -> list[str]:
+    command = ["--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--concurrency", "2"]
+    return [*command, "--output", "stopped"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["INT", "TERM", "HUP"]
+)
+def test_a_signal_ends_the_run_in_order(folder: Path, server: ChatServer, number: signal.Signals, code: int) -> None:
+    process = start(folder, *arguments(server))
+    begun(process, folder)
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == code
+    assert said.count("creval resume") == said.count("interrupted") == 1
+    assert "Traceback" not in said
+    assert json.loads((folder / "stopped" / "run.json").read_text())["status"] == "interrupted"
+    again = creval(folder, "resume", "stopped")
+    assert again.returncode == 0, again.stderr
+    lines = (folder / "stopped" / "samples" / "spelling.jsonl").read_text().splitlines()
+    assert sorted(json.loads(line)["doc_id"] for line in lines) == sorted(f"w{i}" for i in range(40))
+
+
+@pytest.mark.parametrize("times", [2, 5])
+@pytest.mark.parametrize("pause", [0.0, 0.02])
+def test_several_ctrl_c_in_a_row_end_it_with_one_message(
+    folder: Path, server: ChatServer, times: int, pause: float
+) -> None:
+    process = start(folder, *arguments(server))
+    begun(process, folder)
+    for _ in range(times):
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(pause)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert said.count("creval resume") == said.count("interrupted") == 1
+    assert "Traceback" not in said
+
+
+def test_a_component_that_holds_on_is_left_behind(folder: Path, server: ChatServer) -> None:
+    """A thread that cannot be interrupted, as a library's may be: the second Ctrl-C does not wait for it."""
+    hold = "import threading, time; threading.Thread(target=time.sleep, args=(3600,)).start()\n"
+    (folder / "sitecustomize.py").write_text(hold)
+    process = start(folder, *arguments(server), environment={"PYTHONPATH": str(folder)})
+    begun(process, folder)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert said.count("creval resume") == 1
+
+
+def test_a_hangup_that_is_ignored_stays_ignored(folder: Path, server: ChatServer) -> None:
+    """As under nohup."""
+    command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *program(*arguments(server))]
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    environment["CREVAL_CACHE"] = str(folder / "cache")
+    process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+    begun(process, folder)
+    process.send_signal(signal.SIGHUP)
+    said = process.communicate(timeout=120)[1]
+    assert (process.returncode, "interrupted" in said) == (0, False)
