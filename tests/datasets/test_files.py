@@ -284,3 +284,12 @@ def test_a_key_that_stands_twice_is_a_fault_with_its_line(tmp_path: Path, row: s
     whole = tmp_path / "docs.json"
     whole.write_text(f'[{{"id": "a"}},\n{row}]', encoding="utf-8")
     assert f"the key {name!r} stands twice" in fault(whole, "id")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.csv", "id;word\n1;x\n"), ("a.tsv", "id,word\n1,x\n"), ("b.csv", "id\tword\n1\tx\n")]
+)
+def test_a_table_with_another_separator_is_told(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=r"separated by \w+, not by \w+"):
+        open_file(tmp_path / name)

@@ -9,6 +9,7 @@ import click
 
 from creval.api import RunResult
 from creval.cli.baseline_notes import baseline_notes
+from creval.cli.flag_notes import flag_notes
 from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.baselines import find_baselines
@@ -30,6 +31,8 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
     click.echo(f"run folder: {finished.folder}")
     for line in baseline_notes([result], baselines, beside, absent=False):
         click.echo(line, err=True)
+    for line in flag_notes(finished.results):
+        click.echo(visible(line), err=True)
     if finished.budget is not None:
         click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
         click.echo(

@@ -7,6 +7,7 @@ the budget, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import click
 
 from creval.cli.interruption import exit_code, listening
 from creval.cli.root import cli
-from creval.errors import CrevalError
+from creval.errors import CrevalError, UsageError
 from creval.report.visible import visible
 
 __all__ = ["invoke", "main"]
@@ -57,6 +58,11 @@ def invoke(arguments: Sequence[str]) -> int:
         # The reader of our output (head, less) has gone: not an error of ours.
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if debug or error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        _complain("too many files are open\nRaise the limit (ulimit -n 4096), or lower --concurrency.")
+        return UsageError.exit_code
     return code if isinstance(code, int) else 0
 
 

@@ -59,21 +59,38 @@ def paths(values: Sequence[str], option: str) -> dict[str, Path]:
 
 
 def settings(values: Sequence[str], option: str) -> dict[str, Any]:
-    """Read NAME=VALUE pairs whose values are YAML: numbers, true, null, [lists]."""
-    import yaml
+    """Read NAME=VALUE pairs whose values are YAML as in task files: numbers, true, null, [lists].
 
-    try:
-        return {name: yaml.safe_load(text) for name, text in texts(values, option).items()}
-    except yaml.YAMLError as error:
-        raise click.UsageError(f"{option}: a value is no valid YAML: {error}") from error
+    `extra.NAME=VALUE` is the member NAME of `extra`.
+    """
+    found: dict[str, Any] = {}
+    for name, text in texts(values, option).items():
+        value = _value(name, text, option)
+        if name.startswith("extra.") and len(name) > len("extra."):
+            inner = found.setdefault("extra", {})
+            if not isinstance(inner, dict) or name[len("extra.") :] in inner:
+                raise click.UsageError(f"{option} {name} is given twice; keep one of them")
+            inner[name[len("extra.") :]] = value
+        elif name == "extra" and "extra" in found:
+            raise click.UsageError(f"{option} extra stands beside extra.NAME; use one of the two forms")
+        else:
+            found[name] = value
+    return found
+
+
+def _value(name: str, text: str, option: str) -> Any:
+    """Read one value by the rules of task files (YAML 1.2): 1:30 and no are texts, 1e-1 and 0x10 are numbers."""
+    from creval.tasks.yaml.nodes import plain
+    from creval.tasks.yaml.reader import read_yaml_text
+
+    document = read_yaml_text(text, Path(option))
+    if document.root is None or document.problems:
+        problem = document.problems[0]
+        why = f"{problem.message}. {problem.cure or 'Put a text with special characters in quotes.'}"
+        raise click.UsageError(f"{option} {name}: {why}")
+    return plain(document.root)
 
 
 def sweeps(values: Sequence[str], option: str) -> dict[str, list[Any]]:
     """Read NAME=VALUE,VALUE pairs whose values are YAML: temperature=0.7,1.0."""
-    import yaml
-
-    try:
-        found = {name: yaml.safe_load(f"[{text}]") for name, text in texts(values, option).items()}
-    except yaml.YAMLError as error:
-        raise click.UsageError(f"{option}: a value is no valid YAML: {error}") from error
-    return found
+    return {name: _value(name, f"[{text}]", option) for name, text in texts(values, option).items()}

@@ -114,6 +114,9 @@ class JsonLinesRows(_OffsetRows):
         return found
 
 
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
 class CsvRows(_OffsetRows):
     """A table with a header line. All values are texts."""
 
@@ -137,6 +140,7 @@ class CsvRows(_OffsetRows):
             lines = _CountedLines(raw)
             reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
             self._columns = [name.strip() for name in next(reader, [])]
+            self._check_separator()
             repeated = sorted({name for name in self._columns if self._columns.count(name) > 1 or not name})
             if repeated or not self._columns:
                 fault = f"columns without a name or named twice: {repeated}" if repeated else "the file is empty"
@@ -149,6 +153,18 @@ class CsvRows(_OffsetRows):
                         fault = f"the row has {len(cells)} cells, the header {len(self._columns)}"
                         self._faults[len(self) - 1] = fault
                 start, line = lines.position, lines.number + 1
+
+    def _check_separator(self) -> None:
+        """A header of one column that holds another separator: the table is separated by that."""
+        if len(self._columns) != 1:
+            return
+        other = next((sign for sign in _SEPARATORS if sign != self._delimiter and sign in self._columns[0]), None)
+        if other is not None:
+            raise DataError(
+                f"the columns are separated by {_SEPARATORS[other]}, not by {_SEPARATORS[self._delimiter]}",
+                where=f"{self.file}:1",
+                cure="Save the table with commas (.csv) or tabs (.tsv) between its columns.",
+            )
 
     def __iter__(self) -> Iterator[Row | Malformed]:
         for index in range(len(self)):

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from creval.engine.options import RunOptions
+from creval.engine.options import RunOptions, nested_settings
 from creval.engine.planning.plan import TaskPlan
 from creval.models.lanes.addresses import shown_address
 from creval.models.secrets import redact
@@ -53,6 +53,8 @@ def options_data(options: RunOptions) -> dict[str, Any]:
             value = None if value is None else shown_address(value)
         elif field.name == "command":
             value = redact(value)
+        elif field.name == "generation":
+            value = nested_settings(value)
         elif isinstance(value, Mapping):
             value = dict(value)
         data[field.name] = value

@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from creval.errors import UsageError
+from creval.errors import UnknownNameError, UsageError
+from creval.tasks.sections.settings import EXTRA, generation_settings
 
-__all__ = ["RunOptions", "parse_limit"]
+__all__ = ["RunOptions", "nested_settings", "parse_limit"]
 
+_NO_SETTINGS = ("model", "messages", "stream")
+"""Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 MAX_REPEATS = 1_000_000
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
@@ -67,24 +70,56 @@ class RunOptions:
         if self.repeats is not None and self.repeats > MAX_REPEATS:
             raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", cure=_REPEATS_CURE)
         _check_plain(self.generation)
-        object.__setattr__(self, "generation", _flat(self.generation))
+        if not isinstance(self.generation, _Checked):
+            object.__setattr__(self, "generation", _flat(self.generation))
         _check_conditions(self.conditions, self.generation)
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
 
 
+class _Checked(dict[str, Any]):
+    """Settings whose names have been checked, with those under `extra` beside the others."""
+
+
+def nested_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as the user gives them: those that creval does not know under `extra`."""
+    if not generation:
+        return {}
+    known = generation_settings()
+    extra = {name: value for name, value in generation.items() if name not in known}
+    rest = {name: value for name, value in generation.items() if name in known}
+    return {**rest, "extra": extra} if extra else rest
+
+
 def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings with those under `extra` beside the others, as a task's settings are kept."""
-    if "extra" not in generation:
-        return generation
-    extra = generation["extra"]
+    """Return the settings with those under `extra` beside the others, as a task's settings are kept.
+
+    A name that is none of the known settings may be a slip, and would be sent without a word: it belongs under `extra`.
+    """
+    if not generation:
+        return _Checked()
+    known = generation_settings()
+    for name in generation:
+        if name not in known and name not in (EXTRA, *_NO_SETTINGS):
+            raise UnknownNameError(
+                "generation setting",
+                name,
+                list(known),
+                where="--generation",
+                hint=f"A setting that creval does not know is sent as extra.{name}=...",
+            )
+    extra = generation.get(EXTRA, {})
     if not isinstance(extra, Mapping):
         raise UsageError("extra must be a mapping of settings", where="--generation", cure="Write extra={name: value}.")
-    rest = {name: value for name, value in generation.items() if name != "extra"}
+    rest = {name: value for name, value in generation.items() if name != EXTRA}
+    inside = sorted(extra.keys() & known.keys() - rest.keys())
+    if inside:
+        cure = f"Write {inside[0]}=..., where its value is checked."
+        raise UsageError(f"{inside[0]!r} is a known setting; extra holds only others", where="--generation", cure=cure)
     twice = sorted(rest.keys() & extra.keys())
     if twice:
         raise UsageError(f"{twice[0]!r} is set twice, also under extra", where="--generation", cure="Keep one of them.")
-    return {**rest, **extra}
+    return _Checked({**rest, **extra})
 
 
 def _check_conditions(conditions: Mapping[str, Sequence[Any]], generation: Mapping[str, Any]) -> None:

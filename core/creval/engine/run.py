@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from creval.engine.manifest import asked_hash, now, read_options, start_manifest
 from creval.engine.models import TARGET
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import RunOptions
+from creval.engine.planning.advice import advice
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.setup import open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
@@ -25,6 +27,7 @@ from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
 
+_LOG = logging.getLogger("creval")
 RUNS = Path("runs")
 
 
@@ -52,6 +55,9 @@ def run_new(
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins, desk=desk)
     setup.open_parts()
+    for plan in plans:
+        for line in advice(plan, options):
+            _LOG.warning(line)
     if options.output:
         folder = RunFolder.create(options.output)
     else:

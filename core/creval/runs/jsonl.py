@@ -96,6 +96,9 @@ def disk_error(error: OSError, path: Path) -> RunError:
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
     begun = (folder / "run.json").exists()
     then = f"go on with: creval resume {folder}" if begun else "try again."
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        cure = f"Raise the limit (ulimit -n 4096), then {then}"
+        return RunError("too many files are open", where=str(path), cure=cure)
     return RunError(
         "the disk is full" if full else f"cannot be written: {error.strerror}",
         where=str(path),

@@ -133,7 +133,7 @@ def explain(failure: Failure, caller: Caller, now: float) -> ModelError:
         return FatalModelError(
             f"the model does not take the parameter {parameter!r} as it was sent; {what}",
             where=caller.where,
-            cure=f"Leave it out with --generation {parameter}=null, or give a value that the model takes.",
+            cure=f"Leave it out with --generation {_as_given(parameter)}=null, or give a value that the model takes.",
             http_status=status,
             every_call=True,
         )
@@ -146,6 +146,13 @@ def explain(failure: Failure, caller: Caller, now: float) -> ModelError:
         every_call=verdict.every_call,
         closed=verdict.closed,
     )
+
+
+def _as_given(parameter: str) -> str:
+    """The parameter's name on the command line: one that is no known setting stands under extra."""
+    from creval.tasks.sections.settings import generation_settings
+
+    return parameter if parameter in generation_settings() else f"extra.{parameter}"
 
 
 class _Verdict(NamedTuple):

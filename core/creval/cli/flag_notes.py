@@ -1,0 +1,33 @@
+"""What the user should know of replies that were odd: a line for each task and kind, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from creval.models.flags import AT_LIMIT, CUT_PROMPT, ENDLESS_THINKING, LOGPROBS_DROPPED, OVER_LIMIT
+
+__all__ = ["flag_notes"]
+
+_WORDS = {
+    CUT_PROMPT: (
+        "the server counts far fewer tokens than the prompt needs: it has probably cut the prompt. Give the model a "
+        "longer context on the server (Ollama: num_ctx, OLLAMA_CONTEXT_LENGTH)"
+    ),
+    ENDLESS_THINKING: (
+        "the model's thinking never ends, so there is no answer. Raise the limit: --generation max_tokens=..."
+    ),
+    AT_LIMIT: "the server calls an answer whole that is as long as the limit allows; it counts as truncated",
+    OVER_LIMIT: "the answer is longer than the limit that was sent: the server does not keep it",
+    LOGPROBS_DROPPED: "log-probabilities that are no finite numbers, or do not fit the answer, were left out",
+}
+
+
+def flag_notes(results: Mapping[str, Any]) -> list[str]:
+    """Return the lines for a run's results."""
+    return [
+        f"{task['task']}: in {count} of {task['planned']} samples {_WORDS[flag]}."
+        for task in results["tasks"]
+        for flag, count in task.get("flags", {}).items()
+        if flag in _WORDS
+    ]
