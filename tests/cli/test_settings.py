@@ -46,9 +46,7 @@ def test_what_is_no_yaml_is_refused_with_the_settings_name(text: str) -> None:
 
 
 def test_a_slip_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(
-        UsageError, match=r"setting 'temprature'\n.*'temperature'.* extra\.temprature="
-    ):
+    with pytest.raises(UsageError, match=r"setting 'temprature'\n.*'temperature'.* extra\.temprature="):
         RunOptions(generation=settings(["temprature=0.7"], "--generation"))
 
 
@@ -59,7 +57,7 @@ def test_settings_that_creval_does_not_know_are_sent_under_extra() -> None:
     assert read_options(options_data(options)).generation == options.generation
 
 
-@pytest.mark.parametrize("given", [{"extra": {"top_p": 1}}, {"extra": 1}])
-def test_extra_holds_only_what_creval_does_not_know(given: Any) -> None:
+@pytest.mark.parametrize("given", [{"extra": {"top_p": 1}, "top_p": 1}, {"extra": 1}])
+def test_extra_is_a_mapping_of_settings_that_stand_nowhere_else(given: Any) -> None:
     with pytest.raises(UsageError, match="extra"):
         RunOptions(generation=given)

@@ -114,10 +114,11 @@ def test_the_answers_of_players_are_taken_word_for_word(make_task, options, inst
     parts = """
         class Thinker:
             def reply(self, turn):
-                return "<think>" + turn.doc.fields["word"]
+                return "<think>" + turn.doc["word"]
     """
     install("think", hooks, parts)
     result = creval.run([make_task(extra="baselines: {floor: thinker}\n")], "baseline/floor", options())
+    assert {sample.get("reason") for sample in samples_of(result)} == {None}
     assert samples_of(result)[0]["answers"] == ["<think>word0"]
 
 

@@ -112,10 +112,6 @@ def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(extra, Mapping):
         raise UsageError("extra must be a mapping of settings", where="--generation", cure="Write extra={name: value}.")
     rest = {name: value for name, value in generation.items() if name != EXTRA}
-    inside = sorted(extra.keys() & known.keys() - rest.keys())
-    if inside:
-        cure = f"Write {inside[0]}=..., where its value is checked."
-        raise UsageError(f"{inside[0]!r} is a known setting; extra holds only others", where="--generation", cure=cure)
     twice = sorted(rest.keys() & extra.keys())
     if twice:
         raise UsageError(f"{twice[0]!r} is set twice, also under extra", where="--generation", cure="Keep one of them.")
