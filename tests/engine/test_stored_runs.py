@@ -16,11 +16,14 @@ from typing import Any
 import pytest
 from support.chat_server import ChatServer
 
+from creval import run
 from creval.engine import run as engine_run
 from creval.engine.run import rescore, resume
+from creval.errors import RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
+from creval.types.reading import READING
 
 STORED = Path(__file__).parent / "stored_runs"
 
@@ -96,6 +99,46 @@ def test_a_run_of_plugins_tasks_that_are_variants_now_goes_on(unpack: Callable[[
     assert [task["metrics"] for task in again.results["tasks"]] == [
         task["metrics"] for task in finished.results["tasks"]
     ]
+
+
+def test_a_run_of_older_rules_is_read_as_a_whole_by_the_new_ones_and_says_so(
+    unpack: Callable[[str], Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = unpack("local")
+    said = "version 1 of creval's rules; they are now read by version"
+    assert rescore(folder).results["reading"] == READING
+    assert [said in message for message in caplog.messages] == [True]
+    caplog.clear()
+    # A score of the old rules: none of it may be left among those of the new ones.
+    scores = folder / "scores" / "spelling.jsonl"
+    scores.write_text(scores.read_text("utf-8").replace('"exact_match":1.0', '"exact_match":0.0'), "utf-8")
+    assert '"exact_match":0.0' in scores.read_text("utf-8")
+    finished = resume(folder, max_calls=100)
+    assert [said in message for message in caplog.messages] == [True]
+    assert finished.results["reading"] == READING
+    assert finished.results["tasks"][0]["metrics"][0]["value"] == 1.0
+    manifest = _manifest(folder)
+    assert manifest.get("reading", 1) == 1  # the run keeps what it was begun with
+    assert [entry["reading"] for entry in manifest["rescored"]] == [READING, READING]
+    assert [attempt.get("reading", 1) for attempt in manifest["attempts"]] == [1, READING]
+
+
+def test_a_run_of_the_same_rules_keeps_its_scores(
+    make_task: Callable[..., str], server: ChatServer, options: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = run([make_task()], "hosted_vllm/parrot", options(base_url=server.url, max_calls=5)).folder
+    kept = _lines(folder, "scores", "parrot")
+    resume(folder, max_calls=100)
+    assert _lines(folder, "scores", "parrot")[:5] == kept
+    assert (caplog.messages, _manifest(folder)["rescored"], _manifest(folder)["reading"]) == ([], [], READING)
+
+
+def test_a_run_of_later_rules_is_left_alone(unpack: Callable[[str], Path]) -> None:
+    folder = unpack("local")
+    (folder / "run.json").write_text(json.dumps({**_manifest(folder), "reading": READING + 1}), "utf-8")
+    for work in (resume, rescore):
+        with pytest.raises(RunError, match="or a later one"):
+            work(folder)
 
 
 @pytest.mark.parametrize("name", ["local", "plugins"])

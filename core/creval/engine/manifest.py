@@ -19,6 +19,7 @@ from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
 from creval.tasks.files import is_path
 from creval.tasks.model import Task
+from creval.types.reading import READING
 
 __all__ = [
     "asked_hash",
@@ -133,6 +134,7 @@ def start_manifest(
         "requested": [str(Path(name).expanduser().absolute()) if is_path(name) else name for name in requested],
         "roles": dict(roles),
         "seed": options.seed,
+        "reading": READING,
         "options": settings,
         "origins": {name: "default" if settings[name] == defaults[name] else "user" for name in settings},
         "plugins": plugin_data(plugins),

@@ -23,6 +23,7 @@ from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.tasks.index import TaskIndex
+from creval.types.reading import READING, reading_of
 from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
@@ -93,6 +94,7 @@ def resume(
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
+        _check_reading(manifest, path)
         given = {"max_cost": max_cost, "max_calls": max_calls}
         manifest["options"] |= {name: limit for name, limit in given.items() if limit is not None}
         options = read_options(manifest["options"])
@@ -116,6 +118,7 @@ def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Ob
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
+        _check_reading(manifest, path)
         options = read_options(
             {**manifest["options"], "resources": {**manifest["options"]["resources"], **(resources or {})}}
         )
@@ -177,6 +180,16 @@ def _spent(folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
     books = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
     booked = sum(int(model["calls"] + model["errors"]) for model in books)
     return max(cost, sum(model["cost"] for model in books)), max(calls, booked)
+
+
+def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:
+    """Raises RunError where a later creval read the answers of the run by rules that this one does not have."""
+    if reading_of(manifest) > READING:
+        raise RunError(
+            f"its answers are read by version {reading_of(manifest)} of creval's rules, and this creval has {READING}",
+            where=str(path),
+            cure="Use the creval that made the run, or a later one.",
+        )
 
 
 def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], path: Path) -> None:

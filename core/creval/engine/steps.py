@@ -25,6 +25,7 @@ from creval.errors import BudgetError, CrevalError
 from creval.interruption import CURRENT
 from creval.runs.folder import RunFolder
 from creval.runs.schemas import check_manifest, check_results
+from creval.types.reading import READING, reading_of
 from creval.types.sample import Sample, SampleScore
 
 __all__ = ["Finished", "RunSteps"]
@@ -53,12 +54,16 @@ class RunSteps:
         self._plans = plans
         self._observer = observer
         self._usage = UsageTally()
+        self._older = False
 
     def whole(self) -> Finished:
         """Generate, score and aggregate."""
-        self._manifest["attempts"].append({"started": now()})
+        self._manifest["attempts"].append({"started": now(), "reading": READING})
         self._save("running")
-        if self._manifest["rescored"]:  # perhaps with other instruments: the run's own score everything anew
+        self._older = reading_of(self._manifest) < READING
+        if self._older:
+            self._tell_reading("all of them are scored anew")
+        if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
             for plan in self._plans:
                 self._folder.scores(plan.task.name).unlink(missing_ok=True)
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
@@ -78,6 +83,8 @@ class RunSteps:
 
     def scored_again(self) -> Finished:
         """Score and aggregate what is saved."""
+        if reading_of(self._manifest) < READING:
+            self._tell_reading("numbers may differ")
         return drive(self._score_only())
 
     async def _work(self) -> Finished:
@@ -89,6 +96,8 @@ class RunSteps:
         finally:
             await self._setup.close()
         self._manifest["finished"] = now()
+        if self._older:
+            self._note_rescored()
         self._end("budget" if budget else "done")
         return self._finish(results, budget)
 
@@ -97,17 +106,29 @@ class RunSteps:
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
             await self._setup.close()
+        self._note_rescored()
+        self._save(self._manifest["status"])
+        return self._finish(results, budget)
+
+    def _note_rescored(self) -> None:
         self._manifest["rescored"].append(
             {
                 "at": now(),
+                "reading": READING,
                 "creval": core_version(self._setup.plugins),
                 "plugins": plugin_data(self._setup.plugins),
                 "resources": dict(self._setup.options.resources),
                 "tasks": {plan.task.name: plan.task.hash for plan in self._plans},
             }
         )
-        self._save(self._manifest["status"])
-        return self._finish(results, budget)
+
+    def _tell_reading(self, consequence: str) -> None:
+        _LOG.warning(
+            "this run's answers were read by version %d of creval's rules; they are now read by version %d: %s",
+            reading_of(self._manifest),
+            READING,
+            consequence,
+        )
 
     def _end(self, status: str) -> None:
         """Note in the manifest how this attempt ended and what its models did."""
@@ -130,6 +151,7 @@ class RunSteps:
             "model": self._manifest["roles"][TARGET],
             "roles": self._manifest["roles"],
             "seed": self._setup.options.seed,
+            "reading": READING,
             "status": "budget" if budget else status,
             "tasks": tasks,
         }

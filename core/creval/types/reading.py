@@ -1,0 +1,23 @@
+"""The rules of the core by which answers are read, as a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["READING", "reading_of"]
+
+READING = 2
+"""The version of the rules by which the core reads answers (`creval.models.reading`, `creval.parsing`).
+
+Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
+its answers are read by it.
+
+1  what servers sent, read as it was
+2  thinking is taken out of answers, and answers that are cut at the limit are noticed
+"""
+
+
+def reading_of(manifest: Mapping[str, Any]) -> int:
+    """Return the version that a run was begun with; manifests that name none are of the first."""
+    return int(manifest.get("reading", 1))
