@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from creval.models.model import Model
     from creval.models.options import ProviderOptions
+    from creval.models.reply_json import reply_from_json
     from creval.models.traits import ProviderTraits
     from creval.names import nearest
     from creval.parsing.json_values import JsonArray, JsonObject
@@ -173,6 +174,7 @@ __all__ = [
     "part_options",
     "plain_data",
     "print_table",
+    "reply_from_json",
     "sha256_of",
     "store_folder",
     "straighten",
@@ -217,6 +219,7 @@ _HOMES = {
     ),
     "creval.models.model": ("Model",),
     "creval.models.options": ("ProviderOptions",),
+    "creval.models.reply_json": ("reply_from_json",),
     "creval.models.traits": ("ProviderTraits",),
     "creval.names": ("nearest",),
     "creval.parsing.json_values": (

@@ -25,6 +25,7 @@ PLUGIN = """
     def creval_components(registry):
         schema = {"type": "object", "properties": {"unwatched": {"type": "string"}}, "additionalProperties": False}
         registry.add("protocol", "watched", "creval_watched_parts:Watched", roles=("judge",), parameters=schema)
+        registry.add("provider", "locked", "creval_watched_parts:Locked")
 
     @hookimpl
     def creval_run_started(manifest, folder):
@@ -32,6 +33,22 @@ PLUGIN = """
             (folder / "notes.txt").write_text("an observer's")
 """
 PARTS = """
+    import os
+    from creval.errors import MissingPartError
+    from creval.models.traits import ProviderTraits
+    from creval.types.messages import Completion, Reply
+
+    class Locked:
+        traits = ProviderTraits(remote=False, cacheable=False, free=True)
+        def __init__(self, model, options): pass
+
+        async def generate(self, request):
+            if "UNLOCKED" not in os.environ:
+                raise MissingPartError("the door is locked")
+            return Reply((Completion("fine"),))
+
+        async def close(self): pass
+
     class Watched:
         def __init__(self, unwatched=""):
             self.unwatched = unwatched
@@ -45,12 +62,12 @@ PARTS = """
 
 @pytest.fixture
 def start(make_task, server: ChatServer, options, install) -> Callable[..., RunOptions]:
-    """Begin a run whose judge has no key, which shows when the judge is first asked; returns its options."""
+    """Begin a run whose judge fails for good when it is first asked; returns its options."""
     install("watched", PLUGIN, PARTS)
 
     def begin(unwatched: str = "", **changes: object) -> RunOptions:
         task = make_task(docs=2, extra=f"protocol: {{watched: {{unwatched: '{unwatched}'}}}}\n")
-        given = options(base_url=server.url, roles={"judge": "openai/x"}, concurrency=1, **changes)
+        given = options(base_url=server.url, roles={"judge": "locked/x"}, concurrency=1, **changes)
         with pytest.raises(MissingPartError):
             creval.run([task], MODEL, given)
         return given
@@ -98,8 +115,7 @@ def test_what_an_observer_wrote_stays(start, tmp_path: Path) -> None:
 def test_a_run_with_a_sample_stays_and_is_gone_on_with(start, tmp_path: Path, monkeypatch, server: ChatServer) -> None:
     folder = start(unwatched="d0").output
     assert len((folder / "samples" / "parrot.jsonl").read_text().splitlines()) == 1
-    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-this-test")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("UNLOCKED", "yes")
     assert resume(folder).results["tasks"][0]["counts"]["scored"] == 2
 
 

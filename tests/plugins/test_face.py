@@ -24,8 +24,8 @@ ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleSco
 Scorable Score Scorer ScoringError Screen Session Status TaskProtocol TokenLogprob Turn UnknownNameError Usage
 UsageError View WordList Workbench build_store cache_folder command_options component csv_text download either
 file_digest flag has_mark hookimpl integer list_of list_stores nearest number offline_cure one_of open_run
-open_runs open_workbench params part_options plain_data print_table sha256_of store_folder straighten
-strip_marks strip_quotes text write_csv write_json write_lines write_text
+open_runs open_workbench params part_options plain_data print_table reply_from_json sha256_of store_folder
+straighten strip_marks strip_quotes text write_csv write_json write_lines write_text
 """
 
 

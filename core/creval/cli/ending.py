@@ -33,6 +33,9 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
         click.echo(line, err=True)
     for line in flag_notes(finished.results):
         click.echo(visible(line), err=True)
+    for task in result.results["tasks"]:
+        for note in task.get("notes", ()):
+            click.echo(visible(f"{task['task']}: {note}"), err=True)
     if finished.budget is not None:
         click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
         click.echo(

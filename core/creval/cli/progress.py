@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from creval.engine.ledger import RoleCounts
 from creval.engine.observer import Observer
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample, Status
@@ -51,6 +52,7 @@ class _Counting(ABC):
         self.done = 0
         self.statuses: Counter[Status] = Counter()
         self.stats = ModelStats()
+        self.roles: Mapping[str, RoleCounts] = {}
         self._begun = time.monotonic()
         self._made = 0
 
@@ -67,6 +69,9 @@ class _Counting(ABC):
 
     def on_scored(self, count: int) -> None:
         self.step(count)
+
+    def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
+        self.roles = counts
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """End the last phase; the table of results follows."""
@@ -85,6 +90,7 @@ class _Counting(ABC):
             words.append(f"${self.stats.cost:.4f}")
         if self.stats.retries:
             words.append(f"{self.stats.retries} retries")
+        words += [_role_words(role, counts) for role, counts in self.roles.items()]
         failed = {status: n for status, n in self.statuses.items() if status is not Status.SCORED}
         words += [f"{number} {status.value}" for status, number in sorted(failed.items())]
         return ", ".join(words)
@@ -100,6 +106,13 @@ class _Counting(ABC):
 
 def _rate(a_second: float) -> str:
     return f"{a_second:.1f}/s" if a_second >= 1 else f"{a_second * 60:.1f}/min"
+
+
+def _role_words(role: str, counts: RoleCounts) -> str:
+    words = [f"{role}: {counts.calls} calls"]
+    words += [f"{counts.reused} reused"] if counts.reused else []
+    words += [f"${counts.cost:.4f}"] if counts.cost else []
+    return " ".join(words)
 
 
 class _Live(_Counting):

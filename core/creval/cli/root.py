@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -71,6 +72,9 @@ _RUN_OPTIONS = (
     ),
     click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
     click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
+    click.option(
+        "--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take judges' verdicts from RUN."
+    ),
     click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing."),
     click.option("--cache", is_flag=True, help="Take answers from the response cache, and keep them there."),
     click.option(

@@ -57,6 +57,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         max_retries=given["max_retries"],
         max_cost=given["max_cost"],
         max_calls=given["max_calls"],
+        reuse=tuple(given["reuse"]),
         cache=given["cache"],
         allowed_error_share=given["allowed_error_share"],
         allow_code_execution=given["allow_code_execution"],

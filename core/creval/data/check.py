@@ -15,6 +15,7 @@ from creval.errors import CrevalError, DataError, MissingPartError, PluginError,
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
 from creval.tasks.check import check, places_of
+from creval.tasks.components import whole
 from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
@@ -100,12 +101,24 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
     """Return a problem for every template field that not every doc has and the protocol does not provide."""
     problems: list[Problem] = []
-    provided = registry.get("protocol", task.protocol.name).provides
-    for name, messages in task.prompts.items():
-        path = name if name == "prompt" else f"prompts.{name}"
+    protocol = registry.get("protocol", task.protocol.name)
+    prompts = [
+        ("prompt" if n == "prompt" else f"prompts.{n}", each, protocol.provides) for n, each in task.prompts.items()
+    ]
+    for role, own in task.role_prompts.items():
+        given = _provided(task, role, registry)
+        prompts += [(f"roles.{role}.prompts.{name}", each, given) for name, each in own.items()]
+    for path, messages, provided in prompts:
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
         problems.extend(replace(problem, path=path) for problem in found)
     return problems
+
+
+def _provided(task: Task, role: str, registry: Registry) -> tuple[str, ...]:
+    """Return the names that those components add to a doc's fields which ask a role."""
+    kinds: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol), *(("scorer", ref) for ref in task.score)]
+    parts = [part for kind, ref in kinds for part in whole(registry.get(kind, ref.name), ref, registry)]
+    return tuple(name for part in parts if role in part.roles for name in part.provides)
 
 
 def _check_examples(task: Task, dataset: Dataset) -> Sequence[Problem]:

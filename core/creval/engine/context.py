@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from creval.engine.ledger import Asking, Ledger
 from creval.engine.models import RoleModels
 from creval.errors import UnknownNameError
 from creval.plugins.registry import Registry
 from creval.resources.opening import open_resource
 from creval.resources.options import ResourceOptions
 from creval.tasks.model import Task
+from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 
-__all__ = ["OpenResources", "TaskContext", "instruments"]
+__all__ = ["Asked", "OpenResources", "TaskContext", "instruments"]
 
 
 def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -53,19 +56,24 @@ class OpenResources:
                 close()
 
 
+class Asked(NamedTuple):
+    """Who answers in the roles other than the target's: the models, behind the ledger of their calls."""
+
+    models: RoleModels
+    ledger: Ledger
+
+
 class TaskContext:
     """The `Context` of one task."""
 
-    def __init__(
-        self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, models: RoleModels
-    ) -> None:
+    def __init__(self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, asked: Asked) -> None:
         self.task = task.name
         self.seed = seed
-        self._role_models = task.role_models
         self.specs = dict(specs)
+        self._task = task
         self._shared = shared
-        self._models = models
-        self._calls: dict[tuple[SampleKey, str], int] = {}
+        self._models, self._ledger = asked
+        self._calls: dict[SampleKey, Counter[str]] = {}
 
     def resource(self, name: str) -> Any:
         """Return the resource that the task calls `name`."""
@@ -77,16 +85,28 @@ class TaskContext:
         """Return the full names (with revision or checksum) of the task's resources that are open and tell one."""
         return self._shared.names(self.specs)
 
-    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey, **settings: Any) -> Reply:
-        """Ask the model of another role; calls of a sample and role are counted, so that each has its own cache key."""
-        call = self._calls.get((key, role), 0)
-        self._calls[key, role] = call + 1
-        n = int(settings.pop("n", 1))
-        origin = Origin(key, role, call)
-        return await self._models.get(role, self._role_models.get(role)).generate(
-            GenerateRequest(tuple(messages), settings, origin, n)
-        )
+    def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
+        """Render a prompt of the task or of one of its roles; `extra` fields come on top."""
+        return render(self._task.find_prompt(name), {**fields, **extra} if extra else fields, self._task.file)
 
-    def forget_calls(self) -> None:
-        """Drop the counters of calls, when the samples they belong to are finished."""
-        self._calls.clear()
+    async def ask(
+        self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
+    ) -> Reply:
+        """Ask the model of another role; the same question is paid once, `draw` counts independent answers to it."""
+        counts = self._calls.setdefault(key, Counter())
+        origin = Origin(key, role, counts[role])
+        counts[role] += 1
+        given = {**self._task.role_settings.get(role, {}), **settings}
+        n = int(given.pop("n", 1) or 1)
+        kept = {name: value for name, value in given.items() if value is not None}
+        request = GenerateRequest(tuple(messages), kept, origin, n)
+        model = self._models.get(role, self._task.role_models.get(role))
+        return await self._ledger.ask(model, request, Asking("scoring", draw))
+
+    def unreadable(self, reply: Reply, reason: str) -> None:
+        """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""
+        self._ledger.unreadable(reply, reason)
+
+    def forget(self, key: SampleKey) -> None:
+        """Drop the counters of a sample's calls: it is finished, or is scored anew."""
+        self._calls.pop(key, None)

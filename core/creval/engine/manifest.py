@@ -50,6 +50,8 @@ def options_data(options: RunOptions) -> dict[str, Any]:
             value = None if value is None else str(Path(value).absolute())
         elif field.name == "data":
             value = {task: str(Path(path).absolute()) for task, path in value.items()}
+        elif field.name == "reuse":
+            value = [str(Path(path).absolute()) for path in value]
         elif field.name == "base_url":
             value = None if value is None else shown_address(value)
         elif field.name == "command":
@@ -68,6 +70,7 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
     values = {name: value for name, value in data.items() if name in known}
     for name in _PATHS:
         values[name] = Path(values[name]) if values.get(name) else None
+    values["reuse"] = tuple(Path(path) for path in values.get("reuse", ()))
     values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
     return RunOptions(**values)
 
@@ -75,6 +78,11 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
 def asked_hash(task: Task) -> str:
     """Return the sha256 of all that shapes what the model is asked; saved answers belong to it."""
     asked = {name: task.resolved[name] for name in _ASKED if name in task.resolved}
+    roles = task.resolved.get("roles")
+    made_with = {role: roles[role] for role in task.making_roles if isinstance(roles, Mapping) and role in roles}
+    own = {role: spec for role, spec in made_with.items() if isinstance(spec, Mapping)}
+    if own:  # what the protocol says to them shapes the answers, as the prompts do
+        asked["roles"] = {role: {k: v for k, v in spec.items() if k != "model"} for role, spec in own.items()}
     text = json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -153,4 +161,5 @@ def start_manifest(
         "status": "running",
         "attempts": [],
         "rescored": [],
+        "reused": [],
     }

@@ -72,6 +72,10 @@ class RoleModels:
                 error.where = f"roles: {role}" if own else f"--role {role}"
             raise
 
+    def named(self, role: str) -> str | None:
+        """Return the model that the user named for a role, as written."""
+        return self._specs.get(role)
+
     def describe(self) -> dict[str, dict[str, Any]]:
         """Return plain data on the models opened, by role (`judge=openai/x`: a task's own choice for the role)."""
         return {role: model.describe() for role, model in self._open.items()}

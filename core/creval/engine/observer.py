@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from creval.engine.ledger import RoleCounts
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample
 
@@ -26,6 +27,9 @@ class Observer(Protocol):
     def on_scored(self, count: int) -> None:
         """`count` further samples have been scored."""
 
+    def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
+        """A role other than the target has answered; `counts` are what each has done so far."""
+
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """results.json is written."""
 
@@ -45,6 +49,9 @@ class Guarded:
     def on_scored(self, count: int) -> None:
         self._call("on_scored", count)
 
+    def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
+        self._call("on_roles", counts)
+
     def on_finish(self, results: Mapping[str, Any]) -> None:
         self._call("on_finish", results)
 
@@ -52,7 +59,9 @@ class Guarded:
         if self._inner is None:
             return
         try:
-            getattr(self._inner, method)(*given)
+            told = getattr(self._inner, method, None)
+            if told is not None:  # an observer may leave out what it does not want to know
+                told(*given)
         except Exception as error:
             what = f"{type(self._inner).__name__}.{method}: {type(error).__name__}: {error}"
             _LOG.warning("an observer failed and is left out from here on: %s", what)
@@ -69,6 +78,9 @@ class Quiet:
         pass
 
     def on_scored(self, count: int) -> None:
+        pass
+
+    def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
         pass
 
     def on_finish(self, results: Mapping[str, Any]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from creval.errors import UnknownNameError, UsageError
 from creval.tasks.sections.settings import EXTRA, generation_settings
 
-__all__ = ["RunOptions", "nested_settings", "parse_limit"]
+__all__ = ["Rescoring", "RunOptions", "nested_settings", "parse_limit"]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
@@ -30,6 +30,7 @@ class RunOptions:
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
     - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`); `resources`: name -> instrument.
     - `data`: task -> file in the task's own format, in place of its dataset.
+    - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are given again, at no cost.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
     - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
@@ -45,6 +46,7 @@ class RunOptions:
     roles: Mapping[str, str] = field(default_factory=dict)
     resources: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Path] = field(default_factory=dict)
+    reuse: Sequence[Path] = ()
     generation: Mapping[str, Any] = field(default_factory=dict)
     conditions: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     base_url: str | None = None
@@ -152,3 +154,28 @@ def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
     if not number.isdecimal() or len(number) > _DIGITS or int(number) < 1:
         raise UsageError(f"{text!r} is no limit", where="--limit", cure="Give a number of docs, or first:N.")
     return int(number), first
+
+
+@dataclass(frozen=True, slots=True)
+class Rescoring:
+    """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
+
+    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew.
+    """
+
+    resources: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    max_cost: float | None = None
+    max_calls: int | None = None
+    reuse: Sequence[Path] = ()
+
+    def applied(self, options: RunOptions) -> RunOptions:
+        """Return a run's options with these in their place."""
+        return replace(
+            options,
+            resources={**options.resources, **self.resources},
+            roles={**options.roles, **self.roles},
+            max_cost=options.max_cost if self.max_cost is None else self.max_cost,
+            max_calls=options.max_calls if self.max_calls is None else self.max_calls,
+            reuse=(*options.reuse, *self.reuse),
+        )

@@ -11,16 +11,18 @@ from typing import Any
 from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
 from creval.engine.models import TARGET
 from creval.engine.observer import Guarded, Observer, Quiet
-from creval.engine.options import RunOptions
+from creval.engine.options import Rescoring, RunOptions
 from creval.engine.planning.advice import advice
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.setup import open_plans, open_setup
+from creval.engine.setup import Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import load_plugins
+from creval.runs.calls import CallBook
 from creval.runs.folder import RunFolder
+from creval.runs.jsonl import read_lines
 from creval.runs.lock import RunLock
 from creval.tasks.index import TaskIndex
 from creval.types.reading import READING, reading_of
@@ -30,6 +32,8 @@ __all__ = ["Finished", "rescore", "resume", "run_new"]
 
 _LOG = logging.getLogger("creval")
 RUNS = Path("runs")
+_AS_BEFORE = Rescoring()
+_LOG = logging.getLogger("creval")
 
 
 def run_new(
@@ -59,6 +63,8 @@ def run_new(
     for plan in plans:
         for line in advice(plan, options):
             _LOG.warning(line)
+    for reused in options.reuse:
+        RunFolder.open(reused)
     if options.output:
         folder = RunFolder.create(options.output)
     else:
@@ -67,6 +73,7 @@ def run_new(
         folder.check_new()  # another process may have begun and ended here since
         try:
             manifest = start_manifest(requested, roles, options, plugins, plans)
+            _keep_calls(setup, folder, manifest)
             return RunSteps(folder, manifest, setup, plans, watcher).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
@@ -105,28 +112,29 @@ def resume(
         spent = Budget(options.max_cost, options.max_calls, *_spent(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
         setup.open_parts()
+        _keep_calls(setup, folder, manifest)
         return RunSteps(folder, manifest, setup, plans, watcher).whole()
 
 
-def rescore(path: Path, resources: Mapping[str, str] | None = None, observer: Observer | None = None) -> Finished:
+def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
     """Score the saved answers again with the tasks as they are now; the target model is not asked.
 
-    `resources` are other instruments for the scoring. Raises RunError where the run is locked, its tasks are gone, or
-    what a task asks (data, prompts, protocol, settings) is not what the saved answers are answers to.
+    Answers of judges that the run's ledger holds are not paid again. Raises RunError where the run is locked, its tasks
+    are gone, or what a task asks (data, prompts, protocol, settings) is not what the saved answers are answers to, and
+    BudgetError, with the old scores in place, where the limit came before the end.
     """
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
-        options = read_options(
-            {**manifest["options"], "resources": {**manifest["options"]["resources"], **(resources or {})}}
-        )
+        options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
-        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins)
+        setup = open_setup([plan.task for plan in plans], {**manifest["roles"], **how.roles}, options, plugins)
         setup.open_parts(target=False)
+        _keep_calls(setup, folder, manifest)
         return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
 
 
@@ -166,17 +174,42 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
     return replace(plan, indices=old["indices"], repeats=old["repeats"])
 
 
+def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> None:
+    """Give the ledger the run's own book, and those of the runs that it may reuse, which the manifest names."""
+    others, reused = [], manifest.setdefault("reused", [])
+    for path in setup.options.reuse:
+        try:
+            source = RunFolder.open(path)
+            about = source.read_manifest()
+        except RunError as error:  # what was taken from it is in the run's own book by now
+            _LOG.warning("the answers of an earlier run cannot be reused: %s", error)
+            continue
+        others.append(CallBook(source, read_only=True))
+        entry = {"run": str(path.absolute()), "started": about["started"], "at": now()}
+        if entry["run"] not in {known["run"] for known in reused}:
+            reused.append(entry)
+    setup.ledger.keep_in(CallBook(folder), others)
+
+
 def _spent(folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
     """Return the cost and calls that the run has used up already.
 
-    By the attempts' own books; a killed attempt has none, so never less than what the saved samples took.
+    By the attempts' own books; a killed attempt has none, so never less than what the saved samples and calls took.
     """
     cost, calls = 0.0, 0
     for task in manifest["tasks"]:
         for sample in folder.read_samples(task["task"]):
-            replies = [call.reply for call in sample.calls if call.reply is not None and not call.reply.get("cached")]
-            cost += sum(reply.get("cost") or 0.0 for reply in replies)
-            calls += len(replies)
+            replies = [call.reply for call in sample.calls if call.role == TARGET and call.reply is not None]
+            paid = [reply for reply in replies if not reply.get("cached")]
+            cost += sum(reply.get("cost") or 0.0 for reply in paid)
+            cost += sum((call.lost or {}).get("cost") or 0.0 for call in sample.calls if call.role == TARGET)
+            calls += len(paid)
+    for role in folder.called_roles():
+        for call in read_lines(folder.calls(role)):
+            if "unreadable" in call or "from" in call or call.get("reply", {}).get("cached"):
+                continue
+            cost += sum(call.get(part, {}).get("cost") or 0.0 for part in ("reply", "lost"))
+            calls += 1
     books = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
     booked = sum(int(model["calls"] + model["errors"]) for model in books)
     return max(cost, sum(model["cost"] for model in books)), max(calls, booked)

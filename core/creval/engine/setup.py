@@ -8,21 +8,23 @@ from typing import Any
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import OpenResources, TaskContext, instruments
+from creval.engine.context import Asked, OpenResources, TaskContext, instruments
 from creval.engine.generation.session import TaskRuntime
+from creval.engine.ledger import Ledger
 from creval.engine.models import TARGET, RoleModels, model_options
 from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
 from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan, plan_task
 from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.score import TaskScoring
+from creval.engine.scoring.score import ScorerPart, TaskScoring
 from creval.engine.screens import screens_of
 from creval.errors import UnknownNameError, UsageError
 from creval.models.budget import Budget
 from creval.models.thinking import tags_in, tags_in_parameters
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
+from creval.plugins.registry import ANY_SCORE
 from creval.resources.options import ResourceOptions
 from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
@@ -43,6 +45,7 @@ class Setup:
     plugins: Plugins
     options: RunOptions
     models: RoleModels
+    ledger: Ledger
     resources: OpenResources
     contexts: Mapping[str, TaskContext]
     tasks: Sequence[Task]
@@ -56,6 +59,7 @@ class Setup:
             chain=build_chain(task.parse, registry),
             context=self.contexts[task.name],
             models=self.models,
+            ledger=self.ledger,
             generation=task.generation,
             overrides=self.options.generation,
             condition_names=frozenset(generation_settings()),
@@ -67,12 +71,23 @@ class Setup:
     def scoring(self, task: Task) -> TaskScoring:
         """Return what scoring a task needs."""
         registry = self.plugins.registry
-        scorers = [(ref.name, _component(registry.get("scorer", ref.name).load(), ref)) for ref in task.score]
+        scorers = [self._scorer(task, ref) for ref in task.score]
         conditions = {condition.name: condition for condition in task.conditions}
         return TaskScoring(task, build_chain(task.parse, registry), scorers, self.contexts[task.name], conditions)
 
+    def _scorer(self, task: Task, ref: ComponentRef) -> ScorerPart:
+        """Make a scorer. What an open one gives is what the metrics are made of and no other scorer says it gives."""
+        registry = self.plugins.registry
+        component = registry.get("scorer", ref.name)
+        given = component.produces
+        if ANY_SCORE in given:
+            taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
+            given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
+        names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
+        return ScorerPart(ref.name, _component(component.load(), ref), names)
+
     def open_parts(self, target: bool = True) -> None:
-        """Open the target (unless only scoring is to be done) and every resource that the tasks' components use.
+        """Open the target (unless only scoring is to be done), the models of all roles, and the resources in use.
 
         What is missing must show before the first call, not after the last.
         Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code, a task without the
@@ -82,6 +97,8 @@ class Setup:
         _check_baseline(self.tasks, spec)
         for task in self.tasks:
             context = self.contexts[task.name]
+            for role in task.roles:
+                self.models.get(role, task.role_models.get(role))
             for name in self.uses(task, spec):
                 if resource_kind(name) == "sandbox" and not self.options.allow_code_execution:
                     raise UsageError(
@@ -105,10 +122,11 @@ class Setup:
 
     def instruments(self, task: Task) -> Instruments:
         """Return what a task's numbers are made with: resources and the models of its roles."""
-        return Instruments.of(task, self.options, self.contexts[task.name].names())
+        return Instruments.of(task, self.options, self.contexts[task.name].names(), self.models.named(TARGET) or "")
 
     async def close(self) -> None:
         """Close models and resources."""
+        await self.ledger.close()
         await self.models.close()
         self.resources.close()
 
@@ -196,12 +214,13 @@ def open_setup(
     _check_roles(tasks, roles)
     models = RoleModels(roles, plugins.registry, asking)
     resources = OpenResources(plugins.registry, ResourceOptions(offline=options.offline, cache=options.cache_folder))
+    ledger = Ledger(options.seed)
     contexts = {}
     for task in tasks:
         specs = instruments(task.resources, options.resources)
-        contexts[task.name] = TaskContext(task, options.seed, specs, resources, models)
+        contexts[task.name] = TaskContext(task, options.seed, specs, resources, Asked(models, ledger))
         players[task.name] = (task, contexts[task.name])
-    return Setup(plugins, options, models, resources, contexts, tuple(tasks))
+    return Setup(plugins, options, models, ledger, resources, contexts, tuple(tasks))
 
 
 def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:

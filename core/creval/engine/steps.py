@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,12 @@ from creval.engine.manifest import core_version, now, plugin_data
 from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.scoring.aggregate import aggregate_task, metric_names, task_results
-from creval.engine.scoring.step import score_again, score_missing
-from creval.engine.scoring.tally import TaskTally, UsageTally
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
+from creval.engine.scoring.score import TaskScoring
+from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
+from creval.engine.scoring.tally import TaskTally
 from creval.engine.setup import Setup
+from creval.engine.usage import UsageTally
 from creval.errors import BudgetError, CrevalError
 from creval.interruption import CURRENT
 from creval.runs.folder import RunFolder
@@ -30,6 +32,7 @@ from creval.types.sample import Sample, SampleScore
 
 __all__ = ["Finished", "RunSteps"]
 
+_Step = Callable[[RunFolder, TaskScoring, ScoringWatch, int], Awaitable[BudgetError | None]]
 _LOG = logging.getLogger("creval")
 
 
@@ -55,6 +58,8 @@ class RunSteps:
         self._observer = observer
         self._usage = UsageTally()
         self._older = False
+        self._usages: dict[str, UsageTally] = {}
+        setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
 
     def whole(self) -> Finished:
         """Generate, score and aggregate."""
@@ -118,6 +123,8 @@ class RunSteps:
                 "creval": core_version(self._setup.plugins),
                 "plugins": plugin_data(self._setup.plugins),
                 "resources": dict(self._setup.options.resources),
+                "roles": dict(self._setup.options.roles),
+                "models": self._done_by_models(),
                 "tasks": {plan.task.name: plan.task.hash for plan in self._plans},
             }
         )
@@ -132,24 +139,28 @@ class RunSteps:
 
     def _end(self, status: str) -> None:
         """Note in the manifest how this attempt ended and what its models did."""
-        models = {role: model.stats().to_json() for role, model in self._setup.models.opened().items()}
-        self._manifest["attempts"][-1] |= {"ended": now(), "status": status, "models": models}
+        self._manifest["attempts"][-1] |= {"ended": now(), "status": status, "models": self._done_by_models()}
         self._save(status)
+
+    def _done_by_models(self) -> dict[str, dict[str, float]]:
+        """What each model did in this process, and how many answers the ledger gave again."""
+        models = {role: model.stats().to_json() for role, model in self._setup.models.opened().items()}
+        for role, counts in self._setup.ledger.counts().items():
+            for name, done in models.items():
+                if name.partition("=")[0] == role:
+                    done["reused"] = counts.reused
+        return models
 
     async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
         """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
-        budget = None
-        tasks = []
-        for plan in self._plans:
-            self._usage = UsageTally()
-            budget = await self._score_task(plan, again) or budget
-            tasks.append(self._aggregate_task(plan))
+        budget = await (self._score_anew() if again else self._score_missing())
+        tasks = [self._aggregate_task(plan) for plan in self._plans]
         results = {
             "schema": 1,
             "creval": core_version(self._setup.plugins),
             "run": self._folder.path.name,
             "model": self._manifest["roles"][TARGET],
-            "roles": self._manifest["roles"],
+            "roles": {**self._manifest["roles"], **self._setup.options.roles},
             "seed": self._setup.options.seed,
             "reading": READING,
             "status": "budget" if budget else status,
@@ -159,10 +170,34 @@ class RunSteps:
         self._folder.write_results(results)
         return results, budget
 
-    async def _score_task(self, plan: TaskPlan, again: bool) -> BudgetError | None:
+    async def _score_missing(self) -> BudgetError | None:
+        budget = None
+        for plan in self._plans:
+            budget = await self._score_task(plan, score_missing) or budget
+        return budget
+
+    async def _score_anew(self) -> None:
+        """Score all tasks anew; only when all are whole do the new scores take the place of the old ones.
+
+        Raises BudgetError, with the old scores in place, where the limit came first.
+        """
+        names = [plan.task.name for plan in self._plans]
+        try:
+            for plan in self._plans:
+                budget = await self._score_task(plan, score_again)
+                if budget is not None:
+                    cure = "The old scores stand, and answers that were paid are kept: score again with a higher limit."
+                    raise BudgetError(budget.what, where=str(self._folder.path), cure=cure)
+            for name in names:
+                self._folder.new_scores(name).replace(self._folder.scores(name))
+        finally:
+            for name in names:
+                self._folder.new_scores(name).unlink(missing_ok=True)
+
+    async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
-        step = score_again if again else score_missing
-        return await step(self._folder, self._setup.scoring(plan.task), self)
+        self._usage = self._usages[plan.task.name] = UsageTally()
+        return await step(self._folder, self._setup.scoring(plan.task), self, self._setup.options.concurrency)
 
     def read(self, sample: Sample) -> None:
         """A sample has been read."""
@@ -184,7 +219,8 @@ class RunSteps:
         for score in self._folder.read_scores(task.name):
             tally.add(score)
         metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
-        return task_results(plan, (tally, self._usage), metrics, instruments)
+        usage = TaskUsage(self._usages[task.name], self._setup.ledger.usage(task.name))
+        return task_results(plan, (tally, usage), metrics, instruments)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:
         self._setup.plugins.hooks.creval_run_finished(results, self._folder.path)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import OpenResources, TaskContext, instruments
+from creval.engine.context import Asked, OpenResources, TaskContext, instruments
+from creval.engine.ledger import Asking, Ledger, question_key
 from creval.engine.loop import drive
 from creval.engine.models import TARGET, RoleModels, model_options
 from creval.engine.options import RunOptions
@@ -16,6 +18,9 @@ from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.plugins.loader import load_plugins
 from creval.resources.options import ResourceOptions
+from creval.runs.calls import CallBook
+from creval.runs.folder import RunFolder
+from creval.runs.lock import RunLock
 from creval.runs.reader import Run
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
@@ -52,7 +57,10 @@ class Workbench:
             self._plugins.registry, ResourceOptions(offline=self.options.offline, cache=self.options.cache_folder)
         )
         self._addressed = addressed
-        self._calls: dict[tuple[SampleKey, str], int] = {}
+        self._ledger = Ledger(self.options.seed)
+        self._lock: RunLock | None = None
+        self._calls: Counter[tuple[SampleKey, str]] = Counter()
+        self._drawn: Counter[str] = Counter()
 
     def model(self, role: str, default: str | None = None) -> Model:
         """Return the model that plays a role: the one of the options, else `default`.
@@ -66,19 +74,42 @@ class Workbench:
         """The generation settings of the addressed role. Without any the provider's defaults hold."""
         return {name: value for name, value in self.options.generation.items() if value is not None}
 
-    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey, **settings: Any) -> Reply:
+    def keep_calls(self, run: Run, others: Sequence[Run] = ()) -> None:
+        """Keep every call of `ask` in the ledger of a run, and give again the answers that it and `others` hold.
+
+        The run is locked until the work is over. Raises RunError where another process works in it.
+        """
+        self._lock = RunLock(run.folder)
+        self._lock.__enter__()
+        books = [CallBook(RunFolder.open(other.folder), read_only=True) for other in others]
+        self._ledger.keep_in(CallBook(RunFolder.open(run.folder)), books)
+
+    async def ask(
+        self, role: str, messages: Sequence[Message], key: SampleKey, draw: int | None = None, **settings: Any
+    ) -> Reply:
         """Ask the model of a role. `key` names what the question is about; `settings` are generation settings.
 
-        Calls of one key and role are counted, so that each has an answer of its own in the response cache. Raises
-        ModelError where the call fails, BudgetError where the limit is reached.
+        Without `draw` each question about a key is a question of its own, and the same one asked again draws anew. With
+        it the answer is the one that a scorer gets (`Context.ask`): paid once, whoever asks. Raises ModelError where
+        the call fails, BudgetError where the limit is reached.
         """
-        call = self._calls.get((key, role), 0)
-        self._calls[key, role] = call + 1
+        origin = Origin(key, role, self._calls[key, role])
+        self._calls[key, role] += 1
         if role == self._addressed:
             settings = {**self.generation, **settings}
         n = int(settings.pop("n", 1))
-        request = GenerateRequest(tuple(messages), settings, Origin(key, role, call), n)
-        return await self.model(role).generate(request)
+        request = GenerateRequest(tuple(messages), settings, origin, n)
+        model = self.model(role)
+        if draw is not None:
+            return await self._ledger.ask(model, request, Asking("analysis", draw))
+        question = question_key(model, request, Asking("analysis", about_sample=True))
+        asking = Asking("analysis", self._drawn[question], about_sample=True)
+        self._drawn[question] += 1
+        return await self._ledger.ask(model, request, asking)
+
+    def unreadable(self, reply: Reply, reason: str) -> None:
+        """Say that an answer of `ask` cannot be read: it is not given again, and the same question draws anew."""
+        self._ledger.unreadable(reply, reason)
 
     def resource(self, name: str, spec: str) -> Any:
         """Return an open resource: `name` is its kind (or a task's name for it), `spec` e.g. `embedded/minilm`.
@@ -120,7 +151,7 @@ class Workbench:
         """Return what the scorers of a task are given: its resources and roles, with the options' own choices."""
         found = self.task(task)
         specs = instruments(found.resources, self.options.resources)
-        return TaskContext(found, self.options.seed, specs, self._resources, self._models)
+        return TaskContext(found, self.options.seed, specs, self._resources, Asked(self._models, self._ledger))
 
     def docs(self, tasks: Sequence[str]) -> Iterator[tuple[str, Doc]]:
         """Yield each doc of tasks (names, suites, YAML paths) with its task's name. Raises DataError, TaskError."""
@@ -144,6 +175,9 @@ class Workbench:
             try:
                 return await doing()
             finally:
+                await self._ledger.close()
+                if self._lock is not None:
+                    self._lock.__exit__(None, None, None)
                 await self._models.close()
                 self._resources.close()
 

@@ -21,7 +21,8 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
     """Return the sha256 (hex) over provider, model, address, identity, every setting, messages, n and the sample.
 
     The sample's task, doc, condition, repeat, role and call number are part of it: a second repeat is another call
-    and never served the first one's answer. Settings that are None are not sent and do not count.
+    and never served the first one's answer; `Origin.identity` stands in their place where a question has one of its
+    own. Settings that are None are not sent and do not count.
     """
     origin = request.origin
     identity = {
@@ -33,7 +34,7 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
         "settings": {name: value for name, value in request.settings.items() if value is not None},
         "n": request.n,
         "messages": [message.to_json() for message in request.messages],
-        "sample": [*origin.key, origin.role, origin.call],
+        "sample": [*origin.key, origin.role, origin.call] if origin.identity is None else [*origin.identity],
     }
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 

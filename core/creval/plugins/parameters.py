@@ -3,8 +3,8 @@
     parameters=params(utility=one_of("max", "min", "mean"), quantile=number(0, 1), required=("utility",))
 
 Each word returns plain data (a JSON Schema), so that registering imports nothing. All but `params` take the marks
-`about` (a description for people), `condition` (a task's conditions may vary it) and `file` (a text that names a file
-beside the YAML, which has to be there).
+`about` (a description for people), `condition` (a task's conditions may vary it), `file` (a text that names a file
+beside the YAML, which has to be there) and `prompt` (a text that names a prompt of the task or of a role).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Marks(TypedDict, total=False):
     about: str
     condition: bool
     file: bool
+    prompt: bool
 
 
 def params(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:
@@ -89,5 +90,6 @@ def _marked(schema: Schema, marks: Marks) -> dict[str, Any]:
         "description": marks.get("about"),
         "x-condition": marks.get("condition") or None,
         "x-file": marks.get("file") or None,
+        "x-prompt": marks.get("prompt") or None,
     }
     return {key: value for key, value in {**said, **schema}.items() if value is not None}

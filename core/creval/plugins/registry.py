@@ -30,9 +30,10 @@ class Component:
     `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
     parameters), `uses` the resource names that a scorer, protocol or baseline needs the task to declare (an
     instrument: with another one than the task's own its metrics are renamed), `roles` the model roles it
-    asks, `prompts` the prompts that a protocol needs the task to have, `provides` the names that it adds to the
-    doc's fields when it renders them. A protocol's parameter with `"x-condition": true` may be varied by the task's
-    conditions; the protocol reads it from `session.condition.settings` first.
+    asks, `prompts` the prompts that it needs the task to have (a parameter with `"x-prompt": true` names one more),
+    `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
+    `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
+    `session.condition.settings` first.
     """
 
     kind: Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.sample import CallRecord, Sample, SampleKey, SampleScore, Status
+from creval.types.sample import CallRecord, MissingScore, Sample, SampleKey, SampleScore, Status
 
 __all__ = ["read_key", "read_sample", "read_score", "sample_data", "score_data"]
 
@@ -81,6 +81,10 @@ def score_data(score: SampleScore) -> dict[str, Any]:
     """Return a score as plain data, without what is empty."""
     data = _key_data(score.key) | {"status": score.status.value, "scores": dict(score.scores)}
     optional = {"value": score.value, "route": score.route, "reason": score.reason, "details": dict(score.details)}
+    if score.missing:
+        optional["missing"] = {
+            name: {"status": lack.status.value, "reason": lack.reason} for name, lack in score.missing.items()
+        }
     return data | {name: value for name, value in optional.items() if value not in (None, {})}
 
 
@@ -94,4 +98,8 @@ def read_score(record: Mapping[str, Any]) -> SampleScore:
         route=record.get("route"),
         reason=record.get("reason"),
         details=record.get("details", {}),
+        missing={
+            name: MissingScore(Status(lack["status"]), lack["reason"])
+            for name, lack in record.get("missing", {}).items()
+        },
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from creval.errors import RunError
 from creval.runs.codec import read_key, read_sample, read_score
@@ -20,6 +20,7 @@ from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
 __all__ = ["DoneKeys", "RunFolder", "file_name"]
 
+CALLS = "calls"
 _REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 
 
@@ -107,19 +108,19 @@ class RunFolder:
         return folder
 
     def forget(self, tasks: Sequence[str]) -> None:
-        """Remove what a new run made here, where it ended by an error before it wrote a sample.
+        """Remove what a new run made here, where it ended by an error before it wrote a sample or a call.
 
         Of a folder that held something before the run nothing is removed, and never a file of somebody else: a folder
         that still holds one stays.
         """
-        samples = [self.samples(task) for task in tasks]
-        if not self._own or any(file.exists() and file.stat().st_size for file in samples):
+        paid = [*(self.samples(task) for task in tasks), *(self.calls(role) for role in self.called_roles())]
+        if not self._own or any(file.exists() and file.stat().st_size for file in paid):
             return
-        own = [self.manifest, self.results, self.path / LOCK, *samples, *(self.scores(task) for task in tasks)]
+        own = [self.manifest, self.results, self.path / LOCK, *paid, *(self.scores(task) for task in tasks)]
         with contextlib.suppress(OSError):  # what cannot be removed stays, and hides no error
             for file in own:
                 file.unlink(missing_ok=True)
-            for name in ("samples", "scores"):
+            for name in ("samples", "scores", CALLS):
                 if (self.path / name).is_dir():
                     (self.path / name).rmdir()
             for folder in self._made:
@@ -132,6 +133,19 @@ class RunFolder:
     def scores(self, task: str) -> Path:
         """Return the file of a task's scores."""
         return self.path / "scores" / f"{file_name(task)}.jsonl"
+
+    def new_scores(self, task: str) -> Path:
+        """Return the file in which a task is scored anew, until it takes the place of `scores`."""
+        path = self.scores(task)
+        return path.with_name(f"{path.stem}.new.jsonl")
+
+    def calls(self, role: str) -> Path:
+        """Return the file of the calls to a role other than the target."""
+        return self.path / CALLS / f"{file_name(role)}.jsonl"
+
+    def called_roles(self) -> list[str]:
+        """Return the roles of which calls are kept here, sorted."""
+        return sorted(unquote(file.stem) for file in (self.path / CALLS).glob("*.jsonl"))
 
     def read_manifest(self) -> dict[str, Any]:
         """Read run.json. Raises RunError where it is damaged."""

@@ -21,6 +21,7 @@ __all__ = [
     "keep_lines",
     "numbered_lines",
     "read_lines",
+    "read_placed",
     "write_json",
 ]
 
@@ -64,8 +65,11 @@ class Appender:
         except OSError as error:
             raise disk_error(error, path) from error
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Append one record as a line. Raises UnstorableError, with nothing written, where it is no plain data."""
+    def append(self, record: Mapping[str, Any]) -> int:
+        """Append one record as a line and return where it begins, in bytes.
+
+        Raises UnstorableError, with nothing written, where it is no plain data.
+        """
         line = dump_line(record)
         start = os.lseek(self._file, 0, os.SEEK_END)
         try:
@@ -76,6 +80,7 @@ class Appender:
             with contextlib.suppress(OSError):  # a torn line is dropped when the run is resumed
                 os.ftruncate(self._file, start)
             raise disk_error(error, self._path) from error
+        return start
 
     def close(self) -> None:
         """Bring the lines to disk and close the file."""
@@ -132,14 +137,26 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
     Raises RunError with file and line where a line in the middle is damaged.
     """
-    for _, record in numbered_lines(path):
+    for _, _, record in _walk(path):
         yield record
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield what `read_lines` does, each record with the number of its line, from 1."""
+    for number, _, record in _walk(path):
+        yield number, record
+
+
+def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield what `read_lines` does, each record with the byte at which its line begins."""
+    for _, start, record in _walk(path):
+        yield start, record
+
+
+def _walk(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     if not path.exists():
         return
+    start = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -153,7 +170,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 raise RunError(
                     f"a damaged line: {error}", where=f"{path}:{number}", cure="Remove the line, then: creval resume"
                 ) from error
-            yield number, record
+            yield number, start, record
+            start += len(line)
 
 
 @contextlib.contextmanager

@@ -16,9 +16,10 @@ from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.owner import Owner
 from creval.tasks.sections.dataset import OWN_KEYS, read_dataset
 from creval.tasks.sections.examples import read_examples
-from creval.tasks.sections.parts import check_uses, read_baselines, read_resources, read_roles
-from creval.tasks.sections.prompts import read_prompts
+from creval.tasks.sections.parts import check_uses, read_baselines, read_resources
+from creval.tasks.sections.prompts import check_prompts, read_prompts
 from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.roles import add_asked, read_roles
 from creval.tasks.sections.scoring import produced_scores, read_list, read_metrics
 from creval.tasks.sections.settings import read_conditions, read_generation
 from creval.tasks.yaml.nodes import Node, format_path, plain, walk
@@ -44,10 +45,13 @@ class _Parts:
     metrics: Sequence[tuple[MetricSpec, Found]]
     baselines: Mapping[str, Found]
 
+    def acting(self) -> list[Found]:
+        """Return the components that make and score samples; a task with problems may lack some."""
+        return [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
+
     def used(self) -> list[Found]:
-        """Return the components that are there; a task with problems may lack some."""
-        acting = [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
-        return [*acting, *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
+        """Return every component that is there."""
+        return [*self.acting(), *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
 
     def canonical(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the sections made of components as plain data that does not depend on how they are written."""
@@ -88,7 +92,8 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     name = str(reading.value("task", ""))
     protocol = _read_protocol(reading)
     component = protocol.component if protocol else None
-    prompts = read_prompts(reading, component)
+    prompts = read_prompts(reading)
+    roles = read_roles(reading, prompts)
     generation = read_generation(reading)
     conditions = read_conditions(reading, component)
     dataset = read_dataset(reading, name, find_files)
@@ -105,7 +110,8 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     )
     examples = read_examples(reading, scores)
     check_uses(reading, parts.used())
-    roles, models = read_roles(reading, parts.used())
+    check_prompts(reading, parts.acting(), {*prompts, *roles.prompt_names()})
+    add_asked(reading, roles, protocol, parts.used())
     if shape or reading.problems:
         raise TaskError(_in_order([*shape, *reading.problems]))
     assert dataset is not None and protocol is not None
@@ -131,8 +137,11 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         metrics=tuple(metric for metric, _ in parts.metrics),
         baselines={player: found.ref for player, found in parts.baselines.items()},
         **_about(reading, resolved, examples),
-        roles=roles,
-        role_models=models,
+        roles=roles.names,
+        role_models=roles.models,
+        role_settings=roles.settings,
+        role_prompts=roles.prompts,
+        making_roles=roles.making,
     )
 
 

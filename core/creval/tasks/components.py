@@ -19,7 +19,7 @@ from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
 from creval.tasks.yaml.schema import problems_of, validator_for
 from creval.types.kinds import Kind
 
-__all__ = ["ComponentReader", "Found", "Written", "unfold", "whole"]
+__all__ = ["ComponentReader", "Found", "Written", "unfold", "whole", "whole_refs"]
 
 COMPONENT_KEY = "x-component"
 
@@ -53,14 +53,20 @@ class Found:
 
 def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[Component]:
     """Yield a component and, however deep, those that stand in its parameters: what one asks, the outermost needs."""
-    yield component
+    for part, _ in whole_refs(component, ref, registry):
+        yield part
+
+
+def whole_refs(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[tuple[Component, ComponentRef]]:
+    """Yield what `whole` does, each component with its reference."""
+    yield component, ref
     properties = component.parameters.get("properties", {})
     for key, value in ref.parameters.items():
         for inner in value if isinstance(value, list) else [value]:
             if isinstance(inner, ComponentRef):
                 about = properties[key]
                 kind = about.get(COMPONENT_KEY) or about["items"][COMPONENT_KEY]
-                yield from whole(registry.get(kind, inner.name), inner, registry)
+                yield from whole_refs(registry.get(kind, inner.name), inner, registry)
 
 
 def unfold(node: Node, path: KeyPath) -> Written | Problem:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from creval.errors import UnknownNameError
 from creval.types.sample import Condition, Status
 
 __all__ = ["Bounds", "ComponentRef", "DatasetRef", "Example", "MetricSpec", "PromptMessage", "Task", "TaskSource"]
@@ -143,7 +144,9 @@ class Task:
     `name` is the short name, `qualified` is `plugin/name`. `hash` is the content hash of the resolved YAML and
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
     `origins` tells for every key path which file and line its value came from. `role_models` are the models that the
-    task itself names for its roles (an instrument, like a resource). `examples` are the task's own tests.
+    task itself names for its roles (an instrument, like a resource), `role_settings` its generation settings for them,
+    `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `examples` are the task's
+    own tests.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
@@ -183,6 +186,18 @@ class Task:
     base: Task | None = None
     template: bool = False
     keep_reasoning: bool = False
+    role_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    role_prompts: Mapping[str, Mapping[str, Sequence[PromptMessage]]] = field(default_factory=dict)
+    making_roles: Sequence[str] = ()
+
+    def find_prompt(self, name: str) -> Sequence[PromptMessage]:
+        """Return a prompt of the task or of one of its roles. Raises UnknownNameError."""
+        if name in self.prompts:
+            return self.prompts[name]
+        of_roles = {key: prompt for own in self.role_prompts.values() for key, prompt in own.items()}
+        if name not in of_roles:
+            raise UnknownNameError("prompt", name, [*self.prompts, *of_roles], where=str(self.file))
+        return of_roles[name]
 
     @property
     def qualified(self) -> str:

@@ -8,12 +8,12 @@ methods below: typing protocols, no base class is needed.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from creval.types.messages import GenerateRequest, Message, Reply
-from creval.types.sample import Condition, Doc, SampleKey
+from creval.types.sample import CallRecord, Condition, Doc, SampleKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,8 +57,21 @@ class Context(Protocol):
         Raises MissingPartError where the part behind it is not installed.
         """
 
-    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey, **settings: Any) -> Reply:
-        """Ask the model that plays `role` (e.g. `judge`). Raises UsageError where no model plays it."""
+    def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
+        """Render a prompt of the task (one of `prompts`, or of a role's) with these fields; `extra` come on top."""
+
+    async def ask(
+        self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
+    ) -> Reply:
+        """Ask the model that plays `role` (e.g. `judge`) on behalf of a sample. Settings override those of the role.
+
+        The same question (model, settings, messages) is paid once a run and its answer given again, also when the run
+        is gone on with or scored again; another `draw` is another, independent answer.
+        Raises ModelError where the call failed, UsageError where no model plays the role.
+        """
+
+    def unreadable(self, reply: Reply, reason: str) -> None:
+        """Say that an answer of `ask` cannot be read: it is not given again, and the same question draws anew."""
 
 
 # --- protocols --------------------------------------------------------------------------------------
@@ -90,8 +103,15 @@ class Session(Protocol):
     def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
         """Render a prompt template of the task (`prompt`, or a named one of `prompts`) for this doc."""
 
-    async def ask(self, messages: Sequence[Message], role: str = "target", **settings: Any) -> Reply:
-        """Ask a model. Settings override those of the task and condition. `n` may be among them."""
+    async def ask(
+        self, messages: Sequence[Message], role: str = "target", tolerate: Collection[str] = (), **settings: Any
+    ) -> Reply:
+        """Ask a model. Settings override those of the task and condition, or of the role. `n` may be among them.
+
+        A completion of the target that was cut or refused ends the sample, unless `tolerate` names `length` or
+        `refusal`: then all completions come back, each with its finish reason. Of another role the answer to the same
+        question of this sample is kept as `Context.ask` says; asked again within the sample it draws anew.
+        """
 
     def parse(self, text: str) -> Parsed:
         """Read a text with the task's parser chain."""
@@ -147,7 +167,12 @@ class Parser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Scorable:
-    """One answered sample, ready for scoring. `values` are the parsed answers in order."""
+    """One answered sample, ready for scoring. `values` are the parsed answers in order.
+
+    `parsed` says of each answer what the parsers made of it; one that they could not read has no value in `values`
+    (only scorers that say `reads_some` are given such samples). `calls` are all calls of the sample as they are stored:
+    log-probabilities, finish reasons, tokens.
+    """
 
     key: SampleKey
     doc: Mapping[str, Any]
@@ -155,6 +180,8 @@ class Scorable:
     values: Sequence[Any]
     answers: Sequence[str]
     outcome: Mapping[str, Any]
+    parsed: Sequence[Parsed] = ()
+    calls: Sequence[CallRecord] = ()
 
     @property
     def value(self) -> Any:
@@ -178,9 +205,14 @@ class Score:
 class Scorer(Protocol):
     """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
 
-    May be a coroutine function where it asks a judge. Returns one Score for each item, in order. With an
-    attribute `scores_failures` that is true it is also given the model's own failures (unparsed, truncated,
-    refused; `values` empty) and says what they are worth; their status stays.
+    May be a coroutine function where it asks a judge. Returns one Score for each item, in order. Attributes say more:
+
+    - `batch_size`: at most so many samples a call (default 256; of a coroutine function 1, and several calls run at
+      once). A batch that fails as a whole is tried again sample by sample.
+    - `scores_failures` true: it is also given the model's own failures (unparsed, truncated, refused; `values` empty)
+      and says what they are worth; their status stays.
+    - `reads_some` true: of several answers some may be unreadable (see `Scorable.parsed`); for other scorers such a
+      sample is unparsed.
     """
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
@@ -225,7 +257,10 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a baseline player sees: the doc (answer key included) and the conversation so far."""
+    """What a baseline player sees: the doc (answer key included) and the conversation so far.
+
+    `call` counts the calls of the sample from 0, `completion` the answers that one call asks for (`n`).
+    """
 
     doc: Mapping[str, Any]
     condition: Condition
@@ -234,6 +269,7 @@ class Turn:
     call: int
     random: random.Random
     context: Context
+    completion: int = 0
 
 
 class Baseline(Protocol):

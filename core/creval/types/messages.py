@@ -30,7 +30,8 @@ class Origin:
 
     `call` counts the calls of one role within the sample from 0. It is part of the cache key, so that
     a second repeat is never served the first one's answer. `doc` and `condition` are for providers that
-    are no language model (baselines, replay); a language model sees the messages alone.
+    are no language model (baselines, replay); a language model sees the messages alone. `identity`, where it is set,
+    stands in the key in place of sample, role and call: a judge's question is the same one whichever sample asks it.
     """
 
     key: SampleKey
@@ -38,6 +39,7 @@ class Origin:
     call: int = 0
     doc: Mapping[str, Any] = field(default_factory=dict, compare=False)
     condition: Condition | None = field(default=None, compare=False)
+    identity: tuple[str | int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class Reply:
     `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
     `served_by` names the provider that really answered (routers), `model` the model it reported.
     `flags` name what is odd about the reply (`creval.models.flags`). `lost` is what tries before this one took.
+    `record` names the line of the run's ledger that holds the call (roles other than the target).
     """
 
     completions: Sequence[Completion]
@@ -137,6 +140,7 @@ class Reply:
     cached: bool = False
     flags: tuple[str, ...] = ()
     lost: Lost | None = None
+    record: str | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

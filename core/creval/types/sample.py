@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-__all__ = ["CallRecord", "Condition", "Doc", "Sample", "SampleKey", "SampleScore", "Status"]
+__all__ = ["CallRecord", "Condition", "Doc", "MissingScore", "Sample", "SampleKey", "SampleScore", "Status"]
 
 
 class Status(StrEnum):
@@ -88,12 +88,20 @@ class Sample:
     seconds: float = 0.0
 
 
+class MissingScore(NamedTuple):
+    """Why a sample lacks a score: UNPARSED (the answer is at fault) or ERRORED (a part is), and the reason."""
+
+    status: Status
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class SampleScore:
     """The score of a sample, one line of `scores/<task>.jsonl`.
 
     `scores` are named finite numbers. `details` is plain data that explains them (words kept, words
     dropped ...). `route` names the parser that read the answer; `reason` says why a sample has no score.
+    Where a scorer failed and another did not, `missing` says of each score of the first why there is none.
     """
 
     key: SampleKey
@@ -103,3 +111,10 @@ class SampleScore:
     route: str | None = None
     reason: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    missing: Mapping[str, MissingScore] = field(default_factory=dict)
+
+    def status_of(self, name: str) -> Status:
+        """Return how the sample ended as far as one score is concerned."""
+        if name in self.missing:
+            return self.missing[name].status
+        return Status.SCORED if self.missing and name in self.scores else self.status

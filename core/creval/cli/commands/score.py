@@ -4,23 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 __all__ = ["score"]
 
 
-@click.command(epilog="Example: creval score runs/mine --resource embedding=embedded/minilm")
+@click.command(epilog="Example: creval score runs/mine --role judge=openai/gpt-5-mini --max-cost 2")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--resource", multiple=True, metavar="NAME=R", help="Another instrument, e.g. embedding=embedded/minilm.")
+@click.option("--role", multiple=True, metavar="ROLE=M", help="Another model for a role, e.g. judge=openai/gpt-5-mini.")
+@click.option("--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take verdicts of RUN.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop when this scoring has spent so much.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls of this scoring.")
 @click.pass_context
-def score(ctx: click.Context, run: Path, resource: Sequence[str]) -> None:
-    """Score the saved answers of RUN again, with the tasks as they are now; no target model is asked."""
+def score(
+    ctx: click.Context,
+    /,
+    run: Path,
+    resource: Sequence[str],
+    role: Sequence[str],
+    reuse: Sequence[Path],
+    **limits: Any,
+) -> None:
+    """Score the saved answers of RUN again, with the tasks as they are now; no target model is asked.
+
+    What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
+    """
     from creval.cli.ending import ending
     from creval.cli.progress import watch
     from creval.cli.values import texts
+    from creval.engine.options import Rescoring
     from creval.engine.run import rescore
 
+    how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **limits)
     with watch() as observer:
-        finished = rescore(run, texts(resource, "--resource"), observer)
+        finished = rescore(run, how, observer)
     ctx.exit(ending(finished, 1.0))

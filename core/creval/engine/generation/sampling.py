@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.planning.plan import Work
-from creval.errors import BudgetError, CrevalError, PluginError, UsageError
+from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
 from creval.types.sample import Sample, Status
 
@@ -26,7 +26,8 @@ async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
     """Run the protocol for one sample and return what came of it.
 
     A failed call or a fault of the protocol is a status of the sample. What concerns the whole run rises:
-    BudgetError, and UsageError (a key, package or role that is missing will be missing for every sample).
+    BudgetError, RunError (a full disk), and UsageError (a key, package or role that is missing will be missing for
+    every sample).
     """
     session = LiveSession(runtime, work)
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -38,7 +39,7 @@ async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
         fault = error
     if session.stop is not None:  # also where the protocol caught it
         raise session.stop
-    if isinstance(fault, BudgetError | UsageError):
+    if isinstance(fault, BudgetError | RunError | UsageError):
         raise fault
     status, reason, cause = _outcome(session, fault)
     sample = Sample(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from creval.engine.context import TaskContext
+from creval.engine.ledger import Asking, Ledger, question_key
 from creval.engine.models import TARGET, RoleModels
 from creval.engine.planning.plan import Work
 from creval.engine.planning.seeds import derive, sample_seed
-from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, UnknownNameError, UsageError
+from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, RunError, UsageError
 from creval.models.flags import AT_LIMIT, ENDLESS_THINKING
+from creval.models.model import Model
 from creval.models.reply_json import lost_to_json, reply_to_json
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
@@ -25,6 +28,7 @@ from creval.types.sample import CallRecord, Condition, Doc, Status
 __all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]
 
 _SEED_LIMIT = 2**31 - 1
+_TOLERABLE = frozenset({"length", "refusal"})
 BY_SAMPLE = "sample"
 """The value of the generation setting `seed` that stands for a seed of each sample's own."""
 
@@ -50,6 +54,7 @@ class TaskRuntime:
     chain: ParserChain
     context: TaskContext
     models: RoleModels
+    ledger: Ledger
     generation: Mapping[str, Any]
     overrides: Mapping[str, Any]
     condition_names: frozenset[str]
@@ -66,6 +71,7 @@ class LiveSession:
         self._work = work
         self._last: dict[str, list[dict[str, str]]] = {}
         self._counts: dict[str, int] = {}
+        self._drawn: Counter[str] = Counter()
         self._random: random.Random | None = None
         self.seed = sample_seed(runtime.seed, work.key)
         self.calls: list[CallRecord] = []
@@ -99,40 +105,50 @@ class LiveSession:
     def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
         """Render a prompt of the task for this doc; `extra` fields come on top of the doc's."""
         task = self._runtime.task
-        if name not in task.prompts:
-            raise UnknownNameError("prompt", name, list(task.prompts), where=str(task.file))
         fields = {**self.doc.fields, **extra} if extra else self.doc.fields
-        return render(task.prompts[name], fields, task.file)
+        return render(task.find_prompt(name), fields, task.file)
 
-    async def ask(self, messages: Sequence[Message], role: str = TARGET, **settings: Any) -> Reply:
+    async def ask(
+        self, messages: Sequence[Message], role: str = TARGET, tolerate: Collection[str] = (), **settings: Any
+    ) -> Reply:
         """Ask a model and record the call. Once the sample has ended, every further call ends it again."""
         if self.end is not None:
             raise self.end
+        if unknown := sorted(set(tolerate) - _TOLERABLE):
+            raise ValueError(f"tolerate takes {' and '.join(sorted(_TOLERABLE))}, not {unknown[0]!r}")
         request = self._request(messages, role, settings)
         model = self._runtime.models.get(role, self._runtime.task.role_models.get(role))
         if role == TARGET:
             request = self._seeded(request, model.traits.remote)
         try:
-            reply = await model.generate(request)
+            reply = await (model.generate(request) if role == TARGET else self._through_ledger(model, request))
         except ModelError as error:
             self._record(request, error)
             raise
-        except (BudgetError, UsageError) as error:
+        except (BudgetError, RunError, UsageError) as error:
             self.stop = error
             raise
         self._record(request, reply)
         if role == TARGET:
-            self._check_reply(request, reply)
+            self._check_reply(request, reply, tolerate)
             if request.n == 1 and not model.traits.verbatim and not reply.text.strip():
                 self._end(Status.UNPARSED, _why_empty(reply))
         return reply
 
-    def _check_reply(self, request: GenerateRequest, reply: Reply) -> None:
+    async def _through_ledger(self, model: Model, request: GenerateRequest) -> Reply:
+        """Ask another role than the target; the same question once more within the sample is its next draw."""
+        question = question_key(model, request, Asking("generation", about_sample=True))
+        draw = self._drawn[question]
+        self._drawn[question] += 1
+        return await self._runtime.ledger.ask(model, request, Asking("generation", draw, about_sample=True))
+
+    def _check_reply(self, request: GenerateRequest, reply: Reply, tolerate: Collection[str]) -> None:
         """End the sample where the target was cut or declined. Raises where it lacks what the task requires."""
         for completion in reply.completions:
-            if completion.refusal or completion.finish_reason == "content_filter":
+            refused = completion.refusal or completion.finish_reason == "content_filter"
+            if refused and "refusal" not in tolerate:
                 self._end(Status.REFUSED, completion.refusal or "stopped by the provider's content filter")
-            if completion.finish_reason == "length":
+            if completion.finish_reason == "length" and "length" not in tolerate:
                 whole = " though the server calls it whole" if AT_LIMIT in reply.flags else ""
                 self._end(Status.TRUNCATED, f"the answer was cut at the token limit{whole}")
             if completion.logprobs is None and request.settings.get("logprobs"):
@@ -169,7 +185,7 @@ class LiveSession:
 
     def _request(self, messages: Sequence[Message], role: str, given: Mapping[str, Any]) -> GenerateRequest:
         runtime = self._runtime
-        settings = dict(given)
+        settings = {**runtime.task.role_settings.get(role, {}), **given}
         if role == TARGET:
             cell = {k: v for k, v in self.condition.settings.items() if k in runtime.condition_names}
             settings = {**runtime.generation, **cell, **given, **runtime.overrides}

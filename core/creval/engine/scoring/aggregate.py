@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.standard import changed_sections
-from creval.engine.scoring.tally import TaskTally, UsageTally
+from creval.engine.scoring.tally import TaskTally
+from creval.engine.usage import UsageTally
 from creval.plugins.registry import Registry
 from creval.scoring.estimate import estimate
 from creval.scoring.scale import Scale
 from creval.tasks.model import MetricSpec
 from creval.types.metrics import MetricResult, StatusCounts
 
-__all__ = ["aggregate_task", "metric_names", "task_results"]
+__all__ = ["TaskUsage", "aggregate_task", "metric_names", "task_results"]
+
+
+class TaskUsage(NamedTuple):
+    """What the calls for one task took: the target's, and those of each other role."""
+
+    target: UsageTally
+    roles: Mapping[str, UsageTally]
+
+    def whole(self) -> UsageTally:
+        """Return the sum over all roles."""
+        whole = UsageTally()
+        for each in (self.target, *self.roles.values()):
+            whole.join(each)
+        return whole
 
 
 def metric_names(plan: TaskPlan) -> list[str]:
@@ -54,7 +70,7 @@ def _metric(
     return MetricResult(
         name=name,
         estimate=estimate(aggregation, clusters, metric.ci, stream, Scale(*metric.range, metric.binary)),
-        counts=tally.counts(planned, cell),
+        counts=tally.counts(planned, cell, metric.source),
         failed=metric.failed,
         n_failed=failed,
         higher_is_better=metric.higher_is_better,
@@ -65,7 +81,7 @@ def _metric(
 
 
 def task_results(
-    plan: TaskPlan, tallies: tuple[TaskTally, UsageTally], metrics: list[MetricResult], instruments: Instruments
+    plan: TaskPlan, tallies: tuple[TaskTally, TaskUsage], metrics: list[MetricResult], instruments: Instruments
 ) -> dict[str, Any]:
     """Return one task's part of results.json."""
     task = plan.task
@@ -93,16 +109,13 @@ def task_results(
         "routes": dict(sorted(tally.routes.items())),
         "instruments": dict(instruments.names),
         "asked_instruments": dict(instruments.chosen),
-        "usage": {
-            "calls": usage.calls,
-            "input_tokens": usage.usage.input_tokens,
-            "output_tokens": usage.usage.output_tokens,
-            "reasoning_tokens": usage.usage.reasoning_tokens,
-            "cost": usage.cost,
-            "unpriced_calls": usage.unpriced,
-            "lost_tries": usage.lost_tries,
+        "usage": usage.whole().to_json(),
+        "usage_by_role": {
+            role: tally.to_json() | {"errors": tally.errors, "reused": tally.reused}
+            for role, tally in usage.roles.items()
         },
-        "flags": dict(sorted(usage.flags.items())),
+        "flags": dict(sorted(usage.target.flags.items())),
+        "notes": list(instruments.notes),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }

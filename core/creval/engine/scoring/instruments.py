@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from creval.engine.options import RunOptions
@@ -20,20 +20,26 @@ class Instruments:
 
     `chosen` are the specifications in use, of resources and of the models of roles; `own` those that the task names
     (a role for which it names none has no entry); `names` the full names, with revision or checksum where the
-    instrument tells it.
+    instrument tells it; `notes` what a reader of the numbers should know of them.
     """
 
     chosen: Mapping[str, str]
     own: Mapping[str, str]
     names: Mapping[str, str]
+    notes: Sequence[str] = ()
 
     @classmethod
-    def of(cls, task: Task, options: RunOptions, opened: Mapping[str, str]) -> Instruments:
+    def of(cls, task: Task, options: RunOptions, opened: Mapping[str, str], target: str = "") -> Instruments:
         """Return the instruments of a task; `opened` are the full names of the resources that are open."""
         resources = {name: options.resources.get(name, spec) for name, spec in task.resources.items()}
         roles = {role: options.roles.get(role) or task.role_models.get(role) for role in task.roles}
         chosen = resources | {role: spec for role, spec in roles.items() if spec is not None}
-        return cls(chosen, {**task.resources, **task.role_models}, {**chosen, **opened})
+        notes = [
+            f"the {role} is the target itself ({spec}): a model favours its own answers"
+            for role, spec in roles.items()
+            if spec is not None and _plain(spec) == _plain(target)
+        ]
+        return cls(chosen, {**task.resources, **task.role_models}, {**chosen, **opened}, notes)
 
     def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:
         """Return `drat`, or `drat[embedded/minilm]` where another instrument was used, `drat[quantile=0.8]` ...
@@ -62,3 +68,8 @@ class Instruments:
             for name in sorted(used)
             if name in own and name in self.chosen and self.chosen[name] != own[name]
         ]
+
+
+def _plain(spec: str) -> str:
+    """A model's name without the way that leads to it."""
+    return spec.strip().removeprefix("litellm/")

@@ -1,97 +1,176 @@
-"""The second step: saved answers are parsed and scored, in batches, without asking the target."""
+"""The second step: saved answers are parsed and scored, without asking the target."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from creval.engine.context import TaskContext
 from creval.engine.scoring.tally import FAILED
-from creval.errors import BudgetError, CrevalError, ScoringError, UsageError
+from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
-from creval.types.components import Scorable, Score, Scorer
-from creval.types.sample import Condition, Sample, SampleScore, Status
+from creval.types.components import Parsed, Scorable, Score, Scorer
+from creval.types.sample import Condition, MissingScore, Sample, SampleScore, Status
 
-__all__ = ["BATCH", "TaskScoring", "batches"]
+__all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches"]
 
 BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class TaskScoring:
-    """What scoring a task needs. `scorers` in the order of the task file, each with its name."""
+class ScorerPart:
+    """One scorer of a task: its name, and those of the scores that are missing where it fails."""
 
-    task: Task
-    chain: ParserChain
-    scorers: Sequence[tuple[str, Scorer]]
-    context: TaskContext
-    conditions: Mapping[str, Condition]
+    name: str
+    scorer: Scorer
+    gives: Sequence[str] = ()
 
-    async def score(self, samples: Sequence[Sample]) -> list[SampleScore]:
-        """Score a batch: one SampleScore for each sample, in order."""
-        items = [self._read(sample) for sample in samples]
-        collected: list[list[Score]] = [[] for _ in items]
-        for name, scorer in self.scorers:
-            every = getattr(scorer, "scores_failures", False)
-            chosen = [
-                i for i, item in enumerate(items) if item.status is Status.SCORED or (every and item.status in FAILED)
-            ]
-            scores = await self._apply(name, scorer, [items[i].scorable for i in chosen])
-            for index, score in zip(chosen, scores, strict=True):
-                collected[index].append(score)
-        self.context.forget_calls()
-        return [_combine(item, scores) for item, scores in zip(items, collected, strict=True)]
+    @property
+    def waits(self) -> bool:
+        """Whether it asks others (a judge), so that several of its calls go on at once."""
+        return inspect.iscoroutinefunction(self.scorer.score)
 
-    def _read(self, sample: Sample) -> _Read:
-        """Parse the answers of a sample, or keep why it cannot be scored."""
-        condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
-        values: list[Any] = []
-        routes: list[str] = []
-        status, reason = sample.status, sample.reason
-        if status is Status.SCORED:
-            for answer in sample.answers:
-                parsed = self.chain.parse(answer)
-                routes.append(parsed.route)
-                if not parsed.ok:
-                    status, reason, values = Status.UNPARSED, parsed.reason, []
-                    break
-                values.append(parsed.value)
-        scorable = Scorable(sample.key, sample.doc, condition, values, sample.answers, sample.outcome)
-        return _Read(scorable, status, reason, "; ".join(dict.fromkeys(filter(None, routes))) or None)
-
-    async def _apply(self, name: str, scorer: Scorer, items: Sequence[Scorable]) -> Sequence[Score]:
-        """Score a batch with one scorer; where it fails as a whole, each sample is tried alone."""
-        if not items:
-            return []
-        try:
-            return await self._call(name, scorer, items)
-        except (BudgetError, UsageError):
-            raise
-        except Exception as error:
-            if len(items) == 1:
-                return [Score({}, failure=_reason(name, error), errored=True)]
-            return [(await self._apply(name, scorer, [item]))[0] for item in items]
-
-    async def _call(self, name: str, scorer: Scorer, items: Sequence[Scorable]) -> Sequence[Score]:
-        given = scorer.score(items, self.context)
-        scores = await given if inspect.isawaitable(given) else given
-        if len(scores) != len(items):
-            raise ScoringError(f"the scorer {name!r} gave {len(scores)} scores for {len(items)} samples")
-        return scores
+    @property
+    def batch(self) -> int:
+        """At most so many samples it is given in one call."""
+        return max(1, int(getattr(self.scorer, "batch_size", 1 if self.waits else BATCH)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+@dataclass(slots=True)
+class Pending:
+    """A sample on its way through the scorers."""
+
     scorable: Scorable
     status: Status
     reason: str | None
     route: str | None
+    unread: str | None = None
+    scores: list[tuple[ScorerPart, Score]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScoring:
+    """What scoring a task needs. `scorers` in the order of the task file."""
+
+    task: Task
+    chain: ParserChain
+    scorers: Sequence[ScorerPart]
+    context: TaskContext
+    conditions: Mapping[str, Condition]
+
+    @property
+    def waiting(self) -> int:
+        """The largest batch of a scorer that asks others; 0 where none does."""
+        return max((part.batch for part in self.scorers if part.waits), default=0)
+
+    async def score(self, samples: Sequence[Sample]) -> list[SampleScore]:
+        """Score some samples: one SampleScore for each, in order."""
+        pending = await self.begin(samples)
+        await self.finish(pending)
+        return [self.joined(each) for each in pending]
+
+    async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
+        """Read the answers, and apply the scorers that ask nobody."""
+        pending = [self._read(sample) for sample in samples]
+        await self._apply_all(pending, lambda part: not part.waits)
+        return pending
+
+    async def finish(self, pending: Sequence[Pending]) -> None:
+        """Apply the scorers that ask others."""
+        await self._apply_all(pending, lambda part: part.waits)
+
+    def joined(self, pending: Pending) -> SampleScore:
+        """Join the scores of all scorers; where one failed, the sample lacks its scores and no others."""
+        self.context.forget(pending.scorable.key)
+        order = {id(part): number for number, part in enumerate(self.scorers)}
+        numbers: dict[str, float] = {}
+        details: dict[str, Any] = {}
+        missing: dict[str, MissingScore] = {}
+        status, reason = pending.status, pending.reason
+        for part, score in sorted(pending.scores, key=lambda pair: order[id(pair[0])]):
+            details.update(score.details or {})
+            lack = _lack(score)
+            if lack is None:
+                numbers.update({name: float(value) for name, value in score.scores.items()})
+                continue
+            missing.update(dict.fromkeys(part.gives, lack))
+            if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
+                status, reason = lack.status, lack.reason
+        if not numbers and all(lack.status is status for lack in missing.values()):
+            missing = {}  # the sample's own status says it all
+        value = list(pending.scorable.values)
+        return SampleScore(
+            key=pending.scorable.key,
+            status=status,
+            scores=numbers,
+            value=value[0] if len(value) == 1 else value or None,
+            route=pending.route,
+            reason=reason,
+            details=details,
+            missing=missing,
+        )
+
+    def _read(self, sample: Sample) -> Pending:
+        """Parse the answers of a sample, or keep why it cannot be scored."""
+        condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
+        parsed: list[Parsed] = []
+        status, reason, unread = sample.status, sample.reason, None
+        if status is Status.SCORED:
+            parsed = [self.chain.parse(answer) for answer in sample.answers]
+            failed = [each for each in parsed if not each.ok]
+            if failed and len(failed) == len(parsed):
+                status, reason = Status.UNPARSED, failed[0].reason
+            elif failed:
+                which = f"{len(failed)} of {len(parsed)} answers could not be read"
+                unread = f"{which}: {failed[0].reason}"
+        values = [each.value for each in parsed if each.ok]
+        routes = "; ".join(dict.fromkeys(each.route for each in parsed if each.route)) or None
+        scorable = Scorable(
+            sample.key, sample.doc, condition, values, sample.answers, sample.outcome, parsed, sample.calls
+        )
+        return Pending(scorable, status, reason, routes, unread)
+
+    async def _apply_all(self, pending: Sequence[Pending], chosen: Callable[[ScorerPart], bool]) -> None:
+        for part in filter(chosen, self.scorers):
+            every = getattr(part.scorer, "scores_failures", False)
+            some = getattr(part.scorer, "reads_some", False)
+            items = []
+            for each in pending:
+                if each.status is Status.SCORED and each.unread is not None and not some:
+                    each.scores.append((part, Score({}, failure=each.unread)))
+                elif each.status is Status.SCORED or (every and each.status in FAILED):
+                    items.append(each)
+            for start in range(0, len(items), part.batch):
+                group = items[start : start + part.batch]
+                scores = await self._apply(part, [each.scorable for each in group])
+                for each, score in zip(group, scores, strict=True):
+                    each.scores.append((part, score))
+
+    async def _apply(self, part: ScorerPart, items: Sequence[Scorable]) -> Sequence[Score]:
+        """Score a batch with one scorer; where it fails as a whole, each sample is tried alone."""
+        try:
+            return await self._call(part, items)
+        except (BudgetError, RunError, UsageError):
+            raise
+        except Exception as error:
+            if len(items) == 1:
+                return [Score({}, failure=_reason(part.name, error), errored=True)]
+            for item in items:
+                self.context.forget(item.key)  # what it asked before is asked by the same numbers again
+            return [(await self._apply(part, [item]))[0] for item in items]
+
+    async def _call(self, part: ScorerPart, items: Sequence[Scorable]) -> Sequence[Score]:
+        given = part.scorer.score(items, self.context)
+        scores = await given if inspect.isawaitable(given) else given
+        if len(scores) != len(items):
+            raise ScoringError(f"the scorer {part.name!r} gave {len(scores)} scores for {len(items)} samples")
+        return scores
 
 
 def _reason(name: str, error: Exception) -> str:
@@ -100,29 +179,14 @@ def _reason(name: str, error: Exception) -> str:
     return redact(f"the scorer {name!r} failed: {type(error).__name__}: {error}")
 
 
-def _combine(item: _Read, scores: Sequence[Score]) -> SampleScore:
-    """Join the scores of all scorers; one failure fails the sample, with its reason."""
-    status, reason = item.status, item.reason
-    numbers: dict[str, float] = {}
-    details: dict[str, Any] = {}
-    for score in scores:
-        details.update(score.details or {})
-        if score.failure is not None:
-            status, reason = Status.ERRORED if score.errored else Status.UNPARSED, score.failure
-            break
-        wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
-        if wrong is not None:
-            status, reason = Status.ERRORED, f"the score {wrong!r} is not a finite number ({score.scores[wrong]})"
-            break
-        numbers.update({name: float(value) for name, value in score.scores.items()})
-    else:
-        return SampleScore(item.scorable.key, status, numbers, _plain(item), item.route, reason, details)
-    return SampleScore(item.scorable.key, status, {}, _plain(item), item.route, reason, details)
-
-
-def _plain(item: _Read) -> Any:
-    values = list(item.scorable.values)
-    return values[0] if len(values) == 1 else values or None
+def _lack(score: Score) -> MissingScore | None:
+    """Say why a scorer's scores are missing; None where they are not."""
+    if score.failure is not None:
+        return MissingScore(Status.ERRORED if score.errored else Status.UNPARSED, score.failure)
+    wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
+    if wrong is not None:
+        return MissingScore(Status.ERRORED, f"the score {wrong!r} is not a finite number ({score.scores[wrong]})")
+    return None
 
 
 def batches(samples: Iterable[Sample], size: int = BATCH) -> Iterator[list[Sample]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from creval.engine.scoring.score import TaskScoring, batches
+from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches
 from creval.errors import BudgetError
 from creval.runs.codec import score_data
 from creval.runs.folder import DoneKeys, RunFolder
@@ -25,32 +27,30 @@ class ScoringWatch(Protocol):
         """A sample has been scored and its score is written."""
 
     def some(self, count: int) -> None:
-        """A batch of `count` samples is done."""
+        """`count` further samples are done."""
 
 
-async def score_missing(folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch) -> BudgetError | None:
-    """Score the samples that have no score yet, or an errored one; each batch is on disk when it is done.
+async def score_missing(
+    folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch, concurrency: int
+) -> BudgetError | None:
+    """Score the samples that have no score yet, or an errored one; each score is written when the sample is done.
 
-    A judge that was paid is thus never asked again for the same sample. Returns the BudgetError that ended it, if
-    one did; what was not scored then counts as skipped.
+    Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
     """
     done = folder.prepare_scores(scoring.task.name)
     watch.some(len(done))
     file = Appender(folder.scores(scoring.task.name))
-    return await _score(_Reading(folder, done), scoring, file, watch)
+    return await _score(_Reading(folder, done), (scoring, concurrency), file, watch)
 
 
-async def score_again(folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch) -> BudgetError | None:
-    """Score every sample anew into a file beside the old one, which takes its place when it is whole."""
-    path = folder.scores(scoring.task.name)
-    beside = path.with_name(f"{path.stem}.new.jsonl")
+async def score_again(
+    folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch, concurrency: int
+) -> BudgetError | None:
+    """Score every sample anew into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
+    beside = folder.new_scores(scoring.task.name)
     beside.unlink(missing_ok=True)
-    try:
-        budget = await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return budget
+    reading = _Reading(folder, DoneKeys())
+    return await _score(reading, (scoring, concurrency), Appender(beside), watch)
 
 
 class _Reading(NamedTuple):
@@ -66,23 +66,64 @@ class _Reading(NamedTuple):
                 yield sample
 
 
-async def _score(reading: _Reading, scoring: TaskScoring, file: Appender, watch: ScoringWatch) -> BudgetError | None:
+class _Queue:
+    """Samples to score, from which all workers draw; the file is read as they need it."""
+
+    def __init__(self, samples: Iterator[Sample], scoring: TaskScoring) -> None:
+        self.budget: BudgetError | None = None
+        self._batches = batches(samples)
+        self._scoring = scoring
+        self._ready: deque[Pending] = deque()
+        self._filling = asyncio.Lock()
+
+    async def take(self, count: int) -> list[Pending]:
+        """Return up to `count` samples to which the scorers that ask nobody were applied; none at the end."""
+        async with self._filling:
+            if not self._ready and self.budget is None:
+                batch = next(self._batches, None)
+                if batch is not None:
+                    self._ready.extend(await self._scoring.begin(batch))
+            if self.budget is not None:
+                return []
+            return [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
+
+
+async def _score(
+    reading: _Reading, how: tuple[TaskScoring, int], file: Appender, watch: ScoringWatch
+) -> BudgetError | None:
+    """Score with as many workers as calls may be in flight, where a scorer asks others, else with one."""
+    scoring, concurrency = how
     samples = reading.samples(scoring.task.name, watch)
+    queue = _Queue(samples, scoring)
+
+    async def work() -> None:
+        while True:
+            try:
+                group = await queue.take(scoring.waiting or BATCH)
+                await scoring.finish(group)
+            except BudgetError as error:  # those in flight come to their own end
+                queue.budget = error
+                return
+            if not group:
+                return
+            for each in group:
+                watch.one(_append(file.append, scoring.joined(each)))
+            watch.some(len(group))
+
     try:
-        for batch in batches(samples):
-            for score in await scoring.score(batch):
-                watch.one(_append(file.append, score))
-            watch.some(len(batch))
-    except BudgetError as error:
-        for _ in samples:  # the rest is read for what it took
-            pass
-        return error
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency if scoring.waiting else 1):
+                workers.create_task(work())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     finally:
         file.close()
-    return None
+    for _ in samples:  # after the budget's end the rest is read for what it took
+        pass
+    return queue.budget
 
 
-def _append(write: Callable[[dict[str, object]], None], score: SampleScore) -> SampleScore:
+def _append(write: Callable[[dict[str, object]], object], score: SampleScore) -> SampleScore:
     """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
     try:
         write(score_data(score))

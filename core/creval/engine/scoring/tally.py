@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from creval.errors import ScoringError
 from creval.scoring.clusters import Clusters
-from creval.types.messages import Usage
 from creval.types.metrics import StatusCounts
-from creval.types.sample import Sample, SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, SampleScore, Status
 
-__all__ = ["FAILED", "TaskTally", "UsageTally"]
+__all__ = ["FAILED", "TaskTally"]
 
 _STATUSES = tuple(Status)
 _CODES = {status: code for code, status in enumerate(_STATUSES)}
@@ -29,7 +27,8 @@ Column = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class TaskTally:
-    """Columns over the samples of one task: doc, repeat, condition, status and every score (NaN: there is none).
+    """Columns over the samples of one task: doc, repeat, condition, status, every score (NaN: there is none), and how
+    the sample ended as far as that score is concerned.
 
     What is made from them does not depend on the order in which the samples ended.
     """
@@ -40,6 +39,7 @@ class TaskTally:
         self._docs: dict[str, int] = {}
         self._doc, self._repeat, self._condition, self._status = (array("l") for _ in range(4))
         self._scores = {name: array("d") for name in self._names}
+        self._ended = {name: array("b") for name in self._names}
         self._order: Column | None = None
         self._errors: list[tuple[SampleKey, str]] = []
         self.routes: Counter[str] = Counter()
@@ -56,6 +56,7 @@ class TaskTally:
             if value is not None and not math.isfinite(value):
                 raise ScoringError(f"the score {name!r} of {tuple(score.key)} is {value}, which is no finite number")
             column.append(math.nan if value is None else value)
+            self._ended[name].append(_CODES[score.status_of(name)])
         if score.route:
             self.routes[score.route] += 1
         if score.status is Status.ERRORED:
@@ -69,9 +70,12 @@ class TaskTally:
             for key, reason in self._errors
         ]
 
-    def counts(self, planned: int, condition: int | None = None) -> StatusCounts:
-        """Return the counts by status; what was planned and has no score counts as skipped."""
-        status = self._sorted(self._status)
+    def counts(self, planned: int, condition: int | None = None, name: str | None = None) -> StatusCounts:
+        """Return the counts by status; what was planned and has no score counts as skipped.
+
+        With the name of a score: as far as that score is concerned.
+        """
+        status = self._sorted(self._status if name is None else self._ended[name])
         if condition is not None:
             status = status[self._sorted(self._condition) == condition]
         counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}
@@ -87,7 +91,7 @@ class TaskTally:
         these out. Errored and skipped samples are always left out.
         """
         values = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
-        status = self._sorted(self._status)
+        status = self._sorted(self._ended[name])
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
             keep = self._sorted(self._condition) == condition
@@ -115,41 +119,3 @@ class TaskTally:
 
     def _sorted(self, column: array[int]) -> Column:
         return np.array(column, dtype=np.int64)[self._sorting()]
-
-
-@dataclass(slots=True)
-class UsageTally:
-    """What the recorded calls of one task took, all roles together."""
-
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    unpriced: int = 0
-    lost_tries: int = 0
-    flags: Counter[str] = field(default_factory=Counter)
-    _costs: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, sample: Sample) -> None:
-        """Add a sample's calls."""
-        flags: set[str] = set()
-        for call in sample.calls:
-            if call.reply is not None:
-                self.calls += 1
-                self._pay(call.reply)
-                flags.update(call.reply.get("flags", ()))
-            if call.lost is not None:
-                self.lost_tries += call.lost["tries"]
-                self._pay(call.lost)
-        self.flags.update(flags)
-
-    def _pay(self, paid: Mapping[str, Any]) -> None:
-        self.usage += Usage(**paid.get("usage", {}))
-        cost = paid.get("cost")
-        if cost is None:
-            self.unpriced += 1
-        elif cost:
-            self._costs.append(cost)
-
-    @property
-    def cost(self) -> float:
-        """US dollars; summed exactly, so that the order of the samples changes no digit."""
-        return math.fsum(self._costs)

@@ -80,6 +80,7 @@ class BaselineProvider:
             call=origin.call,
             random=_stream(context.seed, self._name, origin, index),
             context=context,
+            completion=index,
         )
 
 

@@ -1,4 +1,4 @@
-"""`resources:`, `roles:`, `baselines:`: what else takes part besides the target model."""
+"""`resources:`, `baselines:`: what else takes part besides the target model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node
 from creval.types.kinds import Kind
 
-__all__ = ["RESOURCE_KINDS", "check_uses", "read_baselines", "read_resources", "read_roles", "resource_kind"]
+__all__ = ["RESOURCE_KINDS", "check_uses", "read_baselines", "read_resources", "resource_kind"]
 
 RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordlist")
 
@@ -40,22 +40,6 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
             continue
         resources[name] = str(node.value)
     return resources
-
-
-def read_roles(reading: Reading, components: Sequence[Found]) -> tuple[Sequence[str], Mapping[str, str]]:
-    """Return the roles (those of the file, then those that its components ask) and the task's own models for them."""
-    node = reading.section("roles")
-    roles: list[str] = []
-    models: dict[str, str] = {}
-    if node is not None and reading.sound(("roles",)):
-        if node.is_mapping:
-            roles = list(node.value)
-            models = {name: member.value for name, member in node.value.items() if member.value is not None}
-        else:
-            roles = [member.value for member in node.value]
-    parts = [part for found in components for part in whole(found.component, found.ref, reading.registry)]
-    asked = [role for part in parts for role in part.roles if role != "target"]
-    return tuple(dict.fromkeys([*roles, *asked])), models
 
 
 def read_baselines(reading: Reading) -> Mapping[str, Found]:

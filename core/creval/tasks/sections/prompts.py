@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from creval.plugins.registry import Component
+from creval.names import nearest
+from creval.tasks.components import Found, whole_refs
 from creval.tasks.model import PromptMessage
 from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import KeyPath, Node
 
-__all__ = ["read_prompts"]
+__all__ = ["check_prompts", "read_messages", "read_prompts"]
 
 PLAIN = "prompt"
+PROMPT_KEY = "x-prompt"
+"""In a parameter's JSON Schema: its value names a prompt of the task."""
 
 
-def read_prompts(reading: Reading, protocol: Component | None) -> Mapping[str, Sequence[PromptMessage]]:
+def read_prompts(reading: Reading) -> Mapping[str, Sequence[PromptMessage]]:
     """Return all prompts by name; `prompt:` is the one of that name."""
     prompts: dict[str, Sequence[PromptMessage]] = {}
     single = reading.section(PLAIN)
     if single is not None and reading.sound((PLAIN,)):
-        prompts[PLAIN] = _messages(reading, single, (PLAIN,))
+        prompts[PLAIN] = read_messages(reading, single, (PLAIN,))
     for path, name, node in reading.members("prompts"):
         if name == PLAIN and single is not None:
             reading.add(node.key or node.place, f"the prompt {PLAIN!r} stands twice", path, "Remove one of the two.")
             continue
-        prompts[name] = _messages(reading, node, path)
-    for name in protocol.prompts if protocol is not None else ():
-        if name not in prompts and reading.sound((PLAIN,)) and reading.sound(("prompts", name)):
-            cure = "Add the key prompt." if name == PLAIN else f"Add {name} to prompts."
-            message = f"the protocol {protocol.name if protocol else ''} needs the prompt {name!r}, which is missing"
-            reading.add(reading.root.place, message, (), cure)
+        prompts[name] = read_messages(reading, node, path)
     return prompts
 
 
-def _messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMessage]:
+def check_prompts(reading: Reading, components: Sequence[Found], known: Collection[str]) -> None:
+    """Every prompt that a component needs, or that a parameter of it names (`x-prompt`), must be there."""
+    if not (reading.sound((PLAIN,)) and reading.sound(("prompts",)) and reading.sound(("roles",))):
+        return
+    for found in components:
+        for part, ref in whole_refs(found.component, found.ref, reading.registry):
+            named = [
+                (str(ref.parameters[key]), key)
+                for key, about in part.parameters.get("properties", {}).items()
+                if isinstance(about, Mapping) and about.get(PROMPT_KEY) and key in ref.parameters
+            ]
+            for name, key in [*((name, None) for name in part.prompts), *named]:
+                if name in known:
+                    continue
+                message = f"the {part.kind} {part.name} needs the prompt {name!r}, which is missing"
+                near = nearest(name, known)
+                cure = "Add the key prompt." if name == PLAIN else f"Add {name} to prompts, or to those of a role."
+                cure = f"Did you mean {near[0]!r}?" if near and key else cure
+                place = found.written.node.place if key else reading.root.place
+                reading.add(place, message, found.written.path if key else (), cure)
+
+
+def read_messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMessage]:
+    """Return the messages of one prompt; what is wrong with their syntax joins the problems."""
     messages = []
     for index, member in enumerate(node.value):
         content = member.value["content"]

@@ -25,6 +25,7 @@ __all__ = [
     "generation_settings",
     "read_conditions",
     "read_generation",
+    "read_settings",
     "varied_settings",
 ]
 
@@ -46,8 +47,17 @@ def generation_settings() -> Mapping[str, Any]:
 
 def read_generation(reading: Reading) -> Mapping[str, Any]:
     """Return all settings in one mapping, those under `extra` among them."""
+    node = reading.section("generation")
+    return {} if node is None or not node.is_mapping else read_settings(reading, node, ("generation",))
+
+
+def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, Any]:
+    """Return the settings that stand in a mapping, without those that the schema found fault with."""
     settings: dict[str, Any] = {}
-    for path, name, node in reading.members("generation"):
+    for name, node in section.value.items():
+        path = (*at, name)
+        if not reading.sound(path):
+            continue
         if name != EXTRA:
             settings[name] = plain(node)
             continue

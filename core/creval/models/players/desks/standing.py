@@ -30,6 +30,9 @@ class Standing:
     def on_scored(self, count: int) -> None:
         """Scoring is no concern of a person."""
 
+    def on_roles(self, counts: Mapping[str, object]) -> None:
+        """Judges are none of the player's business."""
+
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """Nor is the end."""
 

@@ -1,0 +1,285 @@
+"""The ledger: every call to a role other than the target is kept the moment it ends, and no question is paid twice.
+
+A question is (provider, address, model, settings, messages, draw number). Its answer is the same one whoever asks it
+and in whatever order; asked while it is on its way already, both askers get the one answer. Kept answers are given
+again when a run is gone on with or scored again. Never given again are answers that were cut, refused or empty, and
+those that their asker could not read (`Ledger.unreadable`): the next one to ask draws anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from creval.engine.planning.seeds import derive
+from creval.engine.usage import UsageTally
+from creval.errors import ModelError
+from creval.models.cache_key import canonical_json
+from creval.models.model import Model
+from creval.models.reply_json import lost_to_json, reply_from_json, reply_to_json
+from creval.models.secrets import redact
+from creval.runs.calls import CallBook, Place
+from creval.types.messages import GenerateRequest, Lost, Reply
+
+__all__ = ["Asking", "Ledger", "RoleCounts", "question_key"]
+
+_VERSION = 1  # of the key's recipe: to be raised when it changes, so that no old key is taken for a new one
+_CUT = frozenset({"length", "content_filter", "error", "abort", "unknown"})
+_SEED_LIMIT = 2**31 - 1
+_BY_SAMPLE = "sample"
+
+Step = Literal["generation", "scoring", "analysis"]
+
+
+class Asking(NamedTuple):
+    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question."""
+
+    step: Step
+    draw: int = 0
+    about_sample: bool = False
+
+
+class RoleCounts(NamedTuple):
+    """What one role did since the ledger was opened: calls answered, answers given again, US dollars."""
+
+    calls: int
+    reused: int
+    cost: float
+
+
+def _time() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class _Kept(NamedTuple):
+    book: int
+    place: Place
+
+
+def question_key(model: Model, request: GenerateRequest, asking: Asking) -> str:
+    """Return the sha256 (hex) of a question. Raises UsageError where a setting cannot be written as JSON."""
+    about = model.describe()
+    origin = request.origin
+    identity = {
+        "version": _VERSION,
+        **{name: about[name] for name in ("provider", "model", "base_url", "identity")},
+        "settings": {name: value for name, value in request.settings.items() if value is not None},
+        "n": request.n,
+        "messages": [message.to_json() for message in request.messages],
+        "draw": asking.draw,
+        "sample": [*origin.key, origin.role] if asking.about_sample else None,
+    }
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+
+
+class Ledger:
+    """The calls to roles of one run. Without a book (`keep_in`) answers are kept in memory alone.
+
+    Of an answer in a book only its place is held. Use from one event loop at a time; `watch` is called after each call.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.watch: Callable[[], None] | None = None
+        self._seed = seed
+        self._books: list[CallBook] = []
+        self._kept: dict[bytes, _Kept] = {}
+        self._memory: dict[str, Reply] = {}
+        self._attempts: Counter[bytes] = Counter()
+        self._void: set[bytes] = set()
+        self._flying: dict[str, asyncio.Task[Reply]] = {}
+        self._usage: defaultdict[tuple[str, str], UsageTally] = defaultdict(UsageTally)
+        self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
+
+    def keep_in(self, book: CallBook, others: Sequence[CallBook] = ()) -> None:
+        """Keep calls in a run's own book, and give again its answers and those of `others` (the first come first)."""
+        self._books = [book, *others]
+        for number, each in enumerate(self._books):
+            for place, record in each.lines():
+                self._learn(number, place, record)
+
+    async def ask(self, model: Model, request: GenerateRequest, asking: Asking) -> Reply:
+        """Return the answer to a question, kept or new.
+
+        Raises what the model raises (ModelError, BudgetError, UsageError), and RunError where a call cannot be written.
+        """
+        key, role = question_key(model, request, asking), request.origin.role
+        flying = self._flying.get(key)
+        if flying is None:
+            kept = self._find(key, role)
+            if kept is not None:
+                return self._again(kept, role)
+            flying = asyncio.ensure_future(self._pay(model, request, asking, key))
+            self._flying[key] = flying
+            flying.add_done_callback(partial(self._landed, key))
+            return await asyncio.shield(flying)
+        return self._again(await asyncio.shield(flying), role)
+
+    def unreadable(self, reply: Reply, reason: str) -> None:
+        """Say that the asker could not read an answer: it is never given again, and who asks next draws anew."""
+        if reply.record is None:
+            return
+        role, key, attempt = reply.record.split("#")
+        short = _short(key)
+        newest = self._attempts[short] == int(attempt) + 1
+        if not newest or (short not in self._kept and key not in self._memory):
+            return  # another asker of the same question said so before, or it is not given again anyway
+        self._memory.pop(key, None)
+        if self._kept.pop(short, None) is not None:
+            self._void.add(short)
+            self._books[0].append(role, {"key": key, "attempt": int(attempt), "role": role, "unreadable": reason})
+
+    def usage(self, task: str) -> Mapping[str, UsageTally]:
+        """Return what each role's calls for a task took, over all attempts at the run ("": for analyses)."""
+        return {role: tally for (of, role), tally in sorted(self._usage.items()) if of == task}
+
+    def counts(self) -> Mapping[str, RoleCounts]:
+        """Return what each role did since the ledger was opened."""
+        return {role: RoleCounts(now.calls, now.reused, now.cost) for role, now in sorted(self._now.items())}
+
+    async def close(self) -> None:
+        """End the calls in flight and bring the lines to disk."""
+        flying = list(self._flying.values())
+        for task in flying:
+            task.cancel()
+        await asyncio.gather(*flying, return_exceptions=True)
+        for book in self._books:
+            book.close()
+
+    def _learn(self, number: int, place: Place, record: Mapping[str, Any]) -> None:
+        """Take in one line of a book that was written before."""
+        key = _short(record["key"])
+        if number == 0 and "unreadable" not in record:
+            self._attempts[key] = max(self._attempts[key], int(record["attempt"]) + 1)
+            _count(self._usage[_task(record), place.role], record)
+        if "unreadable" in record:
+            if key in self._kept and self._kept[key].book == number:
+                del self._kept[key]
+            if number == 0:
+                self._void.add(key)
+        elif _reusable(record) and number == 0:
+            self._kept[key] = _Kept(number, place)
+        elif _reusable(record) and key not in self._void:
+            self._kept.setdefault(key, _Kept(number, place))
+
+    def _again(self, reply: Reply, role: str) -> Reply:
+        self._now[role].reused += 1
+        self._tell()
+        return replace(reply, cached=True, cost=0.0)
+
+    def _landed(self, key: str, task: asyncio.Task[Reply]) -> None:
+        self._flying.pop(key, None)
+        if not task.cancelled():
+            task.exception()  # seen, also where every asker was cancelled
+
+    def _find(self, key: str, role: str) -> Reply | None:
+        """Return the kept answer; one of another run is written into this run's own book, so that it stands alone."""
+        short = _short(key)
+        kept = self._kept.get(short)
+        if kept is None:
+            return self._memory.get(key)
+        record = dict(self._books[kept.book].read(kept.place))
+        if record["key"] != key:
+            return None
+        if kept.book:
+            source = record.get("from") or {"run": self._books[kept.book].path.name, "at": record["at"]}
+            record.pop("lost", None)
+            record |= {"from": source, "role": role, "attempt": self._attempts[short], "at": _time()}
+            self._write(record)
+        return replace(reply_from_json(record["reply"]), record=f"{record['role']}#{key}#{record['attempt']}")
+
+    async def _pay(self, model: Model, request: GenerateRequest, asking: Asking, key: str) -> Reply:
+        attempt = self._attempts[_short(key)]
+        record = _head(model, request, asking) | {"key": key, "attempt": attempt}
+        try:
+            reply = await model.generate(_prepared(model, request, asking, (self._seed, key, attempt)))
+        except ModelError as error:
+            self._write(record | {"at": _time(), "error": redact(str(error))} | _lost(error.lost))
+            raise
+        reply = replace(reply, record=f"{request.origin.role}#{key}#{attempt}")
+        record |= {"at": _time(), "reply": reply_to_json(reply)} | _lost(reply.lost)
+        self._write(record)
+        if not self._books and _reusable(record):
+            self._memory[key] = reply
+        return reply
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        short, role = _short(record["key"]), str(record["role"])
+        place = self._books[0].append(role, record) if self._books else None
+        self._attempts[short] = int(record["attempt"]) + 1
+        _count(self._usage[_task(record), role], record)
+        if "from" not in record:  # such an answer is counted as given again
+            _count(self._now[role], record)
+        if place is not None and _reusable(record):
+            self._kept[short] = _Kept(0, place)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.watch is not None:
+            self.watch()
+
+
+def _short(key: str) -> bytes:
+    return bytes.fromhex(key[:32])
+
+
+def _task(record: Mapping[str, Any]) -> str:
+    return str(record["asked"].get("task", ""))
+
+
+def _reusable(record: Mapping[str, Any]) -> bool:
+    """Whether a call ended with a whole answer: none of its completions cut, refused or empty."""
+    completions = record.get("reply", {}).get("completions", ())
+    return bool(completions) and all(
+        each["text"].strip() and each["finish_reason"] not in _CUT and not each.get("refusal") for each in completions
+    )
+
+
+def _count(tally: UsageTally, record: Mapping[str, Any]) -> None:
+    if "from" in record:
+        tally.reused += 1
+        return
+    tally.errors += "error" in record
+    tally.add_call(record.get("reply"), record.get("lost"))
+
+
+def _lost(lost: Lost | None) -> dict[str, Any]:
+    return {} if lost is None else {"lost": lost_to_json(lost)}
+
+
+def _head(model: Model, request: GenerateRequest, asking: Asking) -> dict[str, Any]:
+    """Return what a line says of the question and of who asked it first."""
+    about, key = model.describe(), request.origin.key
+    asked: dict[str, Any] = {"step": asking.step}
+    if asking.step != "analysis":
+        asked |= {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
+    settings = {**request.settings, "n": request.n} if request.n > 1 else dict(request.settings)
+    return {
+        "role": request.origin.role,
+        "model": about["spec"],
+        **{name: about[name] for name in ("base_url", "identity") if about[name]},
+        "draw": asking.draw,
+        "asked": asked,
+        "messages": [message.to_json() for message in request.messages],
+        **({"settings": settings} if settings else {}),
+    }
+
+
+def _prepared(model: Model, request: GenerateRequest, asking: Asking, drawn: tuple[int, str, int]) -> GenerateRequest:
+    """Return the request as it is sent: named in the response cache by its question, with a seed where one is wanted.
+
+    A seed of the question's own goes to a model in this process always, to others where `seed: sample` asks for it.
+    """
+    seed, key, attempt = drawn
+    origin = request.origin
+    sample = (*origin.key, origin.role) if asking.about_sample else ()
+    origin = replace(origin, identity=(*sample, asking.draw, attempt))
+    settings = dict(request.settings)
+    if settings.get("seed", None if model.traits.remote else _BY_SAMPLE) == _BY_SAMPLE:
+        settings["seed"] = derive(seed, "question", key, attempt) % _SEED_LIMIT
+    return replace(request, settings=settings, origin=origin)

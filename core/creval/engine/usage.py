@@ -1,0 +1,88 @@
+"""What calls took: tokens and cost, summed so that their order changes no digit."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from creval.types.messages import Usage
+from creval.types.sample import Sample
+
+__all__ = ["UsageTally"]
+
+_TARGET = "target"
+
+
+@dataclass(slots=True)
+class UsageTally:
+    """What calls took, with the tries of them that gave nothing (`lost_tries`).
+
+    `reused` are answers that another run had paid for; they cost nothing here. `flags` counts the samples of which an
+    answer of the target was odd (`creval.models.flags`).
+    """
+
+    calls: int = 0
+    errors: int = 0
+    reused: int = 0
+    usage: Usage = field(default_factory=Usage)
+    unpriced: int = 0
+    lost_tries: int = 0
+    flags: Counter[str] = field(default_factory=Counter)
+    _costs: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, sample: Sample) -> None:
+        """Add the target's calls of a sample; those of other roles stand in the ledger."""
+        flags: set[str] = set()
+        for call in sample.calls:
+            if call.role == _TARGET:
+                self.add_call(call.reply, call.lost)
+                flags.update((call.reply or {}).get("flags", ()))
+        self.flags.update(flags)
+
+    def add_call(self, reply: Mapping[str, Any] | None, lost: Mapping[str, Any] | None) -> None:
+        """Add one call as it is stored: its reply, if it has one, and what its tries before took."""
+        if reply is not None:
+            self.calls += 1
+            self._pay(reply)
+        if lost is not None:
+            self.lost_tries += lost["tries"]
+            self._pay(lost)
+
+    def _pay(self, paid: Mapping[str, Any]) -> None:
+        self.usage += Usage(**paid.get("usage", {}))
+        cost = paid.get("cost")
+        if cost is None:
+            self.unpriced += 1
+        elif cost:
+            self._costs.append(cost)
+
+    def join(self, other: UsageTally) -> None:
+        """Add what other calls took."""
+        self.calls += other.calls
+        self.errors += other.errors
+        self.reused += other.reused
+        self.usage += other.usage
+        self.unpriced += other.unpriced
+        self.lost_tries += other.lost_tries
+        self._costs.extend(other._costs)
+
+    @property
+    def cost(self) -> float:
+        """US dollars over the calls whose price is known."""
+        return math.fsum(self._costs)
+
+    def to_json(self) -> dict[str, float]:
+        """Return the sums as results.json holds them."""
+        return {
+            "calls": self.calls,
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "reasoning_tokens": self.usage.reasoning_tokens,
+            "cost": self.cost,
+            "unpriced_calls": self.unpriced,
+            "lost_tries": self.lost_tries,
+        }

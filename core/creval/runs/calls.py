@@ -1,0 +1,75 @@
+"""The files of the ledger: calls/<role>.jsonl, one line a call to a role other than the target."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from creval.errors import RunError
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import Appender, drop_torn_line, read_placed
+
+__all__ = ["CallBook", "Place"]
+
+
+class Place(NamedTuple):
+    """Where a line stands: in the file of a role, from this byte on."""
+
+    role: str
+    offset: int
+
+
+class CallBook:
+    """The calls of one run. A line is on its way to disk when `append` returns; of `read_only` books none is written.
+
+    Only open files are held, no line. A last line that a killed process left torn is dropped, or where the book is
+    read only, passed over. Raises RunError where a file cannot be written or a line in the middle is damaged.
+    """
+
+    def __init__(self, folder: RunFolder, read_only: bool = False) -> None:
+        self._folder = folder
+        self._read_only = read_only
+        self._writing: dict[str, Appender] = {}
+        self._reading: dict[str, BinaryIO] = {}
+        if not read_only:
+            for role in folder.called_roles():
+                drop_torn_line(folder.calls(role))
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self._folder.path
+
+    def lines(self) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+        """Yield every line of every role, one at a time."""
+        for role in self._folder.called_roles():
+            for offset, record in read_placed(self._folder.calls(role)):
+                yield Place(role, offset), record
+
+    def append(self, role: str, record: Mapping[str, Any]) -> Place:
+        """Write one line and return where it stands."""
+        if self._read_only:
+            raise RunError("the calls of another run are only read", where=str(self.path))
+        if role not in self._writing:
+            self._writing[role] = Appender(self._folder.calls(role))
+        return Place(role, self._writing[role].append(record))
+
+    def read(self, place: Place) -> Mapping[str, Any]:
+        """Return the line at a place."""
+        if place.role not in self._reading:
+            self._reading[place.role] = self._folder.calls(place.role).open("rb")
+        file = self._reading[place.role]
+        file.seek(place.offset)
+        record: Mapping[str, Any] = json.loads(file.readline())
+        return record
+
+    def close(self) -> None:
+        """Bring the lines to disk and close the files."""
+        for file in self._reading.values():
+            file.close()
+        for appender in self._writing.values():
+            appender.close()
+        self._reading.clear()
+        self._writing.clear()

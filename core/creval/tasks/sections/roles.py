@@ -1,0 +1,85 @@
+"""`roles:`: the models with a job besides the target's, with their settings and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from creval.tasks.components import Found, whole
+from creval.tasks.model import PromptMessage
+from creval.tasks.sections.prompts import read_messages
+from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.settings import read_settings
+from creval.tasks.yaml.nodes import KeyPath, Node
+
+__all__ = ["Roles", "add_asked", "read_roles"]
+
+_TARGET = "target"
+
+
+@dataclass(slots=True)
+class Roles:
+    """The roles of a task: those of the file, then those that its components ask; `making` are the protocol's."""
+
+    names: Sequence[str] = ()
+    models: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    prompts: dict[str, Mapping[str, Sequence[PromptMessage]]] = field(default_factory=dict)
+    making: Sequence[str] = ()
+
+    def prompt_names(self) -> set[str]:
+        """Return the names of all prompts of roles."""
+        return {name for own in self.prompts.values() for name in own}
+
+
+def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -> Roles:
+    """Read the section; `taken` are the prompts of the task, whose names no role's prompt may have."""
+    roles = Roles()
+    node = reading.section("roles")
+    if node is None or not reading.sound(("roles",)):
+        return roles
+    if not node.is_mapping:
+        roles.names = [member.value for member in node.value]
+        return roles
+    roles.names = list(node.value)
+    for path, name, member in reading.members("roles"):
+        if member.is_mapping:
+            _read_role(reading, roles, (name, member, path), taken)
+        elif member.value is not None:
+            roles.models[name] = member.value
+    return roles
+
+
+def _read_role(
+    reading: Reading,
+    roles: Roles,
+    role: tuple[str, Node, KeyPath],
+    taken: Mapping[str, Sequence[PromptMessage]],
+) -> None:
+    name, node, path = role
+    model, generation, prompts = node.get("model"), node.get("generation"), node.get("prompts")
+    if model is not None and model.value is not None:
+        roles.models[name] = model.value
+    if generation is not None and generation.is_mapping:
+        roles.settings[name] = read_settings(reading, generation, (*path, "generation"))
+    own: dict[str, Sequence[PromptMessage]] = {}
+    for key, prompt in prompts.value.items() if prompts is not None and prompts.is_mapping else ():
+        at = (*path, "prompts", key)
+        if key in taken or key in roles.prompt_names():
+            message = f"the prompt {key!r} stands twice"
+            reading.add(prompt.key or prompt.place, message, at, "Rename one of the two: prompts are found by name.")
+        own[key] = read_messages(reading, prompt, at)
+    if own:
+        roles.prompts[name] = own
+
+
+def add_asked(reading: Reading, roles: Roles, protocol: Found | None, components: Sequence[Found]) -> None:
+    """Add the roles that the task's components ask, and note those of the protocol."""
+    roles.names = tuple(dict.fromkeys([*roles.names, *_asked(reading, components)]))
+    roles.making = tuple(_asked(reading, [protocol] if protocol is not None else []))
+
+
+def _asked(reading: Reading, components: Sequence[Found]) -> list[str]:
+    parts = [part for found in components for part in whole(found.component, found.ref, reading.registry)]
+    return list(dict.fromkeys(role for part in parts for role in part.roles if role != _TARGET))
