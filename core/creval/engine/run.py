@@ -229,7 +229,9 @@ def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], pat
     before = {task["task"]: task for task in manifest["tasks"]}
     for plan in plans:
         old, new = before.get(plan.task.name), task_data(plan)
-        if old is None or old["hash"] != new["hash"] or old["dataset"] != new["dataset"]:
+        # What a later version adds to the manifest says nothing against a run that does not have it.
+        other_data = old is not None and any(new["dataset"].get(key) != said for key, said in old["dataset"].items())
+        if old is None or old["hash"] != new["hash"] or other_data:
             what = "its data" if old is not None and old["hash"] == new["hash"] else "the task"
             raise RunError(
                 f"{what} of {plan.task.name!r} changed since this run began",
