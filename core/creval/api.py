@@ -82,7 +82,7 @@ def run(
 
 
 def load_result(folder: str | Path) -> RunResult:
-    """Read the result of a finished run. Raises RunError where there is none."""
+    """Read the result of a finished run. Raises RunError where there is none, or it is damaged."""
     import json
 
     from creval.errors import RunError
@@ -93,4 +93,8 @@ def load_result(folder: str | Path) -> RunResult:
     except FileNotFoundError as error:
         raise RunError(
             "there are no results", where=str(path), cure=f"Finish the run first: creval resume {path}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"results.json cannot be read: {error}", where=str(path), cure=f"Write it anew: creval score {path}"
         ) from error

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from creval.api import RunResult
@@ -77,3 +78,14 @@ def test_why_there_is_no_interval_is_said() -> None:
 def test_a_unit_other_than_the_doc_is_named() -> None:
     assert "interval over trials, not docs: drat of drat\n" in _noted(cluster="trial", no_interval=None)
     assert "trials" not in _noted(cluster="doc", no_interval=None)
+
+
+@pytest.mark.parametrize("text", ["{", "\x80"])
+def test_damaged_results_are_one_clear_error(tmp_path: Path, text: str) -> None:
+    from creval.api import load_result
+    from creval.errors import RunError
+
+    (tmp_path / "results.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(RunError, match="cannot be read") as caught:
+        load_result(tmp_path)
+    assert "creval score" in str(caught.value)
