@@ -38,8 +38,12 @@ if TYPE_CHECKING:
     from creval.models.reply_json import reply_from_json
     from creval.models.traits import ProviderTraits
     from creval.names import nearest
+    from creval.parsing.json_scan import holds_json
     from creval.parsing.json_values import JsonArray, JsonObject
-    from creval.parsing.list_marks import has_mark, straighten, strip_marks, strip_quotes
+    from creval.parsing.list_marks import has_mark, straighten, strip_edges, strip_marks, strip_quotes
+    from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
+    from creval.parsing.small_talk import is_small_talk, without_opening
+    from creval.parsing.unseen import without_unseen
     from creval.plugins.hookspecs import hookimpl
     from creval.plugins.parameters import component, either, flag, integer, list_of, number, one_of, params, text
     from creval.plugins.registry import Registry
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
+    "REFUSAL_ROUTE",
     "Aggregation",
     "Analysis",
     "AnalysisOutput",
@@ -159,8 +164,11 @@ __all__ = [
     "file_digest",
     "flag",
     "has_mark",
+    "holds_json",
     "hookimpl",
     "integer",
+    "is_refusal",
+    "is_small_talk",
     "list_of",
     "list_stores",
     "nearest",
@@ -174,13 +182,17 @@ __all__ = [
     "part_options",
     "plain_data",
     "print_table",
+    "refused",
     "reply_from_json",
     "sha256_of",
     "store_folder",
     "straighten",
+    "strip_edges",
     "strip_marks",
     "strip_quotes",
     "text",
+    "without_opening",
+    "without_unseen",
     "write_csv",
     "write_json",
     "write_lines",
@@ -222,6 +234,7 @@ _HOMES = {
     "creval.models.reply_json": ("reply_from_json",),
     "creval.models.traits": ("ProviderTraits",),
     "creval.names": ("nearest",),
+    "creval.parsing.json_scan": ("holds_json",),
     "creval.parsing.json_values": (
         "JsonArray",
         "JsonObject",
@@ -229,9 +242,20 @@ _HOMES = {
     "creval.parsing.list_marks": (
         "has_mark",
         "straighten",
+        "strip_edges",
         "strip_marks",
         "strip_quotes",
     ),
+    "creval.parsing.refusal": (
+        "REFUSAL_ROUTE",
+        "is_refusal",
+        "refused",
+    ),
+    "creval.parsing.small_talk": (
+        "is_small_talk",
+        "without_opening",
+    ),
+    "creval.parsing.unseen": ("without_unseen",),
     "creval.plugins.hookspecs": ("hookimpl",),
     "creval.plugins.parameters": (
         "component",

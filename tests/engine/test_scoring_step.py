@@ -83,7 +83,7 @@ PARTS = """
 
         def one(self, number):
             given = {2: Score({"odd": float("nan")}), 3: Score({"odd": 1.0}, details={"set": {1}})}
-            given[4] = Score({}, failure="fewer words than needed")
+            given[4] = Score({"had": 6.0}, failure="fewer words than needed")
             given[5] = Score({}, failure="no vectors", errored=True)
             return given.get(number, Score({"odd": 1.0}))
 
@@ -168,7 +168,10 @@ def test_a_metric_made_with_another_instrument_carries_its_name(make_task, serve
 def test_whatever_a_scorer_does_only_its_sample_suffers(make_task, server, options, tmp_path):
     task = with_scorer(make_task, tmp_path, "odd")
     result = creval.run([task], MODEL, options(base_url=server.url))
-    found = {r["doc_id"]: (r["status"], r.get("reason", "")) for r in read_lines(result.folder / "scores/parrot.jsonl")}
+    records = list(read_lines(result.folder / "scores/parrot.jsonl"))
+    found = {record["doc_id"]: (record["status"], record.get("reason", "")) for record in records}
+    kept = {record["doc_id"]: record["scores"] for record in records}
+    assert (kept["d1"], kept["d4"], kept["d5"]) == ({}, {"had": 6.0}, {})
     assert found["d1"] == ("errored", "the scorer 'odd' failed: KeyError: 'no such word'")
     assert found["d2"] == ("errored", "the score 'odd' is not a finite number (nan)")
     assert found["d3"][0] == "errored"

@@ -25,10 +25,9 @@ WORDS = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12)
         ('{"words": ["a", "b"], "why": "no"}', ["a", "b"], "json_array/object"),
         ('{"answer": {"notes": ["n"], "words": ["a", "b"]}}', ["a", "b"], "json_array/object"),
         ('Result: {"answer": {"words": ["a", "b"]}} done', ["a", "b"], "json_array/embedded"),
-        ("['don't', 'o'clock', \"x\"]", ["don't", "o'clock", "x"], "json_array/quoted"),
-        ("[“a”, ‘b’,]", ["a", "b"], "json_array/quoted"),
+        ("['don't', 'o'clock', \"x\"]", ["don't", "o'clock", "x"], "json_array/mended"),
+        ("[“a”, ‘b’,]", ["a", "b"], "json_array/mended"),
         ('[["a", "b"], ["c"]]', [["a", "b"], ["c"]], "json_array"),
-        ('["unclosed, see ["a", "b"]', ["a", "b"], "json_array/embedded"),
     ],
 )
 def test_arrays_are_found_where_models_put_them(text, value, route):
@@ -41,9 +40,8 @@ def test_items_and_minimum_say_which_arrays_count():
     assert JsonArray().parse(text).value == [1, 2, 3, 4]
     assert JsonArray(items="string").parse(text).value == ["a", "b"]
     assert JsonArray(items="string", minimum=3).parse(text).reason == (
-        "2 arrays in the answer, none with only string items of at least 3 items"
+        "2 JSON values in the answer, no array with only string items of at least 3 items"
     )
-    assert JsonArray(items="string").parse('[["a"], ["b", "c"]]').value == ["b", "c"]
 
 
 def test_choose():
@@ -103,4 +101,4 @@ def test_objects():
     assert JsonObject(key="b.c").parse(text).value == [3]
     assert JsonObject(key="a", choose="first").parse('{"a": 1} {"a": 2}').value == 1
     assert JsonObject(key="a").parse('{"a": 1} {"a": 2}').value == 2
-    assert JsonObject(key="nope").parse(text).reason == "3 JSON objects in the answer, none with 'nope'"
+    assert JsonObject(key="nope").parse(text).reason == "3 JSON values in the answer, no object with 'nope'"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from creval.parsing.refusal import is_refusal
 from creval.types.components import Parsed
 
 __all__ = ["Extractor", "not_text"]
@@ -16,13 +17,28 @@ class Extractor:
 
     In a chain they are alternatives. With `refine: true` such a parser instead reads the value that the
     chain has so far: `[tagged: answer, last_number: {refine: true}]` takes the last number inside the tag.
+
+    `refusals`: whether a plain refusal is a failure that is counted as such (`creval.parsing.refusal`). Parsers of
+    lists do so unless they are told `refusals: false`; the others where they are told `refusals: true`.
     """
 
     refine: bool = False
+    refusals: bool | None = None
+
+    spots_refusals: ClassVar[bool] = False
+    """What `refusals` is where the task file does not say."""
+    reads_json: ClassVar[bool] = False
+    reads_prose: ClassVar[bool] = False
+    """Whether it reads any text, so that it would take the source of faulty JSON for prose."""
 
     @property
     def refines(self) -> bool:
         return self.refine
+
+    def is_refusal(self, text: str) -> bool:
+        """Whether this parser takes a text for a plain refusal."""
+        wanted = self.spots_refusals if self.refusals is None else self.refusals
+        return wanted and is_refusal(text)
 
 
 def not_text(value: Any) -> Parsed:

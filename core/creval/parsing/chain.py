@@ -10,15 +10,23 @@ The rule, in full:
    fails, the next alternative is tried.
 4. The first alternative that gets through is the answer. Its route is recorded, e.g. `json_array/fenced > words`.
 5. A chain without extracting parsers starts from the text itself. An empty chain returns the text, stripped.
-6. A blank text, and one longer than MAX_CHARACTERS, is a failure whatever the chain.
+6. A blank text, and one longer than MAX_CHARACTERS, is a failure whatever the chain. So is a plain refusal, where the
+   first parser that fails recognises it (lists do, other parsers where they are told `refusals: true`).
+7. An answer that holds JSON is never read as lines, words or numbers because the JSON cannot be read: after a
+   failed parser that reads JSON, one that `reads_prose` is not tried.
+8. Characters that nobody sees (`creval.parsing.unseen`) are taken out before the text is read, and out of what was
+   read; the route begins with `unseen` then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from creval.parsing.json_scan import holds_json
+from creval.parsing.refusal import REFUSAL_ROUTE
+from creval.parsing.unseen import without_unseen
 from creval.plugins.registry import Registry
 from creval.tasks.model import ComponentRef
 from creval.types.components import Parsed, Parser
@@ -54,11 +62,25 @@ class ParserChain:
             return Parsed.failure("the answer is empty")
         if len(text) > MAX_CHARACTERS:
             return Parsed.failure(f"the answer has {len(text)} characters; at most {MAX_CHARACTERS} are read")
-        reasons = []
+        shown = without_unseen(text)
+        parsed = self._first(shown)
+        if not parsed.ok:
+            return parsed
+        value = without_unseen(parsed.value)  # an escape in JSON may bring some in
+        unseen = shown is not text or value is not parsed.value
+        return replace(parsed, value=value, route=f"unseen > {parsed.route}") if unseen else parsed
+
+    def _first(self, text: str) -> Parsed:
+        """Follow the alternatives up to the first that gets through."""
+        reasons: list[str] = []
+        json_failed = False
         for extractor, refiners in self._alternatives:
+            if json_failed and getattr(extractor and extractor.parser, "reads_prose", False) and holds_json(text):
+                continue
             parsed = _follow(text, extractor, refiners)
-            if parsed.ok:
+            if parsed.ok or parsed.route == REFUSAL_ROUTE:
                 return parsed
+            json_failed = json_failed or getattr(extractor and extractor.parser, "reads_json", False)
             reasons.append(f"{parsed.route}: {parsed.reason}")
         return Parsed.failure("; ".join(reasons))
 
@@ -71,7 +93,8 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
         parsed = step.parser.parse(text if step is extractor else value)
         name = parsed.route or step.name
         if not parsed.ok:
-            return Parsed.failure(parsed.reason or "could not be read", step.name)
+            named = parsed.route if parsed.route == REFUSAL_ROUTE else step.name
+            return Parsed.failure(parsed.reason or "could not be read", named)
         value = parsed.value
         route = name if step is extractor or not route else f"{route} > {name}"
     return Parsed(value, True, None, route)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from creval.errors import UsageError
 from creval.parsing.base import Extractor, not_text
+from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["Choice"]
@@ -28,6 +29,8 @@ class Choice(Extractor):
     Letter case is ignored, except for options of one letter in steps 2 and 3: there "a" is an article, "A" an option.
     """
 
+    reads_prose: ClassVar[bool] = True
+
     options: Sequence[str] = ("A", "B", "C", "D")
     _patterns: Sequence[tuple[str, re.Pattern[str]]] = field(init=False, repr=False, compare=False)
     _cue: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -45,6 +48,8 @@ class Choice(Extractor):
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
             return not_text(text)
+        if self.is_refusal(text):
+            return refused()
         bare = text.strip(_AROUND).casefold()
         for option in self.options:
             if option.strip(_AROUND).casefold() == bare:

@@ -1,37 +1,45 @@
 """Finding JSON values in the text of an answer, in bounded time.
 
-Models wrap JSON in prose and code fences, nest it, and write several drafts. Every opening bracket is tried
-with the real JSON decoder; the work of failing tries is added up, and the search ends when it exceeds a small
-multiple of the text's length. Hostile input therefore costs time proportional to its length.
+Models wrap JSON in prose and code fences, nest it, and write several drafts. Every opening bracket is tried with the
+real JSON decoder; the work of failing tries is added up, and the search ends when it exceeds a small multiple of the
+text's length. Hostile input therefore costs time proportional to its length.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections import deque
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Found", "decode_whole", "fenced_parts", "find_json", "find_quoted_lists", "nested_lists"]
+from creval.parsing.json_mending import Effort, UnreadableError, begins_json, mend
+
+__all__ = ["Found", "holds_json", "json_places", "scan"]
 
 _WORK_PER_CHARACTER = 4
 _FREE_WORK = 100_000
 _WORK_PER_TRY = 200
-_QUOTED_WORK = 10  # reading quoted items here costs so much more than the decoder's reading of a character
 _LINE_COUNT_SPEED = 32  # a JSONDecodeError counts the line breaks before it, this much faster than decoding
-_ITEM_CHARACTERS = 1_000
-_SPACE_CHARACTERS = 200
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`"}
+_MAX_DEPTH = 50
+_TOO_DEEP = "the JSON in the answer is nested too deep"
+_OPENING = re.compile(r"[\[{]")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A value that stands at `start` (in the part of the text that was searched)."""
+    """JSON that stands at `start` up to `end` of the part of the text that was searched.
 
-    value: Any
+    `value` is an array or object, `mended` whether it was faulty. Where it cannot be read there is a `fault`, the
+    reason, and no value.
+    """
+
     start: int
+    end: int
+    value: Any = None
+    mended: bool = False
+    fault: str | None = None
 
 
 def _refuse(constant: str) -> Any:
@@ -48,107 +56,89 @@ def _finite(digits: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
-def decode_whole(text: str) -> Any | None:
-    """Return the array or object that the whole text is, or None."""
-    if not text.startswith(("[", "{")):
-        return None
-    try:
-        value, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if not text[end:].strip() else None
+def scan(text: str) -> Sequence[Found]:
+    """Return the JSON arrays and objects of a text, outermost ones only, in order.
 
-
-def fenced_parts(text: str) -> list[str]:
-    """Return what stands inside ``` fences, in order; an unclosed last fence reaches to the end."""
-    pieces = text.split("```")
-    return [piece for index, piece in enumerate(pieces) if index % 2]
-
-
-def find_json(text: str, opening: str) -> Iterator[Found]:
-    """Yield the JSON arrays (`opening` "[") or objects ("{") of a text, outermost ones only, in order."""
+    Faulty ones are mended where it is certain what was meant. After one that is never closed nothing more is looked
+    for: what follows may stand inside it.
+    """
+    found = []
     work = _WORK_PER_CHARACTER * len(text) + _FREE_WORK
-    at = text.find(opening)
-    while at >= 0 and work > 0:
+    effort = Effort()
+    at = 0
+    while (opening := _OPENING.search(text, at)) is not None:
+        at = opening.start()
+        if work <= 0:
+            found.append(Found(at, len(text), fault="the answer holds too many brackets that are no JSON"))
+            break
         try:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
             work -= _WORK_PER_TRY + error.pos - at + error.pos // _LINE_COUNT_SPEED
-            at = text.find(opening, at + 1)
         except ValueError:  # a number that is too large, or NaN: where it stood is not told
             work -= len(text) - at
-            at = text.find(opening, at + 1)
-        except RecursionError:  # nested deeper than any answer is
-            return
+        except RecursionError:
+            found.append(Found(at, len(text), fault=_TOO_DEEP))
+            break
         else:
-            yield Found(value, at)
-            at = text.find(opening, end)
-
-
-def find_quoted_lists(text: str) -> Iterator[Found]:
-    """Yield flat lists of quoted strings that are not JSON: single or typographic quotes, a trailing comma.
-
-    A quote closes a string only before a comma or the closing bracket, so that `['don't', 'o'clock']` has two
-    items.
-    """
-    work = _WORK_PER_CHARACTER * len(text) + _FREE_WORK
-    at = text.find("[")
-    while at >= 0 and work > 0:
-        items, end = _quoted_list(text, at + 1)
-        work -= _WORK_PER_TRY + _QUOTED_WORK * (end - at)
-        if items:
-            yield Found(items, at)
-            at = text.find("[", end)
-        else:
-            at = text.find("[", at + 1)
-
-
-def _quoted_list(text: str, at: int) -> tuple[list[str] | None, int]:
-    """Read items up to the closing bracket; return them, or None, and where the reading ended."""
-    items: list[str] = []
-    while True:
-        at = _skip_space(text, at)
-        if text[at : at + 1] == "]":
-            return items, at + 1
-        closing = _QUOTES.get(text[at : at + 1])
-        if closing is None:
-            return None, at
-        item, at = _quoted_item(text, at + 1, closing)
-        if item is None:
-            return None, at
-        items.append(item)
-        if text[at : at + 1] == ",":
+            found.append(_shallow(Found(at, end, value)))
+            at = end
+            continue
+        if not begins_json(text, at):
             at += 1
+            continue
+        found.append(_mended(text, at, effort))
+        at = found[-1].end
+    return found
 
 
-def _quoted_item(text: str, start: int, closing: str) -> tuple[str | None, int]:
-    """Read up to a closing quote that a comma or bracket follows; return the item and the place after the quote."""
-    limit = min(len(text), start + _ITEM_CHARACTERS)
-    line_end = text.find("\n", start, limit)
-    limit = line_end if line_end >= 0 else limit
-    at = text.find(closing, start, limit)
-    while at >= 0:
-        after = _skip_space(text, at + 1)
-        if text[after : after + 1] in {",", "]"}:
-            return text[start:at], after
-        at = text.find(closing, at + 1, limit)
-    return None, limit
+def _mended(text: str, at: int, effort: Effort) -> Found:
+    try:
+        value, end = mend(text, at, effort)
+    except UnreadableError as error:
+        return Found(at, len(text) if error.end is None else error.end, fault=error.reason)
+    return _shallow(Found(at, end, value, mended=True))
 
 
-def _skip_space(text: str, at: int) -> int:
-    limit = at + _SPACE_CHARACTERS
-    while at < limit and text[at : at + 1].isspace():
-        at += 1
-    return at
+def _shallow(found: Found) -> Found:
+    """Return it as it is, or with a fault where it is nested deeper than any answer is."""
+    level = [found.value]
+    for _ in range(_MAX_DEPTH):
+        level = [inner for node in level for inner in _inside(node) if isinstance(inner, list | dict)]
+        if not level:
+            return found
+    return Found(found.start, found.end, fault=_TOO_DEEP)
 
 
-def nested_lists(value: Any) -> Iterator[list[Any]]:
-    """Yield every list inside a decoded value, outer ones before inner ones."""
-    queue = deque([value])
-    while queue:
-        node = queue.popleft()
-        if isinstance(node, list):
-            yield node
-            queue.extend(item for item in node if isinstance(item, list | dict))
-        elif isinstance(node, dict):
-            queue.extend(item for item in node.values() if isinstance(item, list | dict))
+def _inside(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node
+
+
+def json_places(text: str) -> Iterator[tuple[str, Sequence[Found]]]:
+    """Yield the places of an answer where JSON is looked for, in order, with what stands there.
+
+    They are the whole answer (named ""; then there is no other place), code fences (`fenced`; an unclosed last fence
+    reaches to the end), the text (`embedded`).
+    """
+    stripped = text.strip()
+    found = scan(stripped)
+    if len(found) == 1 and found[0].start == 0 and found[0].end == len(stripped) and not found[0].fault:
+        yield "", found
+        return
+    fences = [piece for index, piece in enumerate(text.split("```")) if index % 2]
+    yield "fenced", [each for fence in fences for each in scan(fence)]
+    yield "embedded", found
+
+
+def holds_json(text: str) -> bool:
+    """Whether a text holds JSON, sound or faulty, with a text or an object in it.
+
+    Such an answer is never read as lines or as words between commas. `[1]` is a reference, and no such JSON.
+    """
+    return any(each.fault is not None or _has_text(each.value) for each in scan(text))
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_has_text(member) for member in value)
+    return isinstance(value, str) or (isinstance(value, dict) and bool(value))

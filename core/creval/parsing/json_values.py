@@ -3,37 +3,78 @@
 Where the value is looked for, first place that holds a fitting one: the whole answer; code fences; the prose.
 Within a place the rule `choose` decides: `largest` (most items; among equals the last), `last` or `first`. A
 bracket pair that is no JSON (`[see note 1]`) is passed over; it never hides the list that follows.
+
+Faulty JSON is mended (the route ends in `/mended`) or it is a failure: one that stands after the fitting values (before
+them where the first counts) may be what was meant, and then nothing is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from creval.parsing.base import Extractor, not_text
-from creval.parsing.json_scan import decode_whole, fenced_parts, find_json, find_quoted_lists, nested_lists
+from creval.parsing.json_scan import Found, json_places
+from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["JsonArray", "JsonObject"]
 
-T = TypeVar("T")
-Places = Iterable[tuple[str, Iterable[T]]]
-"""The places of an answer in the order they are tried, each with its name and the values that stand there."""
-
 _ITEM_TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "number": (int, float), "object": (dict,)}
 
 
-def _first_fitting(places: Places[T], fits: Callable[[T], bool]) -> tuple[str, list[T], int]:
-    """Return (place, values that fit, most values seen in a place) of the first place where any value fits."""
+class _Fitting(NamedTuple):
+    """A value that fits, and the place among what was found in its part of the answer."""
+
+    value: Any
+    at: int
+    mended: bool
+
+
+class _Search(NamedTuple):
+    """What a search through the places of an answer came to: values that fit, or a fault, or only a count."""
+
+    place: str
+    fitting: Sequence[_Fitting]
+    fault: str | None
+    seen: int
+
+
+def _search(text: str, fitting_in: Callable[[Any], Iterator[Any]], choose: str) -> _Search:
+    """Look through the places of an answer, up to the first that holds a fitting value or a fault."""
     seen = 0
-    for place, candidates in places:
-        found = list(candidates)
+    for place, found in json_places(text):
+        fitting = [
+            _Fitting(value, index, each.mended)
+            for index, each in enumerate(found)
+            if each.fault is None
+            for value in fitting_in(each.value)
+        ]
+        fault = _fault(found, fitting, choose)
         seen = max(seen, len(found))
-        fitting = [value for value in found if fits(value)]
-        if fitting:
-            return place, fitting, seen
-    return "", [], seen
+        if fitting or fault:
+            return _Search(place, fitting, fault, seen)
+    return _Search("", (), None, seen)
+
+
+def _fault(found: Sequence[Found], fitting: Sequence[_Fitting], choose: str) -> str | None:
+    """Return the fault that makes it uncertain which value counts, if there is one."""
+    if not fitting:
+        doubtful: Sequence[Found] = found
+    elif choose == "first":
+        doubtful = found[: fitting[0].at]
+    else:
+        doubtful = found[fitting[-1].at + 1 :]
+    return next((each.fault for each in doubtful if each.fault), None)
+
+
+def _route(name: str, place: str, mended: bool) -> str:
+    return "/".join(filter(None, (name, place, "mended" if mended else "")))
+
+
+class _Ambiguous(Exception):
+    """One object holds several lists that fit equally well."""
 
 
 @dataclass(frozen=True)
@@ -41,62 +82,109 @@ class JsonArray(Extractor):
     """The JSON array in an answer.
 
     `items`: only arrays all of whose items are of this type count (`any`, `string`, `number`, `object`).
-    `minimum`: only arrays with at least so many items count. `choose`: see the module. Where no array is valid
-    JSON, flat lists in single or typographic quotes are read as well (route `quoted`). An array that doesn't
-    fit is opened: a fitting list inside it, or inside an object, counts.
+    `minimum`: only arrays with at least so many items count. `choose`: see the module.
+
+    In an object the array is the one called `key`, however deep; without a `key`, or where nothing is called so, the
+    only one that fits. Several are a failure, except that `largest` without a `key` takes one that is larger than all
+    others, and `first` and `last` those of the object. `field`: of an array of objects the texts of this field count
+    (an item that is a text counts as it is). An array that holds only an array or an object is opened.
     """
 
     items: Literal["any", "string", "number", "object"] = "any"
     minimum: int = 1
     choose: Literal["largest", "last", "first"] = "largest"
+    key: str | None = None
+    field: str | None = None
+
+    spots_refusals: ClassVar[bool] = True
+    reads_json: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, list):
-            return Parsed(text, route="json_array") if self._fits(text) else Parsed.failure("the list does not fit")
+            taken = self.take(text)
+            return Parsed.failure("the list does not fit") if taken is None else Parsed(taken, route="json_array")
         if not isinstance(text, str):
             return not_text(text)
-        branch, fitting, seen = _first_fitting(self._places(text), self._fits)
-        if fitting:
-            return Parsed(self._choose(fitting), route=f"json_array/{branch}" if branch else "json_array")
-        if not seen:
+        try:
+            found = _search(text, self._fitting, self.choose)
+        except _Ambiguous as error:
+            return Parsed.failure(str(error))
+        if found.fault:
+            return Parsed.failure(found.fault)
+        if found.fitting:
+            chosen = self._choose(found.fitting)
+            place = found.place or ("object" if self._is_object(text) else "")
+            return Parsed(chosen.value, route=_route("json_array", place, chosen.mended))
+        if self.is_refusal(text):
+            return refused()
+        if not found.seen:
             return Parsed.failure("no JSON array in the answer")
         kind = "" if self.items == "any" else f" with only {self.items} items"
-        return Parsed.failure(f"{seen} arrays in the answer, none{kind} of at least {self.minimum} items")
+        return Parsed.failure(
+            f"{found.seen} JSON values in the answer, no array{kind} of at least {self.minimum} items"
+        )
 
-    def _places(self, text: str) -> Places[list[Any]]:
-        stripped = text.strip()
-        whole = decode_whole(stripped)
-        if whole is not None:
-            yield ("" if isinstance(whole, list) else "object"), self._open([whole])
-            return
-        fences = fenced_parts(text)
-        yield "fenced", self._open(found.value for part in fences for found in find_json(part, "["))
-        yield "embedded", self._open(found.value for found in find_json(text, "["))
-        yield "quoted", (found.value for part in (*fences, text) for found in find_quoted_lists(part))
+    def take(self, rows: list[Any]) -> list[Any] | None:
+        """Return the items of an array that fits, else None."""
+        if self.field is not None and any(isinstance(row, dict) for row in rows):
+            rows = [row.get(self.field) if isinstance(row, dict) else row for row in rows]
+            if not all(isinstance(row, str) for row in rows):
+                return None
+        if len(rows) < self.minimum:
+            return None
+        types = (object,) if self.items == "any" else _ITEM_TYPES[self.items]
+        if self.items != "any" and not all(isinstance(row, types) and not isinstance(row, bool) for row in rows):
+            return None
+        return rows
 
-    def _open(self, values: Iterable[Any]) -> Iterable[list[Any]]:
-        """Yield the arrays themselves; for one that does not fit, the lists inside it too."""
-        for value in values:
-            if isinstance(value, list) and self._fits(value):
-                yield value
-            else:
-                yield from nested_lists(value)
+    def _fitting(self, value: Any) -> Iterator[list[Any]]:
+        """Yield the array that fits in a value that stands in the answer (`first`, `last`: all in their order)."""
+        while isinstance(value, list):
+            taken = self.take(value)
+            if taken is not None:
+                yield taken
+                return
+            if len(value) != 1:
+                return
+            value = value[0]
+        if isinstance(value, dict):
+            yield from self._in_object(value)
 
-    def _fits(self, value: Sequence[Any]) -> bool:
-        if len(value) < self.minimum:
-            return False
-        if self.items == "any":
-            return True
-        types = _ITEM_TYPES[self.items]
-        return all(isinstance(item, types) and not isinstance(item, bool) for item in value)
+    def _in_object(self, value: dict[str, Any]) -> Iterator[list[Any]]:
+        if self.key is not None:
+            called = [member for name, member in _members(value) if name == self.key]
+            if called:
+                yield from self._fitting(called[0] if isinstance(called[0], list) else None)
+                return
+        lists = [taken for _, member in _members(value) if isinstance(member, list) for taken in self._fitting(member)]
+        if len(lists) > 1 and self.key is None and self.choose == "largest":
+            most = max(len(each) for each in lists)
+            lists = [each for each in lists if len(each) == most]
+        if len(lists) > 1 and (self.key is not None or self.choose == "largest"):
+            named = f"none is called {self.key!r}" if self.key is not None else "no `key` says which one counts"
+            raise _Ambiguous(f"an object in the answer holds {len(lists)} lists, and {named}")
+        yield from lists
 
-    def _choose(self, fitting: Sequence[list[Any]]) -> list[Any]:
+    def _is_object(self, text: str) -> bool:
+        return text.lstrip().startswith("{")
+
+    def _choose(self, fitting: Sequence[_Fitting]) -> _Fitting:
         if self.choose == "first":
             return fitting[0]
         if self.choose == "last":
             return fitting[-1]
-        most = max(len(value) for value in fitting)
-        return [value for value in fitting if len(value) == most][-1]
+        most = max(len(each.value) for each in fitting)
+        return [each for each in fitting if len(each.value) == most][-1]
+
+
+def _members(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the members of an object by name, those of an object inside it after it."""
+    queue = [value]
+    for node in queue:
+        for name, member in node.items():
+            yield name, member
+            if isinstance(member, dict):
+                queue.append(member)
 
 
 @dataclass(frozen=True)
@@ -110,33 +198,43 @@ class JsonObject(Extractor):
     key: str | None = None
     choose: Literal["last", "first"] = "last"
 
+    reads_json: ClassVar[bool] = True
+
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, dict):
-            return self._finish(text, "") if self._fits(text) else Parsed.failure("the object lacks a key")
+            return self._finish(text, "", False) if self._fits(text) else Parsed.failure("the object lacks a key")
         if not isinstance(text, str):
             return not_text(text)
-        branch, fitting, seen = _first_fitting(self._places(text), self._fits)
-        if fitting:
-            return self._finish(fitting[0] if self.choose == "first" else fitting[-1], branch)
-        if not seen:
+        found = _search(text, self._fitting, self.choose)
+        if found.fault:
+            return Parsed.failure(found.fault)
+        if found.fitting:
+            chosen = found.fitting[0 if self.choose == "first" else -1]
+            return self._finish(chosen.value, found.place, chosen.mended)
+        if self.is_refusal(text):
+            return refused()
+        if not found.seen:
             return Parsed.failure("no JSON object in the answer")
         wanted = ", ".join(repr(key) for key in (*self.keys, *([self.key] if self.key else [])))
-        return Parsed.failure(f"{seen} JSON objects in the answer, none with {wanted}")
+        return Parsed.failure(f"{found.seen} JSON values in the answer, no object{f' with {wanted}' if wanted else ''}")
 
-    def _places(self, text: str) -> Places[dict[str, Any]]:
-        whole = decode_whole(text.strip())
-        if isinstance(whole, dict):
-            yield "", [whole]
-        fences = fenced_parts(text)
-        yield "fenced", (found.value for part in fences for found in find_json(part, "{"))
-        yield "embedded", (found.value for found in find_json(text, "{"))
+    def _fitting(self, value: Any) -> Iterator[dict[str, Any]]:
+        """Yield the outermost objects that fit."""
+        stack = [value]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, list):
+                stack.extend(reversed(node))
+            elif isinstance(node, dict) and self._fits(node):
+                yield node
 
     def _fits(self, value: Mapping[str, Any]) -> bool:
         return all(key in value for key in self.keys) and (self.key is None or _dig(value, self.key)[1])
 
-    def _finish(self, value: dict[str, Any], branch: str) -> Parsed:
-        route = f"json_object/{branch}" if branch else "json_object"
-        return Parsed(value if self.key is None else _dig(value, self.key)[0], route=route)
+    def _finish(self, value: dict[str, Any], place: str, mended: bool) -> Parsed:
+        return Parsed(
+            value if self.key is None else _dig(value, self.key)[0], route=_route("json_object", place, mended)
+        )
 
 
 def _dig(value: Any, path: str) -> tuple[Any, bool]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.list_marks import has_mark, strip_marks
+from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["Lines", "Text"]
@@ -25,9 +26,14 @@ class Lines(Extractor):
     limit: int | None = None
     minimum: int = 1
 
+    spots_refusals: ClassVar[bool] = True
+    reads_prose: ClassVar[bool] = True
+
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
             return not_text(text)
+        if self.is_refusal(text):
+            return refused()
         kept = []
         for line in text.splitlines():
             if self.marked and not has_mark(line):
@@ -45,5 +51,9 @@ class Lines(Extractor):
 class Text(Extractor):
     """The whole answer, stripped."""
 
+    reads_prose: ClassVar[bool] = True
+
     def parse(self, text: Any) -> Parsed:
-        return Parsed(text.strip(), route="text") if isinstance(text, str) else not_text(text)
+        if not isinstance(text, str):
+            return not_text(text)
+        return refused() if self.is_refusal(text) else Parsed(text.strip(), route="text")

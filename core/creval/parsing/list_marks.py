@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["has_mark", "straighten", "strip_marks", "strip_quotes"]
+__all__ = ["has_mark", "straighten", "strip_edges", "strip_marks", "strip_quotes"]
 
 # "1." "1)" "(1)" "1:" before anything; "-", "*", "a)" only before a space
 _MARK = re.compile(r"\s{0,100}(?:\(?\d{1,3}[.):](?!\d)\s{0,100}|(?:[-*+•‣◦▪·–—]|\(?[A-Za-z][.)])\s{1,100})")
@@ -31,3 +31,10 @@ def straighten(text: str) -> str:
 def strip_quotes(text: str) -> str:
     """Return a text without quotes and Markdown emphasis around it; those inside stay."""
     return text.strip().strip(_WRAPPING).strip()
+
+
+def strip_edges(text: str, punctuation: str = ".,;:!?") -> str:
+    """Return a text without quotes around it and punctuation at its end, in whatever order they stand (`"apple",`)."""
+    while (shorter := strip_quotes(strip_quotes(text).rstrip(punctuation))) != text:
+        text = shorter
+    return text

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from creval.parsing.base import Extractor, not_text
+from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["LastNumber"]
@@ -26,11 +27,15 @@ class LastNumber(Extractor):
     number is ignored (50 % gives 50). In `3-4` the last number is 4, not -4.
     """
 
+    reads_prose: ClassVar[bool] = True
+
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, int | float) and not isinstance(text, bool):
             return Parsed(float(text), route="last_number")
         if not isinstance(text, str):
             return not_text(text)
+        if self.is_refusal(text):
+            return refused()
         last = None
         for match in _NUMBER.finditer(text):
             number = float(match.group().replace(",", "").replace("−", "-"))

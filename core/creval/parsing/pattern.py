@@ -15,6 +15,7 @@ from typing import Any, Literal
 from creval.errors import UsageError
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.pattern_size import expanded_size
+from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["MAX_EXPANDED", "MAX_PATTERN", "MAX_TEXT", "TIME_LIMIT", "Regex"]
@@ -82,6 +83,8 @@ class Regex(Extractor):
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
             return not_text(text)
+        if self.is_refusal(text):
+            return refused()
         if len(text) > MAX_TEXT:
             return Parsed.failure(f"the text has {len(text)} characters; a pattern reads at most {MAX_TEXT}")
         try:

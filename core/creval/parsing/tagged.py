@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from creval.errors import UsageError
 from creval.parsing.base import Extractor, not_text
+from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["Tagged"]
@@ -37,6 +38,8 @@ class Tagged(Extractor):
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
             return not_text(text)
+        if self.is_refusal(text):
+            return refused()
         flags = re.IGNORECASE if self.ignore_case else 0
         openings = [match.end() for match in re.finditer(f"<{re.escape(self.tag)}>", text, flags)]
         closings = [match.start() for match in re.finditer(f"</{re.escape(self.tag)}>", text, flags)]

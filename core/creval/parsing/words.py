@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from creval.parsing.list_marks import straighten, strip_marks, strip_quotes
+from creval.parsing.list_marks import straighten, strip_edges, strip_marks, strip_quotes
+from creval.parsing.refusal import is_refusal, refused
 from creval.types.components import Parsed
 
 __all__ = ["Words"]
@@ -24,9 +25,9 @@ class Words:
 
     An item is cleaned in this order: typographic quotes and hyphens to their keyboard form; list marks and numbers,
     quotes and Markdown emphasis taken off; cut before an explanation (a colon, semicolon, opening bracket, or a
-    dash between spaces); punctuation at the end taken off; lower case unless `lower: false`. A word consists of
-    letters of any script, with hyphens and apostrophes inside it, and has at least `min_letters` letters. What is
-    no word is left out.
+    dash between spaces); punctuation and quotes at the end taken off, in whatever order; lower case unless
+    `lower: false`. A word consists of letters of any script, with hyphens and apostrophes inside it, and has at least
+    `min_letters` letters. What is no word is left out.
 
     - `limit`: the first so many words are kept.
     - `unique` (default true): a word that came before, in whatever letter case, is left out.
@@ -46,6 +47,8 @@ class Words:
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, str):
+            if is_refusal(text):
+                return refused()
             items: Iterable[Any] = _SEPARATORS.split(text)
         elif isinstance(text, list):
             items = text
@@ -81,8 +84,7 @@ class Words:
     def _clean(self, item: str) -> str:
         text = straighten(unicodedata.normalize("NFC", item))
         text = strip_quotes(strip_marks(strip_quotes(text)))
-        text = _GLOSS.split(text, maxsplit=1)[0]
-        text = strip_quotes(strip_quotes(text).rstrip(_EDGES))
+        text = strip_edges(_GLOSS.split(text, maxsplit=1)[0], _EDGES)
         return text.lower() if self.lower else text
 
     def _long_enough(self, word: str) -> bool:

@@ -193,7 +193,8 @@ class Score:
     """Named finite numbers for one sample, or the reason why it has none.
 
     `failure` None: scored. Otherwise the sample ends as `unparsed` (the answer is at fault: fewer valid words
-    than the test needs) or, with `errored`, as errored (a part is at fault: no vectors).
+    than the test needs) or, with `errored`, as errored (a part is at fault: no vectors). Scores of an answer that
+    fails so are kept (how many valid words it had); those of an errored one are not.
     """
 
     scores: Mapping[str, float]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import JsonArray, JsonObject, Parsed, Session
+from creval.plugin import REFUSAL_ROUTE, JsonArray, Parsed, Session, holds_json, without_unseen
 from creval_association.word_list import WordList
 
 __all__ = ["PaceChain", "PaceProtocol", "read_entries"]
@@ -15,37 +15,48 @@ __all__ = ["PaceChain", "PaceProtocol", "read_entries"]
 _LONGEST_REASON = 500
 
 
+UNREADABLE = "unreadable"
+
+
+class _Entries(JsonArray):
+    """A JSON array whose items are (word, reason) pairs."""
+
+    def take(self, rows: list[Any]) -> list[Any] | None:
+        """Return the pairs of an array that has some."""
+        pairs = []
+        for row in rows:
+            word, reason = (row.get("word"), row.get("reason")) if isinstance(row, dict) else (row, "")
+            if isinstance(word, str) and word.strip():
+                pairs.append((word.strip(), reason.strip()[:_LONGEST_REASON] if isinstance(reason, str) else ""))
+        return pairs or None
+
+
+_JSON = _Entries(key="results")
+
+
 def read_entries(text: str) -> tuple[list[tuple[str, str]], str]:
     """Return the (word, reason) pairs of an answer and the route by which they were found.
 
-    In order: the list `results` of a JSON object (`results`); any JSON array of objects with a `word` (`objects`); a
-    list of words in another form, with empty reasons (as `word_list` reads it). No list: ([], "unreadable").
+    A JSON array of objects with a `word`, or of words: in an object the list `results`, or the only one; of several the
+    longest, among equals the last. Without JSON a list of words in another form, with empty reasons (as `word_list`
+    reads it). Where there is none, or the JSON cannot be read: ([], "unreadable (the reason)").
     """
-    found = JsonObject(key="results").parse(text)
-    if found.ok and isinstance(found.value, list) and (entries := _pairs(found.value)):
-        return entries, "results"
-    found = JsonArray(items="object").parse(text)
-    if found.ok and (entries := _pairs(found.value)):
-        return entries, "objects"
-    found = WordList().parse(text)
+    text = without_unseen(text)
+    found = _JSON.parse(text)
     if found.ok:
-        return [(word, "") for word in found.value], found.route
-    return [], "unreadable"
-
-
-def _pairs(rows: list[Any]) -> list[tuple[str, str]]:
-    pairs = []
-    for row in rows:
-        word, reason = (row.get("word"), row.get("reason")) if isinstance(row, dict) else (row, "")
-        if isinstance(word, str) and word.strip():
-            pairs.append((word.strip(), reason.strip()[:_LONGEST_REASON] if isinstance(reason, str) else ""))
-    return pairs
+        return without_unseen(found.value), found.route
+    if not holds_json(text):
+        found = WordList().parse(text)
+        if found.ok:
+            return [(word, "") for word in found.value], found.route
+    return [], REFUSAL_ROUTE if found.route == REFUSAL_ROUTE else f"{UNREADABLE} ({found.reason})"
 
 
 @dataclass(frozen=True)
 class PaceChain:
-    """Reads one chain: a list of words. An answer without any list gives an empty chain (route `unreadable`), because
-    the other chains of the sample count without it; the scorer leaves it out and counts it.
+    """Reads one chain: a list of words. An answer without any list gives an empty chain (route `refusal`, or
+    `unreadable` with the reason), because the other chains of the sample count without it; the scorer leaves it out and
+    counts it.
     """
 
     def parse(self, text: Any) -> Parsed:
@@ -77,7 +88,8 @@ class PaceProtocol:
         first = list({word.lower(): (word.lower(), reason) for word, reason in reversed(entries)}.values())[::-1]
         session.report(first=[word for word, _ in first], first_route=route)
         if len(first) < self.chains:
-            session.unparsed(f"{len(first)} first associations, {self.chains} needed")
+            why = f": {route}" if not first else ""
+            session.unparsed(f"{len(first)} first associations, {self.chains} needed{why}")
         for word, reason in first[: self.chains]:
             # The reason stands inside a JSON string of the prompt.
             quoted = json.dumps(reason, ensure_ascii=False)[1:-1]

@@ -14,6 +14,9 @@ from creval_association.lookup import Lookup
 
 __all__ = ["Gate", "Utility", "null_pool"]
 
+_TIE = 1e-9
+"""Cosines of one word differ by less than this when they are computed among other words."""
+
 Utility = Literal["max", "min", "mean"]
 
 
@@ -43,3 +46,7 @@ class Gate:
     def threshold(self, lookup: Lookup, anchors: np.ndarray) -> float:
         """Eq. 7. Raises ScoringError where a noun of the pool has no vector."""
         return float(np.quantile(self.utilities(lookup.rows(self.pool), anchors), self.quantile))
+
+    def above(self, utilities: np.ndarray, threshold: float) -> np.ndarray:
+        """Say which utilities are above the threshold: strictly (Eq. 7), a tie up to rounding is not."""
+        return np.asarray(utilities > threshold + _TIE)

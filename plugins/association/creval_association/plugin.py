@@ -57,13 +57,14 @@ def _parsers(registry: Registry) -> None:
         "word_list",
         "creval_association.word_list:WordList",
         "the list of words in an answer: JSON, numbered, comma-separated or plain lines",
-        parameters=params(minimum=integer(1)),
+        parameters=params(minimum=integer(1), key=text(1), field=text(1)),
     )
     registry.add(
         "parser",
         "uses_list",
         "creval_association.uses_list:UsesList",
         "short phrases separated by semicolons, or a list in another form",
+        parameters=params(key=text(1), field=text(1)),
     )
     registry.add("parser", "pace_chain", "creval_association.chains:PaceChain", "the words of one association chain")
 
@@ -106,7 +107,7 @@ def _list_scorers(registry: Registry) -> None:
         "mean pairwise distance of the first valid words (Eq. 1)",
         parameters=params(words=integer(2), variant=_VARIANT),
         produces=("dat", "valid_words"),
-        uses=("embedding",),
+        uses=("embedding", "wordlist_dictionary"),
     )
     registry.add(
         "scorer",
@@ -122,7 +123,9 @@ def _list_scorers(registry: Registry) -> None:
         "cdat",
         "creval_association.scorers.cdat:Cdat",
         "novelty and appropriateness of words for a cue (Eqs. 2 and 3)",
-        parameters=params(words=integer(2), appropriateness_scale=one_of("plain", "shifted")),
+        parameters=params(
+            words=integer(2), appropriateness_scale=one_of("plain", "shifted"), gate_words=one_of("first", "all")
+        ),
         produces=("cdat_n", "cdat_a"),
         uses=("embedding",),
     )

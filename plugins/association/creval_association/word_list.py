@@ -7,12 +7,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import JsonArray, Parsed, has_mark, straighten, strip_marks, strip_quotes
+from creval.plugin import (
+    JsonArray,
+    Parsed,
+    has_mark,
+    holds_json,
+    is_refusal,
+    is_small_talk,
+    refused,
+    straighten,
+    strip_edges,
+    strip_marks,
+    without_opening,
+    without_unseen,
+)
 
 __all__ = ["WordList"]
 
 _GLOSS = re.compile(r"\s[-–—=]\s|\s?[:;(\[{]")
+_NUMBER = re.compile(r"\s{0,100}\(?(\d{1,3})[.):]")
 _LONGEST_ITEM = 4  # words; a longer line is prose
+_MOSTLY = 0.7  # of the lines, or of the parts between commas, are short where there is a list
 _NOTHING: list[str] = []
 
 
@@ -20,64 +35,127 @@ _NOTHING: list[str] = []
 class WordList:
     """Reads a list of at least `minimum` items. The ways that are tried, in order, and their routes:
 
-    1. a JSON array of strings: the whole answer, in a code fence, in prose, inside an object; of several the
-       longest, among equals the last (`json_array`, `json_array/fenced`, `json_array/embedded`, ...);
-    2. numbered or bulleted lines, each cut before an explanation (`marked_lines`);
-    3. the line with the most commas, without an introduction that ends in a colon (`commas`);
-    4. plain lines of at most four words (`lines`).
+    1. a JSON array of strings, or of objects with the text `field`: the whole answer, in a code fence, in prose, inside
+       an object under `key` (or the only one there); of several the longest, among equals the last (`json_array`,
+       `json_array/fenced`, ...). An answer that holds JSON is read in no other way;
+    2. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
+       several numbered lists are a failure unless one heading speaks of the `key`;
+    3. the line with the most commas, or the one whose introduction speaks of the `key` (`commas`);
+    4. plain lines of at most four words, most lines being so (`lines`).
 
-    The items keep their spelling; which of them count as words is for the scorer to say.
+    A plain refusal is a failure. Openings (`Sure!`), headings and closing remarks are no items. The items keep their
+    spelling; which of them count as words is for the scorer to say.
     """
 
     minimum: int = 2
+    key: str = "words"
+    field: str = "word"
 
     def parse(self, text: Any) -> Parsed:
         """Return the items as a list of strings, or the reason why there is no list."""
         if not isinstance(text, str):
             return Parsed.failure(f"expected text, but the parser before it gave a {type(text).__name__}")
-        array = JsonArray(items="string", minimum=self.minimum).parse(text)
+        text = without_unseen(text)
+        array = JsonArray(items="string", minimum=self.minimum, key=self.key, field=self.field).parse(text)
         if array.ok:
+            return Parsed(without_unseen(array.value), route=array.route)
+        if is_refusal(text):
+            return refused()
+        if holds_json(text):
             return array
-        ways: Sequence[tuple[str, Callable[[str], list[str]]]] = (
+        ways: Sequence[tuple[str, Callable[[str, str], list[str]]]] = (
             ("marked_lines", _marked_lines),
             ("commas", _commas),
             ("lines", _lines),
         )
+        straight = without_opening(straighten(text))
         for route, read in ways:
-            items = read(straighten(text))
+            try:
+                items = read(straight, self.key)
+            except _SeveralLists as error:
+                return Parsed.failure(str(error))
             if len(items) >= self.minimum:
                 return Parsed(items, route=route)
         return Parsed.failure(f"no list of at least {self.minimum} items in the answer")
 
 
+class _SeveralLists(Exception):
+    """The answer holds several lists, and which one counts is not certain."""
+
+
 def _clean(item: str) -> str:
-    item = strip_quotes(strip_marks(item))
-    return strip_quotes(_GLOSS.split(item, maxsplit=1)[0]).rstrip(".,;:!?").strip()
+    item = strip_edges(strip_marks(strip_edges(item, ",")))
+    return strip_edges(_GLOSS.split(item, maxsplit=1)[0])
 
 
-def _marked_lines(text: str) -> list[str]:
-    items = (_clean(line) for line in text.splitlines() if has_mark(line))
+def _marked_lines(text: str, key: str) -> list[str]:
+    lists = _marked_lists(text.splitlines())
+    if len(lists) > 1:
+        lists = [(heading, lines) for heading, lines in lists if _speaks_of(heading, key)]
+        if len(lists) != 1:
+            raise _SeveralLists(f"several numbered lists in the answer, and not one of them under {key!r}")
+    items = [_clean(line) for _, lines in lists for line in lines]
     return [item for item in items if _has_letter(item)]
 
 
-def _commas(text: str) -> list[str]:
-    line = max(text.splitlines(), key=lambda line: line.count(","), default="")
-    if line.count(",") < 2:
+def _marked_lists(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return the lists with their headings: numbered ones, a new one where the numbers start anew, or one bulleted.
+
+    Lines that are set in further than the others explain them.
+    """
+    marked = [line for line in lines if has_mark(line)]
+    numbered = [line for line in marked if _NUMBER.match(line)]
+    chosen = numbered or marked
+    depth = min((_depth(line) for line in chosen), default=0)
+    lists: list[tuple[str, list[str]]] = []
+    heading, before = "", 0
+    for line in lines:
+        if not has_mark(line):
+            heading = line if line.strip() else heading
+            continue
+        number = _NUMBER.match(line)
+        if _depth(line) > depth + 1 or (numbered and number is None):
+            continue
+        if not lists or (number is not None and int(number[1]) <= before):
+            lists.append((heading, []))
+            heading = ""
+        lists[-1][1].append(line)
+        before = int(number[1]) if number is not None else 0
+    return lists
+
+
+def _depth(line: str) -> int:
+    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+
+
+def _commas(text: str, key: str) -> list[str]:
+    lines = [line for line in re.sub(r",[ \t]*\n", ", ", text).splitlines() if line.count(",") >= 2]
+    named = [line for line in lines if _speaks_of(line.partition(",")[0].partition(":")[0], key) and ":" in line]
+    lines = named or lines
+    if not lines:
         return _NOTHING
+    most = max(line.count(",") for line in lines)
+    line = [line for line in lines if line.count(",") == most][-1]
     head, colon, tail = line.partition(":")
     if colon and "," not in head:
         line = tail
     items = [re.sub(r"^(?:and|or)\s+", "", part.strip()) for part in line.strip("[](){} ").split(",")]
     cleaned = [_clean(item) for item in items]
     # Prose has commas too: a list is mostly single words.
-    if sum(len(item.split()) <= 2 for item in cleaned) < 0.7 * len(cleaned):
+    if sum(len(item.split()) <= 2 for item in cleaned) < _MOSTLY * len(cleaned):
         return _NOTHING
     return [item for item in cleaned if _has_letter(item)]
 
 
-def _lines(text: str) -> list[str]:
-    items = (_clean(line) for line in text.splitlines() if not line.strip().startswith("```"))
-    return [item for item in items if _has_letter(item) and len(item.split()) <= _LONGEST_ITEM]
+def _lines(text: str, key: str) -> list[str]:
+    lines = [line.strip() for line in text.splitlines()]
+    said = [line for line in lines if line and not line.startswith("```") and not is_small_talk(line)]
+    items = [item for item in map(_clean, said) if _has_letter(item) and len(item.split()) <= _LONGEST_ITEM]
+    return items if len(items) >= _MOSTLY * len(said) else _NOTHING
+
+
+def _speaks_of(heading: str, key: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", heading, re.IGNORECASE) is not None
 
 
 def _has_letter(item: str) -> bool:

@@ -37,11 +37,15 @@ def test_equations_2_and_3_by_hand() -> None:
     assert shifted.scores["cdat_n"] == result.scores["cdat_n"]
 
 
-def test_seven_words_count_and_the_gate_takes_all() -> None:
-    result = score(["bb", "cc", "ff", "gg", "dd", "aa", "ee", "hh"])
+def test_seven_words_count_in_the_equations_and_the_gate() -> None:
+    words = ["bb", "cc", "ff", "gg", "dd", "aa", "ee", "hh"]
+    result = score(words)
     assert result.details["words"] == ["bb", "cc", "ff", "gg", "dd", "aa", "ee"]
     assert result.scores["cdat_a"] == pytest.approx(100 * (2 + 1 / np.sqrt(2)) / 7)
-    assert result.details["gate_appropriateness"] == pytest.approx(100 * (3 + 1 / np.sqrt(2)) / 8)
+    assert result.details["gate_appropriateness"] == pytest.approx(100 * (2 + 1 / np.sqrt(2)) / 7)
+    shifted = score(words, gate_words="all", appropriateness_scale="shifted")
+    assert shifted.details["gate_appropriateness"] == pytest.approx(100 * (3 + 1 / np.sqrt(2)) / 8)
+    assert shifted.scores["cdat_a"] == pytest.approx(100 + result.scores["cdat_a"])
 
 
 def test_failures() -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from creval.resources.options import ResourceOptions
 from creval.resources.word_vectors import open_glove
 from creval.resources.wordlists import WordList, open_word_file
+from creval_association.nouns import open_english
 from creval_association.scorers.dat import Dat, DatDictionary
 from creval_association.validation import candidates, valid_words
 
@@ -83,9 +84,26 @@ def test_equation_1_pair_by_pair() -> None:
 
 
 def test_fewer_than_seven_words_are_unparsed_never_zero() -> None:
-    for value in (["arm", "arm", "bee", "drum", "egg", "fog", "gate"], [], None, ["arm"] * 10):
+    for value, valid in (
+        (["arm", "arm", "bee", "drum", "egg", "fog", "gate"], 6),
+        ([], 0),
+        (None, 0),
+        (["arm"] * 10, 1),
+    ):
         result = score(value)
-        assert result.scores == {} and "7 needed" in result.failure and not result.errored
+        assert result.scores == {"valid_words": valid} and "7 needed" in result.failure and not result.errored
+
+
+def test_a_dictionary_validates_where_the_embedding_has_no_vocabulary(embedded: Callable[[str], Any]) -> None:
+    where = context(embedding=embedded("minilm"), wordlist_dictionary=open_english("scowl-60", ResourceOptions()))
+    consonants = ["qwrtz", "bcdfg", "hjklm", "npqrs", "tvwxz", "zxwvt", "srqpn"]
+    words = ["hippo", "jumper", "machinery", "prickle", "tickets", "tomato", "violin"]
+    nothing, all_seven = Dat().score([scorable({}, consonants), scorable({}, words)], where)
+    assert nothing.scores == {"valid_words": 0} and nothing.failure == "0 valid words, 7 needed"
+    assert all_seven.scores["valid_words"] == 7 and "dat" in all_seven.scores
+    assert all_seven.details["validated_by"].startswith("english/scowl-60@sha256:")
+    vectors = score(WORDS)
+    assert vectors.details["validated_by"] == "the vocabulary of table@1"
 
 
 def test_the_dictionary_excludes_what_only_the_vocabulary_has() -> None:

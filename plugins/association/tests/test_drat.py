@@ -154,6 +154,17 @@ def test_fewer_survivors_than_the_minimum_score_zero() -> None:
     )
 
 
+def test_a_tie_with_the_threshold_is_not_above_it_however_it_was_rounded(embedded: Callable[[str], Any]) -> None:
+    """At quantile 1 the threshold is the utility of the pool's most relevant noun; as a word it ties with itself."""
+    anchors = ["heartbeat", "oscillator", "pipeline", "topology"]
+    where = context(embedding=embedded("minilm"))
+    items = [scorable({"anchors": anchors}, [noun, "pulse", "rhythm", "network"]) for noun in null_pool()]
+    for result in Drat(quantile=1.0).score(items, where):
+        assert not set(result.details["survivors"]) & set(null_pool())
+    gate = Gate(quantile=1.0)
+    assert not gate.above(np.array([0.3 + 1e-15, 0.3, 0.2]), 0.3).any() and gate.above(np.array([0.3001]), 0.3).all()
+
+
 def test_utilities_max_min_mean() -> None:
     rows = np.array(at(30))
     anchors = np.array([[1.0, 0.0], [0.0, 1.0]])

@@ -100,15 +100,24 @@ FIRST = (
 @pytest.mark.parametrize(
     ("text", "words", "route"),
     [
-        (FIRST, ["stone", "roll", "hard"], "results"),
-        (f"```json\n{FIRST}\n```", ["stone", "roll", "hard"], "results"),
-        (f"Of course! {FIRST} Done.", ["stone", "roll", "hard"], "results"),
-        ('[{"word": "stone"}, {"word": ""}, {"word": "roll"}]', ["stone", "roll"], "objects"),
-        ('{"results": ["stone", "roll"]}', ["stone", "roll"], "results"),
+        (FIRST, ["stone", "roll", "hard"], "json_array/object"),
+        (f"```json\n{FIRST}\n```", ["stone", "roll", "hard"], "json_array/fenced"),
+        (f"Of course! {FIRST} Done.", ["stone", "roll", "hard"], "json_array/embedded"),
+        ('[{"word": "stone"}, {"word": ""}, {"word": "roll"}]', ["stone", "roll"], "json_array"),
+        ('{"results": ["stone", "roll"]}', ["stone", "roll"], "json_array/object"),
         ('["stone", "roll"]', ["stone", "roll"], "json_array"),
         ("1. stone - a piece\n2. roll", ["stone", "roll"], "marked_lines"),
-        ("I would rather not say anything about that.", [], "unreadable"),
-        ('{"results": 3}', [], "unreadable"),
+        ("I would rather not say anything about that.", [], "refusal"),
+        (
+            "Rocks are what I think of most of the time.",
+            [],
+            "unreadable (no list of at least 2 items in the answer)",
+        ),
+        (
+            '{"results": 3}',
+            [],
+            "unreadable (1 JSON values in the answer, no array of at least 1 items)",
+        ),
     ],
 )
 def test_reading_entries(text: str, words: list[str], route: str) -> None:
@@ -116,6 +125,47 @@ def test_reading_entries(text: str, words: list[str], route: str) -> None:
     assert [word for word, _ in entries] == words and found == route
     parsed = PaceChain().parse(text)
     assert parsed.ok and parsed.value == words and parsed.route == route
+
+
+ONE, TWO = '{"word": "stone", "reason": "x"}', '{"word": "sand", "reason": "y"}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{{"results": [{ONE}, {TWO}, ]}}',
+        f'{{"results": [{ONE} {TWO}]}}',
+        f'{{"results": [{ONE}, {TWO}, …]}}',
+        f'```json\n{{"results": [{ONE}, {TWO}],}}\n```',
+        '{"results": [{"word": "stone", "reason": "a "small" rock"}, {"word": "sand", "reason": "see, "x""}]}',
+        '{"results": [{"word": "stone", "reason": "two\nlines"}, {"word": "sand", "reason": "y"}]}',
+        "{'results': [{'word': 'stone', 'reason': 'it's hard'}, {'word': 'sand', 'reason': 'don't'}]}",
+        '{"results": [{"word": "stone" "reason": "x"}, {"word": "sand", "reason": "y"}]}',
+        "{“results”: [{“word”: “stone”, “reason”: “x”}, {“word”: “sand”, “reason”: “y”}]}",
+        '{results: [{word: "stone", reason: "x"}, {word: "sand", reason: "y"}]}',
+    ],
+)
+def test_a_slip_of_json_is_mended_and_never_read_as_commas(answer: str) -> None:
+    parsed = PaceChain().parse(answer)
+    assert parsed.value == ["stone", "sand"] and parsed.route.endswith("/mended")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{{"results": [{ONE}, {TWO}',
+        f'{{"results": [{ONE}, {{"word": "sa',
+        f'```json\n[{ONE}, {TWO}, {{"word": "gravel", "reason": "rolls, and',
+        '{"first": "stone", "second": "sand", "third": "gravel"}',
+        '{"stone": "hard, grey, cold", "sand": "fine, dry, hot"}',
+        '[["stone", "x"], ["sand", "y"]]',
+        f"{ONE}\n{TWO}",
+        '{"chain": ["stone", "sand"], "reasons": ["hard", "fine"]}',
+    ],
+)
+def test_json_that_is_cut_or_of_another_shape_is_unreadable(answer: str) -> None:
+    parsed = PaceChain().parse(answer)
+    assert parsed.value == [] and parsed.route.startswith("unreadable (")
 
 
 class Ended(Exception):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from creval.parsing.list_marks import straighten
+from creval_association.chains import PaceChain
+from creval_association.uses_list import UsesList
 from creval_association.word_list import WordList
 
 WORDS = ["ocean", "justice", "hammer", "cul-de-sac", "laughter"]
@@ -24,7 +30,7 @@ JSON = '["ocean", "justice", "hammer", "cul-de-sac", "laughter"]'
         (f'["word1", "word2"]\n{JSON}', "json_array/embedded"),
         (f'["justice", "hammer", "ocean", "laughter", "x"] No, better:\n{JSON}', "json_array/embedded"),
         (f"See [1]. {JSON}", "json_array/embedded"),
-        ("['ocean', 'justice', 'hammer', 'cul-de-sac', 'laughter',]", "json_array/quoted"),
+        ("['ocean', 'justice', 'hammer', 'cul-de-sac', 'laughter',]", "json_array/mended"),
         ("1. ocean\n2. justice\n3) hammer\n4: cul-de-sac\n5. laughter", "marked_lines"),
         ("Ten words:\n- **ocean** - vast water\n- justice: a virtue\n- hammer (tool)\n- cul-de-sac\n- laughter.", None),
         ("ocean, justice, hammer, cul-de-sac, and laughter.", "commas"),
@@ -57,9 +63,59 @@ def test_what_is_no_list_has_a_reason(answer: str) -> None:
     assert not parsed.ok and parsed.reason and parsed.value is None
 
 
-def test_a_cut_array_is_still_no_prose() -> None:
-    """Cut at the token limit: the sample ends as truncated; the parser must not fail on it either way."""
-    assert WordList().parse('["ocean", "justice", "ham').ok in (True, False)
+REASONS = '["wide", "fair", "hard", "closed", "loud"]'
+
+
+@pytest.mark.parametrize(
+    ("answer", "route"),
+    [
+        (f'{{"words": {JSON}, "reasons": {REASONS}}}', "json_array/object"),
+        (f'{{"reasons": {REASONS}, "result": {{"words": {JSON}}}}}', "json_array/object"),
+        (f'{{"nouns": {JSON}}}', "json_array/object"),
+        (f'{{"words": {JSON[:-1]},], "count": 5}}', "json_array/object/mended"),
+        (f"[{', '.join(f'{{{chr(34)}word{chr(34)}: {chr(34)}{word}{chr(34)}}}' for word in WORDS)}]", "json_array"),
+        ("Sure!\nocean\njustice\nhammer\ncul-de-sac\nlaughter\nI hope this helps!", "lines"),
+        ("Here are ten words:\nocean\njustice\nhammer\ncul-de-sac\nlaughter", "lines"),
+        ('"ocean",\n"justice",\n"hammer",\n"cul-de-sac",\n"laughter"', "commas"),
+        ('"ocean"\n"justice"\n“hammer”\n"cul-de-sac"\n"laughter".', "lines"),
+        ("ocean, justice,\nhammer, cul-de-sac,\nlaughter", "commas"),
+        ("Sure! ocean, justice, hammer, cul-de-sac, laughter", "commas"),
+        ("Reasons: wide, fair, hard, shut, loud\nWords: ocean, justice, hammer, cul-de-sac, laughter", "commas"),
+        ("1. ocean\n   - vast water\n2. justice\n3. hammer\n   - a tool\n4. cul-de-sac\n5. laughter", "marked_lines"),
+        ("1. ocean\n- vast\n2. justice\n- fair\n3. hammer\n4. cul-de-sac\n5. laughter", "marked_lines"),
+        (
+            "Words:\n1. ocean\n2. justice\n3. hammer\n4. cul-de-sac\n5. laughter\nReasons:\n1. wide\n2. fair",
+            "marked_lines",
+        ),
+        ("1. oc\u200bean\u20282. justice\u20283. hammer\u20284. \ufeffcul-de-sac\u20295. laughter", "marked_lines"),
+        (JSON.replace("ocean", "oc\\u200bean"), "json_array"),
+    ],
+)
+def test_what_the_task_asked_for_is_told_from_the_rest(answer: str, route: str) -> None:
+    parsed = WordList().parse(answer)
+    assert parsed.ok, parsed.reason
+    assert (parsed.value, parsed.route) == (WORDS, route)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ('["ocean", "justice", "hammer", "cul-de-sac", "laugh', "never closed"),
+        ('{"words": ["ocean", "justice", "hammer"', "never closed"),
+        ('["ocean", "justice"]\nNo, better:\n["hammer", "laugh', "never closed"),
+        ('{"ocean": "wide, blue, deep", "justice": "fair, even, blind"}', "no array with only string items"),
+        ('{"first": "ocean", "second": "justice"}', "no array"),
+        ('[["ocean", "wide"], ["justice", "fair"]]', "no array"),
+        ('[{"noun": "ocean", "reason": "wide"}, {"noun": "justice", "reason": "fair"}]', "no array"),
+        ('{"nouns": ["ocean", "justice"], "reasons": ["wide", "fair"]}', "none is called 'words'"),
+        ("1. ocean\n2. justice\n\nReasons\n1. wide\n2. fair", "several numbered lists"),
+        ("I’m sorry, but I can’t help with that.", "refusal"),
+        ('["ocean", // the sea\n"justice"]', "not certain"),
+    ],
+)
+def test_what_is_not_certain_is_not_read(answer: str, reason: str) -> None:
+    parsed = WordList().parse(answer)
+    assert not parsed.ok and reason in str(parsed.reason)
 
 
 def test_repeats_are_kept_for_the_scorer() -> None:
@@ -73,6 +129,36 @@ def test_no_text_breaks_the_parser(text: str) -> None:
     assert parsed.ok == (parsed.value is not None)
     if parsed.ok:
         assert all(isinstance(item, str) for item in parsed.value) and len(parsed.value) >= 2
+
+
+ITEM = st.from_regex(r"[a-z]{2,9}(?:['’-][a-z]{1,5})?", fullmatch=True)
+SLIPS = st.sampled_from(
+    [
+        lambda text, at: text[:at] + text[at + 1 :],
+        lambda text, at: text[:at],
+        lambda text, at: text[:at] + '"' + text[at:],
+        lambda text, at: text[:at] + "\n" + text[at:],
+        lambda text, at: text[:at] + "," + text[at:],
+        lambda text, at: text.replace('"', "'"),
+        lambda text, at: text[:at] + "\u200b" + text[at:],
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(ITEM, min_size=2, max_size=8), st.booleans(), st.lists(st.tuples(SLIPS, st.integers(0, 400)), max_size=3)
+)
+def test_no_word_is_invented_whatever_happens_to_the_json(words: list[str], objects: bool, slips: list[Any]) -> None:
+    rows = [{"word": word, "reason": "because it is"} for word in words]
+    text = json.dumps({"words": rows if objects else words}, ensure_ascii=False)
+    for slip, at in slips:
+        text = slip(text, at % (len(text) + 1))
+    for parser in (WordList(), UsesList(), PaceChain()):
+        parsed = parser.parse(text)
+        for word in parsed.value or ():
+            assert straighten(word).replace("\n", "") in straighten(text).replace("\n", "").replace("\u200b", "")
+            assert word not in ("reason", "words", "because it is") or word in words
 
 
 def test_hostile_text_is_read_in_bounded_time() -> None:

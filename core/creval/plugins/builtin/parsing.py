@@ -25,7 +25,10 @@ def _register_json(registry: Registry) -> None:
             items=one_of("any", "string", "number", "object"),
             minimum=integer(0),
             choose=one_of("largest", "last", "first"),
+            key=text(1),
+            field=text(1),
             refine=flag(),
+            refusals=flag(),
         ),
     )
     registry.add(
@@ -33,7 +36,9 @@ def _register_json(registry: Registry) -> None:
         "json_object",
         "creval.parsing.json_values:JsonObject",
         "the JSON object in an answer, or one value of it",
-        parameters=params(key=text(1), keys=list_of(text()), choose=one_of("last", "first"), refine=flag()),
+        parameters=params(
+            key=text(1), keys=list_of(text()), choose=one_of("last", "first"), refine=flag(), refusals=flag()
+        ),
         positional="key",
     )
 
@@ -50,6 +55,7 @@ def _register_marked(registry: Registry) -> None:
             closing=one_of("required", "optional"),
             ignore_case=flag(),
             refine=flag(),
+            refusals=flag(),
         ),
         positional="tag",
     )
@@ -66,6 +72,7 @@ def _register_marked(registry: Registry) -> None:
             multiline=flag(),
             dotall=flag(),
             refine=flag(),
+            refusals=flag(),
             required=("pattern",),
         ),
         positional="pattern",
@@ -78,14 +85,16 @@ def _register_plain(registry: Registry) -> None:
         "text",
         "creval.parsing.lines:Text",
         "the whole answer",
-        parameters=params(refine=flag()),
+        parameters=params(refine=flag(), refusals=flag()),
     )
     registry.add(
         "parser",
         "lines",
         "creval.parsing.lines:Lines",
         "the lines of an answer without list marks",
-        parameters=params(marked=flag(), keep_marks=flag(), limit=integer(1), minimum=integer(0), refine=flag()),
+        parameters=params(
+            marked=flag(), keep_marks=flag(), limit=integer(1), minimum=integer(0), refine=flag(), refusals=flag()
+        ),
         positional="limit",
     )
     registry.add(
@@ -108,13 +117,13 @@ def _register_plain(registry: Registry) -> None:
         "last_number",
         "creval.parsing.numbers:LastNumber",
         "the last number of an answer",
-        parameters=params(refine=flag()),
+        parameters=params(refine=flag(), refusals=flag()),
     )
     registry.add(
         "parser",
         "choice",
         "creval.parsing.choice:Choice",
         "which of some options an answer names",
-        parameters=params(options=list_of(text(1), minimum=1), refine=flag()),
+        parameters=params(options=list_of(text(1), minimum=1), refine=flag(), refusals=flag()),
         positional="options",
     )

@@ -25,12 +25,13 @@ class Cdat:
     `appropriateness_scale` `plain` (range [-100, 100]); `shifted` adds 100, which is what Table 3 of the paper
     reports. A cue without a vector is an error.
 
-    `details.gate_appropriateness` is the same for all valid words of the answer, on the plain scale: what the gate
-    over several models compares (`creval analyse cdat-gate`).
+    `details.gate_appropriateness` is what the gate over several models compares (`creval analyse cdat-gate`): Eq. 3 on
+    the plain scale. `gate_words` says over which words: `first` (those of Eq. 3), or `all` valid words of the answer.
     """
 
     words: int = 7
     appropriateness_scale: Literal["plain", "shifted"] = "plain"
+    gate_words: Literal["first", "all"] = "first"
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
@@ -65,4 +66,5 @@ class Cdat:
             "cdat_n": 100.0 * mean_pairwise_distance(rows[: self.words]),
             "cdat_a": shift + 100.0 * float(np.mean(cosines[: self.words])),
         }
-        return Score(scores, {**details, "gate_appropriateness": 100.0 * float(np.mean(cosines))})
+        compared = cosines if self.gate_words == "all" else cosines[: self.words]
+        return Score(scores, {**details, "gate_appropriateness": 100.0 * float(np.mean(compared))})

@@ -13,12 +13,18 @@ from creval_association.validation import Variant, valid_words
 __all__ = ["Dat", "DatDictionary"]
 
 
+_NONSENSE = "qxzvkjwqpfgh"
+"""A string of consonants that no vocabulary holds; an embedding that has it has no vocabulary."""
+
+
 @dataclass(frozen=True)
 class Dat:
     """100 times the mean pairwise cosine distance of the first `words` valid words; range [0, 200].
 
-    A word is valid when the embedding has it, under one of the spellings of `creval_association.validation`. Fewer
-    than `words` valid words: unparsed. Scores: `dat`, `valid_words` (of all that were given).
+    A word is valid when the embedding has it, under one of the spellings of `creval_association.validation`. An
+    embedding without a vocabulary (a sentence encoder) has every string; the dictionary validates then, the task's
+    resource `wordlist_dictionary`. `details.validated_by` names what did. Scores: `dat`, `valid_words` (of all that
+    were given). Fewer than `words` valid words: unparsed, without `dat` but with `valid_words`.
     """
 
     words: int = 7
@@ -27,32 +33,45 @@ class Dat:
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         embedding = context.resource("embedding")
-        known = self._known(context)
+        known, by = self._validation(context)
         kept = [valid_words(item.value, known, self.variant) for item in items]
         used = [each.words[: self.words] for each in kept]
         lookup = Lookup(embedding, [word for words in used for word in words])
         results = []
         for each, words in zip(kept, used, strict=True):
-            details = {"words": list(words), "dropped": list(each.dropped)}
+            details = {"words": list(words), "dropped": list(each.dropped), "validated_by": by}
+            scores = {"valid_words": float(len(each.words))}
             if len(words) < self.words:
-                results.append(Score({}, details, failure=f"{len(words)} valid words, {self.words} needed"))
+                results.append(Score(scores, details, failure=f"{len(words)} valid words, {self.words} needed"))
                 continue
             distance = 100.0 * mean_pairwise_distance(lookup.rows(words))
-            results.append(Score({"dat": distance, "valid_words": float(len(each.words))}, details))
+            results.append(Score({"dat": distance, **scores}, details))
         return results
 
-    def _known(self, context: Context) -> Callable[[str], bool]:
-        has: Callable[[str], bool] = context.resource("embedding").has
-        return has
+    def _validation(self, context: Context) -> tuple[Callable[[str], bool], str]:
+        """Return (what accepts a word, the name of what does)."""
+        embedding = context.resource("embedding")
+        if embedding.has(_NONSENSE):
+            return _by_dictionary(context)
+        return embedding.has, f"the vocabulary of {embedding.name}"
 
 
 @dataclass(frozen=True)
 class DatDictionary(Dat):
-    """`Dat` with the validation of the published scorer: a word must also stand in the dictionary, the task's
-    resource `wordlist_dictionary`. Of the dictionary only entries of letters with hyphens inside count.
+    """`Dat` with the validation of the published scorer: a word must also stand in the dictionary, whatever the
+    embedding.
     """
 
-    def _known(self, context: Context) -> Callable[[str], bool]:
-        has: Callable[[str], bool] = context.resource("embedding").has
-        dictionary = context.resource("wordlist_dictionary")
-        return lambda word: word in dictionary and word[0] != "-" and word[-1] != "-" and has(word)
+    def _validation(self, context: Context) -> tuple[Callable[[str], bool], str]:
+        return _by_dictionary(context)
+
+
+def _by_dictionary(context: Context) -> tuple[Callable[[str], bool], str]:
+    """Of the dictionary only entries of letters with hyphens inside count; the embedding must have the word as well."""
+    has: Callable[[str], bool] = context.resource("embedding").has
+    dictionary = context.resource("wordlist_dictionary")
+
+    def known(word: str) -> bool:
+        return word in dictionary and word[0] != "-" and word[-1] != "-" and has(word)
+
+    return known, str(dictionary.name)

@@ -56,7 +56,7 @@ class Drat:
         known = [word for word in kept.words if word in lookup]
         rows = lookup.rows(known)
         utilities = gate.utilities(rows, anchor_rows) if known else np.zeros(0)
-        above = [i for i, utility in enumerate(utilities) if utility > threshold]
+        above = np.flatnonzero(gate.above(utilities, threshold))
         passed = len(above) >= max(2, self.min_survivors)
         score = 100.0 * mean_pairwise_distance(rows[above]) if passed else 0.0
         details = {

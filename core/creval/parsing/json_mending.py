@@ -1,0 +1,245 @@
+"""JSON with a slip: where it ends, and what it was meant to be.
+
+Models write JSON by hand: with a comma too many or too few, with quotes or line breaks inside a text that are not
+escaped, with single or typographic quotes. The library json-repair reads such JSON. It also reads what is no JSON at
+all and makes up the rest of what was cut off, so it is only asked about a part that begins and ends like JSON, and
+what it gives is refused unless every letter and digit of the part stands in it, in order and nothing besides.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+__all__ = ["CUT", "MAX_MENDED", "TOO_LONG", "UNSURE", "Effort", "UnreadableError", "begins_json", "mend"]
+
+MAX_MENDED = 50_000
+"""Characters of faulty JSON that are mended at most."""
+MAX_READS = 400_000
+"""Characters that the library may look at in one answer, each look counted; a slip takes about 3 a character."""
+CUT = "the JSON in the answer is never closed"
+TOO_LONG = "the JSON in the answer is faulty and too long to be mended"
+UNSURE = "the JSON in the answer is faulty, and what was meant is not certain"
+
+_CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "‚": "'", "`": "'"})
+_CURLY_QUOTES = frozenset("“„‘`")
+_FIRST = re.compile(r"[\[{\s,]{1,200}(.)")
+_BEGIN = re.compile(
+    r"""[\[{][\[{\s,]{0,64}+(?:               # one bracket or several, then
+    ["'“‘„`]                                   # the quote of a text
+    |(?<=[{\s])[A-Za-z_]\w{0,63}\s{0,9}:       # or a name without quotes
+    |(?:-?\d{1,400}(?:\.\d{1,400})?|true|false|null|True|False|None)\s{0,9}[,\]]  # or an item of another kind
+    )""",
+    re.VERBOSE,
+)
+_MARK = re.compile(r"""[\[\]{}"']""")
+_OPENS_SINGLE = re.compile(r"[\[{,:]\s{0,200}$")
+_ENDS_TEXT = re.compile(
+    r"""\s{0,200}(?:$|[\]}:\[{…]|\.\.|["'](?!\s{0,200}[,\]}:])  # what follows a text,
+    |,\s{0,200}(?:$|["'\[{\]}\d….-]                     # or a comma and what follows that
+    |(?:true|false|null|True|False|None)\b|[A-Za-z_]\w{0,63}\s{0,9}:))""",
+    re.VERBOSE,
+)
+_SWALLOWED = re.compile(r"""["'”’]\s*(?:[\]}:]|[,;]\s*["'“‘])|[\[{]\s*["'“‘]|[\]}]\s*,\s*[\[{"']|[\[{]\s*$""")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
+_NUMBER = re.compile(r"\d[\d.]*(?:[eE][-+]?\d+)?")
+_LENIENT = json.JSONDecoder(strict=False)  # line breaks inside texts
+_CLOSING = {"]": "[", "}": "{"}
+
+
+class UnreadableError(ValueError):
+    """Faulty JSON that is not mended: the `reason`, and the place after it where that is known (`end`)."""
+
+    def __init__(self, reason: str, end: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.end = end
+
+
+class Effort:
+    """How often the library may still look at a character. It reads some texts in time that grows with their cube."""
+
+    def __init__(self, reads: int = MAX_READS) -> None:
+        self.left = reads
+
+    def spend(self, reads: int = 1) -> None:
+        """Count looks. Raises UnreadableError where there are none left."""
+        self.left -= reads
+        if self.left < 0:
+            raise UnreadableError(TOO_LONG)
+
+
+class _Counted(str):
+    """A text that counts how often its characters are looked at one by one."""
+
+    effort: Effort
+
+    @classmethod
+    def of(cls, text: str, effort: Effort) -> _Counted:
+        counted = cls(text)
+        counted.effort = effort
+        return counted
+
+    def __getitem__(self, place: Any) -> str:
+        self.effort.spend()
+        found = super().__getitem__(place)
+        return found if isinstance(place, int) else _Counted.of(found, self.effort)
+
+    def __add__(self, other: str) -> str:
+        return _Counted.of(super().__add__(other), self.effort)
+
+    def __radd__(self, other: str) -> str:
+        return _Counted.of(other + str(self), self.effort)
+
+
+def begins_json(text: str, at: int) -> bool:
+    """Whether the bracket at `at` opens JSON and not a remark: a text, a name or a number as an item follows it.
+
+    Words without quotes in brackets (`[ocean, justice]`, `[see note 1]`) are no JSON.
+    """
+    return _BEGIN.match(text, at) is not None
+
+
+def mend(text: str, at: int, effort: Effort) -> tuple[Any, int]:
+    """Return (the array or object that the faulty JSON at `at` was meant to be, the place after it).
+
+    Raises UnreadableError where it is never closed or too long (no place after it is known then), or where it is not
+    certain what was meant.
+    """
+    part = text[at : at + MAX_MENDED]
+    first = _FIRST.match(part)
+    if first is not None and first.group(1) in _CURLY_QUOTES:
+        part = part.translate(_CURLY)
+    length, single = _closing(part)
+    if length is None:
+        raise UnreadableError(TOO_LONG if len(text) - at > MAX_MENDED else CUT)
+    part = _in_double_quotes(part[:length], single)
+    try:
+        value = _read(part, effort)
+    except UnreadableError as error:
+        raise UnreadableError(error.reason, at + length) from None
+    if value is None or not _is_certain(part, value):
+        raise UnreadableError(UNSURE, at + length)
+    return value, at + length
+
+
+def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
+    """Return (the place after the bracket that closes the first one, or None; where the single-quoted texts stand).
+
+    A quote ends a text only before what may follow a text, so that quotes inside it do no harm; an outer bracket that
+    closes closes the inner ones too.
+    """
+    stack: list[str] = []
+    single: list[tuple[int, int]] = []
+    quote, start = "", 0
+    for match in _MARK.finditer(text):
+        mark, at = match.group(), match.start()
+        if quote:
+            if mark == quote and not _escaped(text, at) and _ENDS_TEXT.match(text, at + 1):
+                quote = ""
+                if mark == "'":
+                    single.append((start, at))
+        elif mark == '"' or (mark == "'" and _OPENS_SINGLE.search(text, max(0, at - 201), at)):
+            quote, start = mark, at
+        elif mark in "[{":
+            stack.append(mark)
+        elif mark in _CLOSING and _CLOSING[mark] in stack:
+            while stack.pop() != _CLOSING[mark]:
+                pass
+            if not stack:
+                return at + 1, single
+    return None, single
+
+
+def _in_double_quotes(text: str, single: Sequence[tuple[int, int]]) -> str:
+    """Write single-quoted texts as JSON has them; an apostrophe inside is then none that could end a text."""
+    pieces, done = [], 0
+    for start, end in single:
+        inside = re.sub(r"\\'", "'", text[start + 1 : end])
+        pieces += [text[done:start], '"', re.sub(r'(?<!\\)"', r"\"", inside), '"']
+        done = end + 1
+    return "".join([*pieces, text[done:]])
+
+
+def _escaped(text: str, at: int) -> bool:
+    before = text[max(0, at - 50) : at]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _read(part: str, effort: Effort) -> Any | None:
+    try:
+        return _LENIENT.decode(part)
+    except (ValueError, RecursionError):
+        pass
+    import json_repair
+
+    try:
+        value = json_repair.loads(_Counted.of(part, effort), skip_json_loads=True)
+    except UnreadableError:
+        raise
+    except Exception:  # a library that reads whatever a model writes may fail in any way
+        return None
+    return value if isinstance(value, list if part[0] == "[" else dict) else None
+
+
+def _is_certain(part: str, value: Any) -> bool:
+    """Whether all letters and digits of a part stand in the value, in order, and no text took up brackets or keys."""
+    text = _ESCAPE.sub(_unescaped, part)
+    at = 0
+    for leaf in _leaves(value):
+        if isinstance(leaf, str):
+            if _SWALLOWED.search(leaf):
+                return False
+            following = _skip_letters(text, at, leaf)
+        elif isinstance(leaf, bool) or leaf is None:
+            names = ("null", "None") if leaf is None else (str(leaf), str(leaf).lower())
+            following = max(_skip_letters(text, at, name) or -1 for name in names)
+        else:
+            following = _skip_number(text, at, leaf)
+        if following is None or following < 0:
+            return False
+        at = following
+    return not any(character.isalnum() for character in text[at:])
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        return chr(int(match[1], 16))
+    return " " if match[2] else match[3]
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield keys and single values in the order in which they are written."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield key
+            yield from _leaves(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _leaves(member)
+    else:
+        yield value
+
+
+def _skip_letters(text: str, at: int, leaf: str) -> int | None:
+    for character in filter(str.isalnum, leaf):
+        while at < len(text) and not text[at].isalnum():
+            at += 1
+        if text[at : at + 1] != character:
+            return None
+        at += 1
+    return at
+
+
+def _skip_number(text: str, at: int, number: float) -> int | None:
+    while at < len(text) and not text[at].isalnum():
+        at += 1
+    match = _NUMBER.match(text, at)
+    try:
+        same = match is not None and math.isfinite(number) and float(match.group()) == abs(number)
+    except (ValueError, OverflowError):
+        return None
+    return match.end() if match is not None and same else None
