@@ -16,6 +16,7 @@ import creval.plugin
 
 USERS = {"CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "run"}
 AUTHORS = """
+REFUSAL_ROUTE holds_json is_refusal is_small_talk refused strip_edges without_opening without_unseen
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord Choice ChoiceGroup Completion
 Condition Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError FieldSpec Figures
 GenerateRequest Generator JsonArray JsonObject Kind ListRows Message MissingPartError Model ModelError

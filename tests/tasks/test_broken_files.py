@@ -284,7 +284,7 @@ def test_tests_must_fit_the_task(tmp_path: Path) -> None:
     assert faults(file) == [
         ("tests[0]", "a test has exactly one of answer, answers, player."),
         ("tests[1].name", "two tests are called 'a'. Rename one of them."),
-        ("tests[1].scores", "only a test that ends as scored can state scores."),
+        ("tests[1].scores", "only a test that ends as scored or unparsed can state scores."),
         ("tests[2].player", "the task names no baseline 'ceiling' that could play. Add it to baselines."),
         ("tests[3].scores.lenght", "no scorer of the task gives 'lenght'. Did you mean 'length'?"),
         ("tests[3].scores.length", "min is above max."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import os
 import platform
@@ -24,6 +25,7 @@ from creval.types.reading import READING
 __all__ = [
     "asked_hash",
     "core_version",
+    "library_data",
     "now",
     "options_data",
     "plugin_data",
@@ -32,6 +34,7 @@ __all__ = [
     "task_data",
 ]
 
+_READING = ("json-repair", "regex")
 _PATHS = ("output", "cache_folder")
 _ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning")
 
@@ -123,6 +126,11 @@ def core_version(plugins: Plugins) -> str:
     return next(info.version for info in plugins.infos if info.name == "core")
 
 
+def library_data() -> dict[str, str]:
+    """Return the versions of the libraries on which it depends how an answer is read."""
+    return {name: importlib.metadata.version(name) for name in _READING}
+
+
 def plugin_data(plugins: Plugins) -> list[dict[str, str]]:
     """Return the plugins loaded, with their versions."""
     return [{"name": i.name, "distribution": i.distribution, "version": i.version} for i in plugins.infos]
@@ -146,6 +154,7 @@ def start_manifest(
         "options": settings,
         "origins": {name: "default" if settings[name] == defaults[name] else "user" for name in settings},
         "plugins": plugin_data(plugins),
+        "libraries": library_data(),
         "tasks": [task_data(plan) for plan in plans],
         "models": {},
         "instruments": {},

@@ -13,7 +13,7 @@ from typing import Any
 
 from creval.engine.generation.generate import Job, generate
 from creval.engine.loop import drive
-from creval.engine.manifest import core_version, now, plugin_data
+from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
@@ -122,6 +122,7 @@ class RunSteps:
                 "reading": READING,
                 "creval": core_version(self._setup.plugins),
                 "plugins": plugin_data(self._setup.plugins),
+                "libraries": library_data(),
                 "resources": dict(self._setup.options.resources),
                 "roles": dict(self._setup.options.roles),
                 "models": self._done_by_models(),

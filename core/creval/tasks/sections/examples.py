@@ -42,8 +42,9 @@ def _check(reading: Reading, node: Node, path: KeyPath, scores: ScoreNames | Non
         message = f"the task names no baseline {player.value!r} that could play"
         reading.add(player.place, message, (*path, "player"), "Add it to baselines.")
     stated = node.get("scores")
-    if stated is not None and node.value["status"].value != Status.SCORED:
-        reading.add(stated.place, "only a test that ends as scored can state scores", (*path, "scores"))
+    if stated is not None and node.value["status"].value not in (Status.SCORED, Status.UNPARSED):
+        message = "only a test that ends as scored or unparsed can state scores"
+        reading.add(stated.place, message, (*path, "scores"))
     for name, member in (stated.value if stated is not None else {}).items():
         if scores is not None and not scores.has(name):
             place = member.key or member.place
