@@ -276,7 +276,7 @@ def test_tests_must_fit_the_task(tmp_path: Path) -> None:
         tests="""
         tests:
           - {name: a, status: scored}
-          - {name: a, status: unparsed, answer: x, scores: {length: 1}}
+          - {name: a, status: refused, answer: x, scores: {length: 1}}
           - {name: b, status: scored, player: ceiling}
           - {name: c, status: scored, answer: x, scores: {lenght: 1, length: {min: 2, max: 1}}}
         """,
