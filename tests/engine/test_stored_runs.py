@@ -90,15 +90,27 @@ def test_a_run_of_a_local_task_is_scored_again(unpack: Callable[[str], Path], se
 @pytest.mark.usefixtures("as_then")
 def test_a_run_of_plugins_tasks_that_are_variants_now_goes_on(unpack: Callable[[str], Path]) -> None:
     folder = unpack("plugins")
-    kept = {task: _lines(folder, "samples", task) for task in ("drat_k2", "kumo_easy_medical")}
+    manifest = _manifest(folder)
+    manifest["requested"] = ["kumo_easy_medical"]
+    manifest["tasks"] = [task for task in manifest["tasks"] if task["task"] == "kumo_easy_medical"]
+    (folder / "run.json").write_text(json.dumps(manifest), "utf-8")
+    kept = _lines(folder, "samples", "kumo_easy_medical")
     finished = resume(folder)
-    for task in finished.results["tasks"]:
-        assert task["counts"]["scored"] == 4
-        assert _lines(folder, "samples", task["task"])[: len(kept[task["task"]])] == kept[task["task"]]
-    again = rescore(folder)
-    assert [task["metrics"] for task in again.results["tasks"]] == [
-        task["metrics"] for task in finished.results["tasks"]
-    ]
+    (task,) = finished.results["tasks"]
+    assert task["counts"]["scored"] == 4
+    assert _lines(folder, "samples", task["task"])[: len(kept)] == kept
+    assert rescore(folder).results["tasks"][0]["metrics"] == task["metrics"]
+
+
+@pytest.mark.usefixtures("as_then")
+def test_a_run_of_a_task_whose_version_was_raised_is_scored_again_but_does_not_go_on(
+    unpack: Callable[[str], Path],
+) -> None:
+    folder = unpack("plugins")
+    with pytest.raises(RunError, match="the task of 'drat_k2' changed since this run began"):
+        resume(folder)
+    (drat,) = [task for task in rescore(folder).results["tasks"] if task["task"] == "drat_k2"]
+    assert (drat["counts"]["scored"], drat["counts"]["skipped"]) == (3, 1)
 
 
 def test_a_run_of_older_rules_is_read_as_a_whole_by_the_new_ones_and_says_so(

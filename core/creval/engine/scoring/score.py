@@ -96,10 +96,11 @@ class TaskScoring:
         for part, score in sorted(pending.scores, key=lambda pair: order[id(pair[0])]):
             details.update(score.details or {})
             lack = _lack(score)
+            given = {} if lack is not None and lack.status is Status.ERRORED else score.scores
+            numbers.update({name: float(value) for name, value in given.items()})
             if lack is None:
-                numbers.update({name: float(value) for name, value in score.scores.items()})
                 continue
-            missing.update(dict.fromkeys(part.gives, lack))
+            missing.update({name: lack for name in part.gives if name not in given})
             if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
                 status, reason = lack.status, lack.reason
         if not numbers and all(lack.status is status for lack in missing.values()):
@@ -179,41 +180,14 @@ def _reason(name: str, error: Exception) -> str:
     return redact(f"the scorer {name!r} failed: {type(error).__name__}: {error}")
 
 
-<<<<<<< HEAD
 def _lack(score: Score) -> MissingScore | None:
     """Say why a scorer's scores are missing; None where they are not."""
-    if score.failure is not None:
-        return MissingScore(Status.ERRORED if score.errored else Status.UNPARSED, score.failure)
     wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
+    if score.failure is not None and (score.errored or wrong is None):
+        return MissingScore(Status.ERRORED if score.errored else Status.UNPARSED, score.failure)
     if wrong is not None:
         return MissingScore(Status.ERRORED, f"the score {wrong!r} is not a finite number ({score.scores[wrong]})")
     return None
-=======
-def _combine(item: _Read, scores: Sequence[Score]) -> SampleScore:
-    """Join the scores of all scorers; one failure fails the sample, with its reason."""
-    status, reason = item.status, item.reason
-    numbers: dict[str, float] = {}
-    details: dict[str, Any] = {}
-    for score in scores:
-        details.update(score.details or {})
-        if score.failure is not None:
-            status, reason = Status.ERRORED if score.errored else Status.UNPARSED, score.failure
-            kept = {} if score.errored else {n: float(v) for n, v in score.scores.items() if math.isfinite(v)}
-            return SampleScore(item.scorable.key, status, kept, _plain(item), item.route, reason, details)
-        wrong = next((name for name, value in score.scores.items() if not math.isfinite(value)), None)
-        if wrong is not None:
-            status, reason = Status.ERRORED, f"the score {wrong!r} is not a finite number ({score.scores[wrong]})"
-            break
-        numbers.update({name: float(value) for name, value in score.scores.items()})
-    else:
-        return SampleScore(item.scorable.key, status, numbers, _plain(item), item.route, reason, details)
-    return SampleScore(item.scorable.key, status, {}, _plain(item), item.route, reason, details)
-
-
-def _plain(item: _Read) -> Any:
-    values = list(item.scorable.values)
-    return values[0] if len(values) == 1 else values or None
->>>>>>> 347f4bd (Mend JSON with a slip or count it unreadable, and tell words from talk and refusals in answers)
 
 
 def batches(samples: Iterable[Sample], size: int = BATCH) -> Iterator[list[Sample]]:
