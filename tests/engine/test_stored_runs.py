@@ -91,7 +91,7 @@ def test_a_run_of_a_local_task_is_scored_again(unpack: Callable[[str], Path], se
 def test_a_run_of_plugins_tasks_that_are_variants_now_goes_on(unpack: Callable[[str], Path]) -> None:
     folder = unpack("plugins")
     manifest = _manifest(folder)
-    manifest["requested"] = ["kumo_easy_medical"]
+    manifest["requested"], manifest["options"]["resources"] = ["kumo_easy_medical"], {}
     manifest["tasks"] = [task for task in manifest["tasks"] if task["task"] == "kumo_easy_medical"]
     (folder / "run.json").write_text(json.dumps(manifest), "utf-8")
     kept = _lines(folder, "samples", "kumo_easy_medical")

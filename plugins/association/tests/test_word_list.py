@@ -158,7 +158,8 @@ def test_no_word_is_invented_whatever_happens_to_the_json(words: list[str], obje
         parsed = parser.parse(text)
         for word in parsed.value or ():
             assert straighten(word).replace("\n", "") in straighten(text).replace("\n", "").replace("\u200b", "")
-            assert word not in ("reason", "words", "because it is") or word in words
+            if "[" in text:  # without it, what is left is no JSON
+                assert word not in ("reason", "words", "because it is") or word in words
 
 
 def test_hostile_text_is_read_in_bounded_time() -> None:
