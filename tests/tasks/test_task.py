@@ -12,7 +12,7 @@ from support.toy_plugins import sound_task, toy_plugins, write_task
 
 from creval.errors import TaskError
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Bounds, ComponentRef, Task
+from creval.tasks.model import Bounds, ComponentRef, Said, Task
 from creval.types.sample import Condition, Status
 
 FULL = """
@@ -145,14 +145,10 @@ def test_prompts_know_their_lines(tmp_path: Path) -> None:
 
 def test_examples(tmp_path: Path) -> None:
     gold, cut, best = load(tmp_path, FULL).examples
-    assert (gold.name, gold.doc, gold.answers, gold.status) == ("gold", "a", ('["x"]',), Status.SCORED)
+    assert (gold.name, gold.doc, gold.answers, gold.status) == ("gold", "a", ((Said('["x"]'),),), Status.SCORED)
     assert gold.scores == {"drat": Bounds(70, 70), "survivors": Bounds(3, math.inf)}
-    assert (cut.doc, cut.answers, cut.status, cut.finish_reason) == (
-        {"word": "z"},
-        ("a", "b"),
-        Status.TRUNCATED,
-        "length",
-    )
+    assert (cut.doc, cut.status) == ({"word": "z"}, Status.TRUNCATED)
+    assert cut.answers == ((Said("a", "length"),), (Said("b", "length"),))
     assert (best.player, best.answers, best.doc) == ("ceiling", (), None)
 
 

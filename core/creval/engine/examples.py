@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from creval.data.dataset import Dataset
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.generation.sampling import make_sample
-from creval.engine.models import TARGET, RoleModels
+from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import Work
 from creval.engine.setup import Setup, open_setup
@@ -22,8 +23,8 @@ from creval.models.retries import RetryPolicy
 from creval.models.spec import ModelSpec
 from creval.models.traits import ProviderTraits
 from creval.plugins.loader import Plugins
-from creval.tasks.model import Example, Task
-from creval.types.messages import Completion, GenerateRequest, Reply
+from creval.tasks.model import Example, Said, Task
+from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
 from creval.types.sample import Doc, SampleKey, SampleScore
 
 __all__ = ["ExampleOutcome", "run_examples"]
@@ -40,42 +41,57 @@ class ExampleOutcome:
 
 
 class _Script:
-    """A provider that says the example's answers, one a call."""
+    """A provider that says what an example states: to the questions an entry is meant for, else in order."""
 
     traits = ProviderTraits(remote=False, cacheable=False, free=True)
 
-    def __init__(self, example: Example) -> None:
-        self._example = example
+    def __init__(self, role: str, said: Sequence[Sequence[Said]]) -> None:
+        self._role = role
+        self._fitting = [each for entry in said for each in entry if each.when is not None]
+        self._coming = deque(entry for entry in said if entry[0].when is None)
+        self._count = len(self._coming)
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the next answer. Raises FatalModelError where the example has no further one."""
-        answers = self._example.answers
-        start = request.origin.call
-        if start >= len(answers):
-            raise FatalModelError(f"the test has {len(answers)} answers, and the protocol asks for one more")
-        texts = answers[start : start + request.n]
-        return Reply([Completion(text, self._example.finish_reason) for text in texts])
+        question = request.messages[-1].content if request.messages else ""
+        fitting = [each for each in self._fitting if each.when is not None and each.when in question]
+        completions = fitting[:1] * request.n if fitting else self._next(request.n)
+        return Reply([Completion(each.text, each.finish_reason, logprobs=_tokens(each)) for each in completions])
+
+    def _next(self, wanted: int) -> Sequence[Said]:
+        """Return one entry, or for several completions as many single ones."""
+        found: list[Said] = []
+        while self._coming and len(found) < wanted and (not found or len(self._coming[0]) == 1):
+            found += self._coming.popleft()
+        if len(found) < wanted:
+            who = "" if self._role == TARGET else f" of the {self._role}"
+            raise FatalModelError(f"the test has {self._count} answers{who}, and one more is asked for")
+        return found[:wanted]
 
     async def close(self) -> None:
         """Nothing is held open."""
 
 
-class _ScriptedModels(RoleModels):
-    """The setup's models with the target replaced by a script."""
+def _tokens(said: Said) -> tuple[TokenLogprob, ...] | None:
+    if said.logprobs is None:
+        return None
+    return tuple(
+        TokenLogprob(token, float(value), tuple((str(name), float(at)) for name, at in (rest[0] if rest else ())))
+        for token, value, *rest in said.logprobs
+    )
 
-    def __init__(self, others: RoleModels, example: Example) -> None:
-        self._others = others
-        limiter = LimiterPool().get("test", None, 1)
-        parts = Parts(_Script(example), _Script.traits, limiter, Budget(), RetryPolicy(0, 1.0, 1.0, 1.0), SystemClock())
-        self._target = Model(ModelSpec.parse("test/answers"), parts)
 
-    def get(self, role: str, default: str | None = None) -> Model:
-        return self._target if role == TARGET else self._others.get(role, default)
+def _scripted(role: str, said: Sequence[Sequence[Said]]) -> Model:
+    limiter = LimiterPool().get("test", None, 1)
+    script = _Script(role, said)
+    parts = Parts(script, script.traits, limiter, Budget(), RetryPolicy(0, 1.0, 1.0, 1.0), SystemClock())
+    return Model(ModelSpec.parse(f"test/{role}"), parts)
 
 
 async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> list[ExampleOutcome]:
-    """Run every example of a task. `options.resources` may name other instruments, `options.roles` judges.
+    """Run every example of a task. `options.resources` may name other instruments.
 
+    Other roles than the target say what the example scripts; a real model is asked only where `options.roles` names it.
     Raises what opening the data and resources raises; a failed example raises nothing, see `faults`.
     """
     data_options = replace(DataOptions.from_environment(offline=options.offline), seed=options.seed)
@@ -83,7 +99,12 @@ async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> lis
     outcomes = []
     for example in task.examples:
         spec = f"baseline/{example.player}" if example.player else "replay/none"
-        setup = open_setup([task], {TARGET: spec, **options.roles}, options, plugins)
+        unnamed = {role: "replay/none" for role in task.roles if role not in options.roles}
+        setup = open_setup([task], {TARGET: spec, **unnamed, **options.roles}, options, plugins)
+        for role in unnamed:
+            setup.models.stand_in(role, _scripted(role, [[said] for said in example.roles.get(role, ())]))
+        if example.player is None:
+            setup.models.stand_in(TARGET, _scripted(TARGET, example.answers))
         try:
             score = await _score(task, example, dataset, setup)
         finally:
@@ -94,10 +115,8 @@ async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> lis
 
 async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -> SampleScore:
     runtime = setup.runtime(task)
-    if example.player is None:
-        runtime = replace(runtime, models=_ScriptedModels(setup.models, example))
     doc = _doc(example, dataset)
-    condition = task.conditions[0]
+    condition = next((each for each in task.conditions if each.name == example.condition), task.conditions[0])
     work = Work(SampleKey(task.name, doc.id, condition.name, 0), doc, condition, 0)
     sample = (await make_sample(runtime, work)).sample
     return (await setup.scoring(task).score([sample]))[0]

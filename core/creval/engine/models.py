@@ -45,12 +45,15 @@ class RoleModels:
         self._options = options
         self._addressed = addressed
         self._open: dict[str, Model] = {}
+        self._stand_ins: dict[str, Model] = {}
 
     def get(self, role: str, default: str | None = None) -> Model:
         """Return the model that plays a role: the user's choice, else `default` (the task's own).
 
         Raises UsageError where there is neither.
         """
+        if role in self._stand_ins:
+            return self._stand_ins[role]
         chosen = self._specs.get(role)
         name = role if chosen is not None or default is None else f"{role}={default}"
         if name not in self._open:
@@ -71,6 +74,10 @@ class RoleModels:
             if error.where == "--model" and role != TARGET:
                 error.where = f"roles: {role}" if own else f"--role {role}"
             raise
+
+    def stand_in(self, role: str, model: Model) -> None:
+        """Let this model play a role, whoever was named for it."""
+        self._stand_ins[role] = model
 
     def named(self, role: str) -> str | None:
         """Return the model that the user named for a role, as written."""

@@ -15,7 +15,7 @@ from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.owner import Owner
 from creval.tasks.sections.dataset import OWN_KEYS, read_dataset
-from creval.tasks.sections.examples import read_examples
+from creval.tasks.sections.examples import Known, read_examples
 from creval.tasks.sections.parts import check_uses, read_baselines, read_resources
 from creval.tasks.sections.prompts import check_prompts, read_prompts
 from creval.tasks.sections.reading import Reading
@@ -108,10 +108,10 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         metrics=read_metrics(reading, scores),
         baselines=read_baselines(reading),
     )
-    examples = read_examples(reading, scores)
     check_uses(reading, parts.used())
     check_prompts(reading, parts.acting(), {*prompts, *roles.prompt_names()})
     add_asked(reading, roles, protocol, parts.used())
+    examples = read_examples(reading, Known(scores, [condition.name for condition in conditions], roles.names))
     if shape or reading.problems:
         raise TaskError(_in_order([*shape, *reading.problems]))
     assert dataset is not None and protocol is not None

@@ -10,7 +10,17 @@ from typing import Any, Literal
 from creval.errors import UnknownNameError
 from creval.types.sample import Condition, Status
 
-__all__ = ["Bounds", "ComponentRef", "DatasetRef", "Example", "MetricSpec", "PromptMessage", "Task", "TaskSource"]
+__all__ = [
+    "Bounds",
+    "ComponentRef",
+    "DatasetRef",
+    "Example",
+    "MetricSpec",
+    "PromptMessage",
+    "Said",
+    "Task",
+    "TaskSource",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +130,36 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """One completion of a test. `when`: said to every question in whose last message this text occurs.
+
+    `logprobs` are the tokens with their natural-log probabilities and the alternatives at their place.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    logprobs: Sequence[Sequence[Any]] | None = None
+    when: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """An entry of `tests:`: what a model might say, and how it must be judged.
 
-    `doc` is the id of a doc, the fields of one, or None for the dataset's first. `answers` are what the model says,
-    call by call, each ending with `finish_reason`; or `player` names the baseline (`floor`, `ceiling`) that answers
-    instead. `scores` are the bounds that named scores must keep.
+    `doc` is the id of a doc, the fields of one, or None for the dataset's first; `condition` the name of a grid cell,
+    None for the first. `answers` are what the model says, call by call (several completions where a call asks for
+    some); or `player` names the baseline (`floor`, `ceiling`) that answers instead. `roles` are what other models say.
+    `scores` are the bounds that named scores must keep.
     """
 
     name: str
     doc: str | Mapping[str, Any] | None
-    answers: Sequence[str]
+    answers: Sequence[Sequence[Said]]
     status: Status
     scores: Mapping[str, Bounds] = field(default_factory=dict)
     player: str | None = None
-    finish_reason: str = "stop"
+    condition: str | None = None
+    roles: Mapping[str, Sequence[Said]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,7 +13,7 @@ from creval.errors import DataError, FatalModelError
 from creval.models.options import ProviderOptions
 from creval.models.reply_json import reply_from_json
 from creval.models.traits import ProviderTraits
-from creval.types.messages import Completion, GenerateRequest, Reply
+from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey
 
 __all__ = ["Replay", "replay"]
@@ -23,9 +25,11 @@ class Replay:
     """A `Provider` that gives back what a file holds, or all samples/*.jsonl of a run folder.
 
     One line a sample: {"task", "doc", "condition" ("default" where left out), "repeat" (0), "role" ("target"),
-    "answers": [...]}. Call k of the role within the sample gets answers[k]; an answer is a text, or a list of texts
-    for a call that asks for several completions (one call that asks for all of them may also have them as
-    plain texts). A line of an earlier run's samples/<task>.jsonl does as well: it is replayed call by call.
+    "answers": [...]}. Call k of the role within the sample gets answers[k]; an answer is a completion, or a list of
+    them for a call that asks for several (one call that asks for all of them may also have them one by one). A
+    completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...]}.
+    A line of an earlier run's samples/<task>.jsonl does as well: it is replayed call by call. What its
+    calls/<role>.jsonl hold of scorers' questions is given to whoever asks a role the same messages.
 
     Only the place of each line is held in memory. A sample or call that the file lacks is a FatalModelError
     that names it. Raises DataError where the file is missing or malformed.
@@ -36,8 +40,12 @@ class Replay:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._places: dict[tuple[SampleKey, str], tuple[BinaryIO, int]] = {}
+        self._asked: dict[bytes, tuple[BinaryIO, int]] = {}
         self._files: list[BinaryIO] = []
         try:
+            for file in sorted((path / "calls").glob("*.jsonl")):
+                self._files.append(file.open("rb"))
+                self._index_calls(self._files[-1], file)
             for file in _files(path):
                 self._files.append(file.open("rb"))
                 self._index(self._files[-1], file)
@@ -55,6 +63,12 @@ class Replay:
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the recorded reply."""
         origin = request.origin
+        if self._asked:
+            messages = [each.to_json() for each in request.messages]
+            asked = self._asked.get(_question(origin.role, messages, _draw(origin)))
+            if asked is not None:
+                asked[0].seek(asked[1])
+                return self._recorded(json.loads(asked[0].readline())["reply"], request)
         place = self._places.get((origin.key, origin.role))
         if place is None:
             raise self._lacking(request, "no line for this sample")
@@ -88,6 +102,22 @@ class Replay:
                     self._places[key] = (file, offset)
             offset += len(text)
 
+    def _index_calls(self, file: BinaryIO, path: Path) -> None:
+        """Note the places of a ledger's answers; the last one that its asker could read stays."""
+        offset, keys = 0, dict[str, bytes]()
+        for number, text in enumerate(file, 1):
+            try:
+                line = json.loads(text)
+                if "unreadable" in line:
+                    self._asked.pop(keys.get(line["key"], b""), None)
+                elif "reply" in line and line["asked"]["step"] != "generation":  # those stand in the samples
+                    keys[line["key"]] = _question(line["role"], line["messages"], line["draw"])
+                    self._asked[keys[line["key"]]] = (file, offset)
+            except (ValueError, KeyError, TypeError) as error:
+                if text.endswith(b"\n"):  # else a kill left it torn
+                    raise DataError(f"the line is no recorded call ({error})", where=f"{path}:{number}") from error
+            offset += len(text)
+
     def _keys(self, text: bytes, where: str) -> list[tuple[SampleKey, str]]:
         """What the line answers: one role, or in a line of a run each role that was called."""
         try:
@@ -111,17 +141,23 @@ class Replay:
 
     def _from_answers(self, answers: list[Any], request: GenerateRequest) -> Reply:
         call, wanted = request.origin.call, request.n
-        if wanted > 1 and call == 0 and len(answers) >= wanted and all(isinstance(a, str) for a in answers):
-            return Reply(tuple(Completion(text) for text in answers[:wanted]), model=self._path.name, cost=0.0)
+        if wanted > 1 and call == 0 and len(answers) >= wanted and not any(isinstance(a, list) for a in answers):
+            return self._said(answers[:wanted], request)
         if call >= len(answers):
             raise self._lacking(request, f"{len(answers)} answers, and this is call {call + 1}")
         answer = answers[call]
-        texts = answer if isinstance(answer, list) else [answer]
-        if not all(isinstance(text, str) for text in texts):
+        said = answer if isinstance(answer, list) else [answer]
+        if len(said) < wanted:
+            raise self._lacking(request, f"{len(said)} completions where {wanted} are asked for")
+        return self._said(said[:wanted], request)
+
+    def _said(self, said: list[Any], request: GenerateRequest) -> Reply:
+        """Return a reply of completions as they are written: texts, or objects."""
+        whole = [{"text": each} if isinstance(each, str) else each for each in said]
+        if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in whole):
             raise self._lacking(request, "an answer that is no text")
-        if len(texts) < wanted:
-            raise self._lacking(request, f"{len(texts)} completions where {wanted} are asked for")
-        return Reply(tuple(Completion(text) for text in texts[:wanted]), model=self._path.name, cost=0.0)
+        reply = self._recorded({"completions": whole, "usage": {}, "cost": 0.0}, request)
+        return replace(reply, model=self._path.name)
 
     def _from_calls(self, calls: list[Mapping[str, Any]], request: GenerateRequest) -> Reply:
         own = [call for call in calls if call.get("role") == request.origin.role]
@@ -130,8 +166,11 @@ class Replay:
         recorded = own[request.origin.call]
         if recorded.get("reply") is None:
             raise self._lacking(request, f"a call that failed ({recorded.get('error')})")
+        return self._recorded(recorded["reply"], request)
+
+    def _recorded(self, data: Mapping[str, Any], request: GenerateRequest) -> Reply:
         try:
-            reply = reply_from_json(recorded["reply"])
+            reply = reply_from_json(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._lacking(request, f"a reply that cannot be read ({error})") from error
         if len(reply.completions) < request.n:
@@ -159,6 +198,16 @@ def _files(path: Path) -> list[Path]:
             cure="Name a run folder, or a JSONL file of answers.",
         )
     return found
+
+
+def _draw(origin: Origin) -> int:
+    """Which independent answer to a question is meant: the ledger puts it before the number of the attempt."""
+    return int(origin.identity[-2]) if origin.identity is not None else 0
+
+
+def _question(role: str, messages: Any, draw: int) -> bytes:
+    text = json.dumps([role, messages, draw], sort_keys=True, ensure_ascii=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def _named(key: SampleKey, role: str) -> str:

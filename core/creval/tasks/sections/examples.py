@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from creval.tasks.model import Bounds, Example
+from creval.names import nearest
+from creval.tasks.model import Bounds, Example, Said
 from creval.tasks.sections.reading import Reading
 from creval.tasks.sections.scoring import ScoreNames
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.sample import Status
 
-__all__ = ["read_examples"]
+__all__ = ["Known", "read_examples"]
 
 _WAYS = ("answer", "answers", "player")
 
 
-def read_examples(reading: Reading, scores: ScoreNames | None) -> Sequence[Example]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a test may name: the scores of the task, its conditions, its roles."""
+
+    scores: ScoreNames | None
+    conditions: Sequence[str]
+    roles: Sequence[str]
+
+
+def read_examples(reading: Reading, known: Known) -> Sequence[Example]:
     """Read the section."""
     examples = []
     seen: set[str] = set()
@@ -26,13 +37,22 @@ def read_examples(reading: Reading, scores: ScoreNames | None) -> Sequence[Examp
         if name.value in seen:
             reading.add(name.place, f"two tests are called {name.value!r}", (*path, "name"), "Rename one of them.")
         seen.add(name.value)
-        if _check(reading, node, path, scores):
+        if _check(reading, node, path, known):
             examples.append(_example(plain(node)))
     return tuple(examples)
 
 
-def _check(reading: Reading, node: Node, path: KeyPath, scores: ScoreNames | None) -> bool:
-    before = len(reading.problems)
+def _check(reading: Reading, node: Node, path: KeyPath, known: Known) -> bool:
+    before, scores = len(reading.problems), known.scores
+    condition, roles = node.get("condition"), node.get("roles")
+    if condition is not None and condition.value not in known.conditions:
+        near = nearest(condition.value, known.conditions)
+        cure = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known.conditions)}."
+        reading.add(condition.place, f"the task has no condition {condition.value!r}", (*path, "condition"), cure)
+    for name, member in (roles.value if roles is not None else {}).items():
+        if name not in known.roles:
+            cure = f"There are: {', '.join(known.roles)}." if known.roles else "It asks none."
+            reading.add(member.key or member.place, f"the task asks no role {name!r}", (*path, "roles", name), cure)
     ways = [way for way in _WAYS if node.get(way) is not None]
     if len(ways) != 1:
         reading.add(node.place, f"a test has exactly one of {', '.join(_WAYS)}", path)
@@ -64,12 +84,23 @@ def _bounds(value: float | Mapping[str, float]) -> Bounds:
 def _example(written: Mapping[str, Any]) -> Example:
     doc = written.get("doc")
     answers = written.get("answers", [written["answer"]] if "answer" in written else [])
+    ending = written.get("finish_reason", "stop")
     return Example(
         name=written["name"],
         doc=doc if doc is None or isinstance(doc, Mapping) else str(doc),
-        answers=tuple(answers),
+        answers=tuple(_completions(answer, ending) for answer in answers),
         status=Status(written["status"]),
         scores={name: _bounds(value) for name, value in written.get("scores", {}).items()},
         player=written.get("player"),
-        finish_reason=written.get("finish_reason", "stop"),
+        condition=written.get("condition"),
+        roles={role: tuple(_said(each, "stop") for each in said) for role, said in written.get("roles", {}).items()},
     )
+
+
+def _completions(answer: Any, ending: str) -> tuple[Said, ...]:
+    """Return what one call gets: one completion, or several."""
+    return tuple(_said(each, ending) for each in (answer if isinstance(answer, list) else [answer]))
+
+
+def _said(written: str | Mapping[str, Any], ending: str) -> Said:
+    return Said(written, ending) if isinstance(written, str) else Said(**{"finish_reason": ending, **written})
