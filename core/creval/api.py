@@ -82,19 +82,23 @@ def run(
 
 
 def load_result(folder: str | Path) -> RunResult:
-    """Read the result of a finished run. Raises RunError where there is none, or it is damaged."""
+    """Read the result of a finished run. Raises RunError where there is none, or its results.json is damaged."""
     import json
 
     from creval.errors import RunError
+    from creval.runs.folder import check_form
 
-    path = Path(folder)
+    file = Path(folder) / "results.json"
     try:
-        return RunResult(path, json.loads((path / "results.json").read_text(encoding="utf-8")))
+        data = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
+        cure = f"Finish the run first: creval resume {folder}"
+        raise RunError("there are no results", where=str(folder), cure=cure) from error
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(
-            "there are no results", where=str(path), cure=f"Finish the run first: creval resume {path}"
+            f"cannot be read: {error}", where=str(file), cure=f"Make it anew: creval score {folder}"
         ) from error
-    except (OSError, ValueError) as error:
-        raise RunError(
-            f"results.json cannot be read: {error}", where=str(path), cure=f"Write it anew: creval score {path}"
-        ) from error
+    check_form(data, file)
+    if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
+        raise RunError("is no file of results", where=str(file), cure=f"Make it anew: creval score {folder}")
+    return RunResult(Path(folder), data)

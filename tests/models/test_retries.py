@@ -77,3 +77,9 @@ def test_retry_after_is_seconds_or_a_date(text: str | None, seconds: float | Non
 def test_any_text_is_read_without_an_error(text: str) -> None:
     seconds = retry_after_seconds(text, NOW)
     assert seconds is None or seconds > 0
+
+
+def test_the_back_off_of_very_many_tries_stays_at_its_cap() -> None:
+    policy = RetryPolicy(max_retries=10**6)
+    for retry in (1_000, 2_000, 10**6):
+        assert 0 <= policy.wait(retry, RetryableModelError("busy")) <= policy.cap

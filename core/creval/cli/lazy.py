@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from typing import Any, NamedTuple
 
 import click
 
-from creval.errors import UnknownNameError
+from creval.errors import PluginError, UnknownNameError
 
 __all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command"]
 
@@ -21,10 +23,18 @@ class LazyCommand(NamedTuple):
 
 
 def import_command(target: str) -> click.Command:
-    """Import the click command at `module:attribute`."""
+    """Import the click command at `module:attribute`. Raises PluginError where there is none."""
     module, _, attribute = target.partition(":")
-    command = getattr(importlib.import_module(module), attribute)
-    assert isinstance(command, click.Command), f"{target} is not a click command"
+    try:
+        with redirect_stdout(sys.stderr):  # what a plugin prints at import belongs to no command's output
+            command = getattr(importlib.import_module(module), attribute)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: a plugin's module may do anything
+        what = f"the command cannot be loaded: {type(error).__name__}: {error}"
+        raise PluginError(what, where=target, cure="Report this to the plugin that brings it.") from error
+    if not isinstance(command, click.Command):
+        raise PluginError("is not a click command", where=target, cure="Report this to the plugin that brings it.")
     return command
 
 
@@ -72,3 +82,15 @@ class PluginGroup(click.Group):
         if cmd_name in self._targets:
             return import_command(self._targets[cmd_name])
         raise UnknownNameError(f"command of creval {self.name}", cmd_name, sorted(self._targets))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List every command; one that cannot be loaded hides no other."""
+        rows = []
+        for name in self.list_commands(ctx):
+            try:
+                command = self.get_command(ctx, name)
+                rows.append((name, command.get_short_help_str(limit=formatter.width) if command else ""))
+            except PluginError as error:
+                rows.append((name, f"({error.what})"))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 import click
@@ -27,6 +29,9 @@ SIGNALLED = 128
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal's encoding lacks is no reason to fail
     with listening():
         code = invoke(sys.argv[1:])
     if code > SIGNALLED:  # its threads may still be at work; everything is on disk
@@ -38,14 +43,14 @@ def main() -> None:
 
 
 def invoke(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code. With `--debug` an error keeps its traceback."""
-    debug = "--debug" in arguments
+    """Run one command line and return its exit code. With `--debug` an error shows its traceback, too."""
     words = [word for word in arguments if word != "--debug"]
     try:
         code = cli.main(args=words, prog_name="creval", standalone_mode=False)
+        sys.stdout.flush()
     except CrevalError as error:
-        if debug:
-            raise
+        if "--debug" in arguments:
+            traceback.print_exc()
         _complain(str(error))
         return error.exit_code
     except click.ClickException as error:
@@ -59,15 +64,28 @@ def invoke(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        if debug or error.errno not in (errno.EMFILE, errno.ENFILE):
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            _complain("too many files are open\nRaise the limit (ulimit -n 4096), or lower --concurrency.")
+            return UsageError.exit_code
+        if error.filename is not None:
             raise
-        _complain("too many files are open\nRaise the limit (ulimit -n 4096), or lower --concurrency.")
-        return UsageError.exit_code
+        _leave_output()
+        _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
+        return 2
     return code if isinstance(code, int) else 0
+
+
+def _leave_output() -> None:
+    """Let nothing more go to an output that takes nothing, or the interpreter complains again at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _complain(message: str) -> None:
     first, *rest = visible(message).splitlines() or ["unknown error"]
-    click.echo(click.style("error: ", fg="red", bold=True) + first, err=True)
-    for line in rest:
-        click.echo(f"  {line}", err=True)
+    with contextlib.suppress(OSError):
+        click.echo(click.style("error: ", fg="red", bold=True) + first, err=True)
+        for line in rest:
+            click.echo(f"  {line}", err=True)

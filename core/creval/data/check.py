@@ -77,7 +77,7 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
                 continue
             except CrevalError as error:
                 what, cure = error.what, error.cure
-            except Exception as error:  # a plugin's own code
+            except (Exception, SystemExit) as error:  # a plugin's own code
                 what, cure = f"{type(error).__name__}: {error}", None
             else:
                 continue

@@ -18,6 +18,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.models.lanes.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
+from creval.runs.folder import FORM
 from creval.tasks.files import is_path
 from creval.tasks.model import Task
 from creval.types.reading import READING
@@ -144,7 +145,7 @@ def start_manifest(
     defaults = options_data(RunOptions())
     settings = options_data(options)
     return {
-        "schema": 1,
+        "schema": FORM,
         "creval": core_version(plugins),
         "command": redact(options.command),
         "requested": [str(Path(name).expanduser().absolute()) if is_path(name) else name for name in requested],

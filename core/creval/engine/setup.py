@@ -19,12 +19,12 @@ from creval.engine.planning.plan import TaskPlan, plan_task
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.score import ScorerPart, TaskScoring
 from creval.engine.screens import screens_of
-from creval.errors import UnknownNameError, UsageError
+from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.budget import Budget
 from creval.models.thinking import tags_in, tags_in_parameters
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
-from creval.plugins.registry import ANY_SCORE
+from creval.plugins.registry import ANY_SCORE, Component
 from creval.resources.options import ResourceOptions
 from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
@@ -73,7 +73,8 @@ class Setup:
         registry = self.plugins.registry
         scorers = [self._scorer(task, ref) for ref in task.score]
         conditions = {condition.name: condition for condition in task.conditions}
-        return TaskScoring(task, build_chain(task.parse, registry), scorers, self.contexts[task.name], conditions)
+        chain = build_chain(task.parse, registry)
+        return TaskScoring(task, chain, scorers, self.contexts[task.name], conditions)
 
     def _scorer(self, task: Task, ref: ComponentRef) -> ScorerPart:
         """Make a scorer. What an open one gives is what the metrics are made of and no other scorer says it gives."""
@@ -84,7 +85,7 @@ class Setup:
             taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
             given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
         names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
-        return ScorerPart(ref.name, _component(component.load(), ref), names)
+        return ScorerPart(ref.name, _component(component.load(), ref), names, ANY_SCORE not in component.produces)
 
     def open_parts(self, target: bool = True) -> None:
         """Open the target (unless only scoring is to be done), the models of all roles, and the resources in use.
@@ -96,6 +97,7 @@ class Setup:
         spec = self.models.get(TARGET).spec if target else ""
         _check_baseline(self.tasks, spec)
         for task in self.tasks:
+            self._load(task, spec)
             context = self.contexts[task.name]
             for role in task.roles:
                 self.models.get(role, task.role_models.get(role))
@@ -107,6 +109,25 @@ class Setup:
                         cure="Add --allow-code-execution where that may be; it runs in a sandbox.",
                     )
                 getattr(context.resource(name), "name", None)  # loads the weights behind the name
+
+    def _load(self, task: Task, target: str) -> None:
+        """Import and make every component of a task once. Raises PluginError, MissingPartError, UsageError."""
+        provider, _, which = target.partition("/")
+        try:
+            self.runtime(task)
+            self.scoring(task)
+            for metric in task.metrics:
+                _made(self.plugins.registry.get("aggregation", metric.aggregate.name), metric.aggregate)
+            if provider == "baseline":
+                _made(self.plugins.registry.get("baseline", task.baselines[which].name), task.baselines[which])
+        except CrevalError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise PluginError(
+                f"a component of {task.name!r} cannot be made: {type(error).__name__}: {error}",
+                where=str(task.file),
+                cure="Run it again with --debug to see where.",
+            ) from error
 
     def uses(self, task: Task, target: str) -> Sequence[str]:
         """Return the names of the resources that a task's components use, with `target` as its model."""
@@ -140,6 +161,10 @@ def _own_tags(task: Task) -> frozenset[str]:
 
 def _component(factory: Any, ref: ComponentRef) -> Any:
     return factory(**ref.parameters)
+
+
+def _made(component: Component, ref: ComponentRef) -> Any:
+    return component.load()(**ref.parameters)
 
 
 def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) -> list[TaskPlan]:

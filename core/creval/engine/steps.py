@@ -25,7 +25,7 @@ from creval.engine.setup import Setup
 from creval.engine.usage import UsageTally
 from creval.errors import BudgetError, CrevalError
 from creval.interruption import CURRENT
-from creval.runs.folder import RunFolder
+from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.reading import READING, reading_of
 from creval.types.sample import Sample, SampleScore
@@ -157,7 +157,7 @@ class RunSteps:
         budget = await (self._score_anew() if again else self._score_missing())
         tasks = [self._aggregate_task(plan) for plan in self._plans]
         results = {
-            "schema": 1,
+            "schema": FORM,
             "creval": core_version(self._setup.plugins),
             "run": self._folder.path.name,
             "model": self._manifest["roles"][TARGET],

@@ -68,7 +68,7 @@ class Budget:
             if not self._in_flight or self.cost >= self.max_cost:
                 raise BudgetError(
                     f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}; the next call may cost ${amount:.4f}",
-                    cure="Resume the run with a higher --max-cost.",
+                    cure="Give a higher --max-cost.",
                 )
             await self._wait()
         self.calls += 1
@@ -85,7 +85,7 @@ class Budget:
             raise BudgetError(
                 f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}, some of it on a call that has to be tried "
                 f"again ({why}); the next try may cost ${expected:.4f}",
-                cure="Resume the run with a higher --max-cost.",
+                cure="Give a higher --max-cost.",
             )
 
     def settle(self, ticket: Ticket) -> None:
@@ -107,7 +107,7 @@ class Budget:
         if self.max_calls is not None and self.calls >= self.max_calls:
             raise BudgetError(
                 f"made {self.calls} of --max-calls {self.max_calls} calls",
-                cure="Resume the run with a higher --max-calls.",
+                cure="Give a higher --max-calls.",
             )
 
     def _fits(self, estimate: float) -> bool:

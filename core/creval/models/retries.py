@@ -10,6 +10,8 @@ from creval.errors import RetryableModelError
 
 __all__ = ["RetryPolicy", "retry_after_seconds"]
 
+_DOUBLINGS = 60  # beyond any cap; a thousand would outgrow a float
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -33,7 +35,7 @@ class RetryPolicy:
             if error.retry_after <= 0:
                 return 0.0
             return self.asked_pause(error) + self.random.uniform(0.0, self.base)
-        return self.random.uniform(0.0, min(self.cap, self.base * 2.0 ** (retry - 1)))
+        return self.random.uniform(0.0, min(self.cap, math.ldexp(self.base, min(retry - 1, _DOUBLINGS))))
 
     def asked_pause(self, error: RetryableModelError) -> float:
         """The wait in seconds that the server asked for, capped; 0 where it asked for none."""

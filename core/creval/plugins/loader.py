@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,11 +28,14 @@ from creval.plugins.hookspecs import PROJECT, Hooks
 from creval.plugins.registry import Registry
 from creval.plugins.versions import satisfies
 
-__all__ = ["CORE", "LOCAL", "PluginFailure", "PluginInfo", "Plugins", "load_plugins"]
+__all__ = ["CORE", "LOCAL", "RESERVED", "PluginFailure", "PluginInfo", "Plugins", "load_plugins"]
 
 CORE = "core"
 LOCAL = "local"
 """The plugin name that tasks outside every plugin carry."""
+
+RESERVED = frozenset({"analyse", "ls", "play", "plugins", "report", "resume", "score", "show", "validate"})
+"""The commands of the core: `creval report` could not also be the commands of a plugin `report`."""
 
 _LIMIT_VARIABLE = "CREVAL_PLUGINS"
 
@@ -133,6 +138,8 @@ def _claim(owners: dict[str, str], loading: _Loading) -> None:
     name = loading.name
     if name in (CORE, LOCAL) or not name.replace("_", "").replace("-", "").isalnum():
         raise PluginError(f"{name!r} cannot be the name of a plugin: use letters, digits, '-', '_', not core or local")
+    if name in RESERVED:
+        raise PluginError(f"{name!r} cannot be the name of a plugin: it is a command of creval")
     owner = owners.setdefault(name, loading.distribution.name)
     if owner != loading.distribution.name:
         raise PluginError(f"the plugin name {name!r} is taken by the distribution {owner}; uninstall one of the two")
@@ -201,7 +208,8 @@ class _Loading:
 
     def _import(self) -> None:
         module_name, _, attribute = self.target.partition(":")
-        module = importlib.import_module(module_name)
+        with redirect_stdout(sys.stderr):  # what a plugin prints would stand among the JSON of a command
+            module = importlib.import_module(module_name)
         self._module = module
         plugin: Any = module
         for part in filter(None, attribute.split(".")):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
@@ -57,7 +59,10 @@ class Component:
         """Import and return the attribute. Raises MissingPartError where a package it needs is absent."""
         module_name, _, attribute = self.target.partition(":")
         try:
-            module = importlib.import_module(module_name)
+            with redirect_stdout(sys.stderr):  # what a plugin prints would stand among the JSON of a command
+                module = importlib.import_module(module_name)
+        except KeyboardInterrupt:
+            raise
         except ModuleNotFoundError as error:
             if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
                 raise PluginError(
@@ -68,6 +73,12 @@ class Component:
             raise self._missing(error) from error
         except ImportError as error:
             raise self._missing(error) from error
+        except BaseException as error:  # SystemExit too: a plugin's module may do anything
+            raise PluginError(
+                f"the {self.kind} {self.name!r} cannot be imported: {type(error).__name__}: {error}",
+                where=f"plugin {self.plugin}",
+                cure="Report this to the plugin that brings it.",
+            ) from error
         try:
             return getattr(module, attribute)
         except AttributeError as error:

@@ -67,19 +67,28 @@ def find_baselines(folder: Path) -> Baselines:
         provider, _, which = str(results.get("model", "")).partition("/")
         if provider != "baseline":
             continue
-        for task in results["tasks"]:
-            for metric in task["metrics"]:
-                key = (Asked.of(task), metric["name"], metric["condition"], which)
-                whole = metric["value"] is not None and not metric["counts"]["skipped"]
-                if whole and metric["n"] > sizes.get(key, 0):
-                    sizes[key] = metric["n"]
-                    values[key] = metric["value"]
+        try:
+            found = list(_values(results, which))
+        except (KeyError, TypeError, AttributeError):
+            continue  # a damaged file of another run is no reason to fail for this one
+        for key, value, n in found:
+            if n > sizes.get(key, 0):
+                sizes[key], values[key] = n, value
     return Baselines(values)
+
+
+def _values(results: Mapping[str, Any], which: str) -> Iterator[tuple[tuple[Asked, str, str | None, str], float, int]]:
+    """Yield (key, value, number of values) of each metric over a run's whole samples."""
+    for task in results["tasks"]:
+        for metric in task["metrics"]:
+            if metric["value"] is not None and not metric["counts"]["skipped"]:
+                key = (Asked.of(task), metric["name"], metric["condition"], which)
+                yield key, float(metric["value"]), int(metric["n"])
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}

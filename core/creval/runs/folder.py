@@ -18,7 +18,10 @@ from creval.runs.jsonl import disk_error, drop_torn_line, keep_lines, read_lines
 from creval.runs.lock import LOCK
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
-__all__ = ["DoneKeys", "RunFolder", "file_name"]
+__all__ = ["FORM", "DoneKeys", "RunFolder", "check_form", "file_name"]
+
+FORM = 1
+"""The form of run.json and results.json that this creval writes (their key `schema`)."""
 
 CALLS = "calls"
 _REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
@@ -153,6 +156,7 @@ class RunFolder:
             data: dict[str, Any] = json.loads(self.manifest.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
+        check_form(data, self.manifest)
         return data
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
@@ -192,6 +196,17 @@ class RunFolder:
             if record["status"] not in _REDO:
                 samples.add(read_key(record))
         return _prepare(self.scores(task), samples.__contains__)
+
+
+def check_form(data: Any, path: Path) -> None:
+    """Raises RunError where a file of a run has the form of a later creval."""
+    form = data.get("schema") if isinstance(data, dict) else None
+    if isinstance(form, int) and form > FORM:
+        raise RunError(
+            f"the run was made by a newer creval ({data.get('creval', 'form ' + str(form))})",
+            where=str(path),
+            cure="Update creval: pip install --upgrade creval",
+        )
 
 
 def _missing(path: Path) -> list[Path]:

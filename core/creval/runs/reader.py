@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
 from creval.runs.codec import read_sample, read_score
-from creval.runs.folder import DoneKeys, RunFolder
+from creval.runs.folder import DoneKeys, RunFolder, check_form
 from creval.runs.jsonl import numbered_lines
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
@@ -107,6 +107,7 @@ class Run:
             raise self._unfinished("there are no results") from error
         except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"cannot be read: {error}", where=str(path), cure=again) from error
+        check_form(data, path)
         if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
             raise RunError("is no file of results", where=str(path), cure=again)
         return data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,12 @@ class _Matching(ABC):
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]
+
+    def check_doc(self, fields: Mapping[str, Any]) -> str | None:
+        """Return what is wrong with a doc: it lacks the field, or holds nothing to compare with."""
+        if self.field not in fields:
+            return f"it has no field {self.field!r}; it has {', '.join(fields)}"
+        return None
 
     def _score(self, item: Scorable) -> Score:
         if self.field not in item.doc:
@@ -97,6 +103,17 @@ class Numeric(_Matching):
     relative: float = 1e-9
 
     name = "numeric"
+
+    def check_doc(self, fields: Mapping[str, Any]) -> str | None:
+        """Return what is wrong with a doc: its targets must be finite numbers, or texts that hold one."""
+        fault = super().check_doc(fields)
+        targets = fields.get(self.field)
+        for target in () if fault else targets if isinstance(targets, list) else [targets]:
+            try:
+                _number(target)
+            except (TypeError, ValueError):
+                return f"its {self.field!r} is {target!r}, which is no number"
+        return fault
 
     def matches(self, value: Any, target: Any) -> bool:
         try:

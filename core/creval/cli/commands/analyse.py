@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,7 +52,8 @@ def analyse() -> None:
 
 
 def _command(component: Component) -> click.Command:
-    analysis = component.load()()
+    with redirect_stdout(sys.stderr):  # a component that prints must not stand among the JSON
+        analysis = component.load()()
     from creval.cli.parts import click_option
 
     options = [click_option(spec) for spec in analysis.options()]
@@ -58,14 +61,16 @@ def _command(component: Component) -> click.Command:
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
     def callback(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:
-        _show(analysis.run(list(runs), **given), as_json)
+        with redirect_stdout(sys.stderr):
+            output = analysis.run(list(runs), **given)
+        _show(output, as_json)
 
     return click.Command(
         component.name,
         params=[runs, *options, as_json],
         callback=callback,
         help=component.summary,
-        epilog=f"Example: creval analyse {component.name} --json",
+        epilog=f"Example: creval analyse {component.name} {getattr(analysis, 'example', 'runs/mine')}",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from creval.data.check import check_components, check_fields
 from creval.engine.options import RunOptions
+from creval.engine.planning.docs import check_docs
 from creval.engine.planning.plan import TaskPlan
 from creval.errors import TaskError, UsageError
 from creval.plugins.registry import Registry
@@ -27,6 +28,7 @@ def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     setting given for the whole run has an impossible value; too few repeats for a metric).
     """
     problems = [*check_components(plan.task, registry), *check_fields(plan.task, plan.dataset, registry)]
+    problems = problems or [*check_docs(plan, registry)]
     if problems:
         raise TaskError(problems)
     _check_values(options.generation)

@@ -25,11 +25,15 @@ BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class ScorerPart:
-    """One scorer of a task: its name, and those of the scores that are missing where it fails."""
+    """One scorer of a task: its name, and those of the scores that are missing where it fails.
+
+    `closed`: it gives no other scores than these; one of another name is an error.
+    """
 
     name: str
     scorer: Scorer
     gives: Sequence[str] = ()
+    closed: bool = False
 
     @property
     def waits(self) -> bool:
@@ -171,7 +175,17 @@ class TaskScoring:
         scores = await given if inspect.isawaitable(given) else given
         if len(scores) != len(items):
             raise ScoringError(f"the scorer {part.name!r} gave {len(scores)} scores for {len(items)} samples")
+        if part.closed:
+            _check_names(part, scores)
         return scores
+
+
+def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
+    for score in scores:
+        foreign = next((name for name in score.scores if name not in part.gives), None)
+        if foreign is not None:
+            what = f"the scorer {part.name!r} gave the score {foreign!r}, which it does not declare"
+            raise ScoringError(what, cure=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
 
 
 def _reason(name: str, error: Exception) -> str:

@@ -1,0 +1,119 @@
+"""Outputs that take nothing, plugins that print, damaged neighbours: one message each, and the result is kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.commands import creval, program
+from support.toy_plugins import write_distribution
+
+from creval.cli.root import COMMANDS
+from creval.plugins.loader import RESERVED, load_plugins
+
+RUN = ("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "1", "--repeats", "1")
+
+
+def test_the_names_of_core_commands_are_reserved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert frozenset(COMMANDS) == RESERVED
+    hooks = "from creval.plugins import hookimpl\n\n@hookimpl\ndef creval_tasks():\n    return []\n"
+    write_distribution(tmp_path, "creval-report", {"creval_report_x.py": hooks}, {"report": "creval_report_x"})
+    loaded = load_plugins(["report"], [str(tmp_path)])
+    assert "'report' cannot be the name of a plugin: it is a command of creval" in loaded.failures[0].error
+
+
+def test_a_full_output_is_one_message_and_keeps_the_run(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            program(*RUN, "-o", "mine"), cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("error: the output cannot be written: No space left on device") == 1
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+    assert json.loads((tmp_path / "mine" / "results.json").read_text())["status"] == "done"
+    assert creval(tmp_path, "report", "mine").returncode == 0
+
+
+def test_an_encoding_without_a_character_escapes_it(tmp_path: Path) -> None:
+    done = creval(tmp_path, *RUN, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    shown = creval(tmp_path, "show", "kumo_easy", PYTHONIOENCODING="ascii")
+    assert shown.returncode == 0, shown.stderr
+
+
+def test_debug_adds_the_traceback_and_keeps_the_exit_code(tmp_path: Path) -> None:
+    plain = creval(tmp_path, "report", "nowhere")
+    debug = creval(tmp_path, "report", "nowhere", "--debug")
+    assert plain.returncode == debug.returncode == 2
+    assert "Traceback" in debug.stderr and debug.stderr.endswith(plain.stderr)
+
+
+def _install(folder: Path, hooks: str, **modules: str) -> str:
+    files = {"creval_loud_plugin.py": hooks, **{f"{name}.py": text for name, text in modules.items()}}
+    write_distribution(folder / "site", "creval-loud", files, {"loud": "creval_loud_plugin"})
+    return str(folder / "site")
+
+
+def test_a_plugin_that_prints_damages_no_json(tmp_path: Path) -> None:
+    site = _install(
+        tmp_path,
+        "print('hello')\nfrom creval.plugins import hookimpl\n\n@hookimpl\ndef creval_tasks():\n    return []\n",
+    )
+    done = creval(tmp_path, "ls", "--json", PYTHONPATH=site)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    assert "hello" in done.stderr
+
+
+def test_an_analysis_that_prints_damages_no_json(tmp_path: Path) -> None:
+    hooks = (
+        "from creval.plugins import hookimpl\n\n@hookimpl\ndef creval_components(registry):\n"
+        "    registry.add('analysis', 'loud', 'creval_loud_parts:Loud', 'Prints.')\n"
+    )
+    parts = (
+        "print('at import')\nfrom creval.types.components import AnalysisOutput\n\nclass Loud:\n"
+        "    def options(self):\n        return []\n"
+        "    def run(self, runs):\n        print('at work')\n        return AnalysisOutput('t', ['a'], [[1]])\n"
+    )
+    site = _install(tmp_path, hooks, creval_loud_parts=parts)
+    done = creval(tmp_path, "analyse", "loud", "--json", PYTHONPATH=site)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == [[1]]
+
+
+def test_a_command_without_its_target_is_one_message_and_hides_no_other(tmp_path: Path) -> None:
+    hooks = (
+        "from creval.plugins import hookimpl\n\n@hookimpl\ndef creval_commands():\n"
+        "    return {'gone': 'creval_loud_parts:gone', 'here': 'creval_loud_parts:here', 'out': 'creval_loud_out:x'}\n"
+    )
+    parts = "import click\n\n@click.command()\ndef here():\n    '''Is here.'''\n"
+    site = _install(tmp_path, hooks, creval_loud_parts=parts, creval_loud_out="raise SystemExit(7)\n")
+    for name in ("gone", "out"):
+        done = creval(tmp_path, "loud", name, PYTHONPATH=site)
+        assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+        assert "the command cannot be loaded" in done.stderr
+    listed = creval(tmp_path, "loud", "--help", PYTHONPATH=site)
+    assert listed.returncode == 0, listed.stderr
+    assert "Is here." in listed.stdout and "cannot be loaded" in listed.stdout
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"model": "baseline/floor", "tasks": [{"metrics": 3}]}'])
+def test_a_neighbour_s_damaged_results_do_not_end_a_good_run(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "runs" / "other").mkdir(parents=True)
+    (tmp_path / "runs" / "other" / "results.json").write_text(damage)
+    done = creval(tmp_path, *RUN)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_newer_form_is_said_to_be_one(tmp_path: Path) -> None:
+    assert creval(tmp_path, *RUN, "-o", "mine").returncode == 0
+    for name, command in (("run.json", "resume"), ("results.json", "report")):
+        path = tmp_path / "mine" / name
+        before = path.read_text()
+        path.write_text(json.dumps({**json.loads(before), "schema": 2, "creval": "9.1.0"}))
+        done = creval(tmp_path, command, "mine")
+        assert done.returncode == 2
+        assert "the run was made by a newer creval (9.1.0)" in done.stderr
+        path.write_text(before)
