@@ -12,6 +12,7 @@
     │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
     ├── ScoringError               an answer could not be scored: no vector, no judge, NaN
+    │   └── SandboxError           a program could not be started in the sandbox
     └── BudgetError                the run reached --max-cost or --max-calls
 
 Two rules hold everywhere. A failed *sample* is data, not a crash: `ModelError` and `ScoringError`
@@ -40,6 +41,7 @@ __all__ = [
     "Problem",
     "RetryableModelError",
     "RunError",
+    "SandboxError",
     "ScoringError",
     "TaskError",
     "UnknownNameError",
@@ -191,6 +193,15 @@ class FatalModelError(ModelError):
 
 class ScoringError(CrevalError):
     """An answer could not be scored: a missing vector, a judge that failed, a value that is not a number."""
+
+
+class SandboxError(ScoringError):
+    """The sandbox failed before a program's first instruction; what a program does after that is its own result."""
+
+    @classmethod
+    def before(cls, words: str) -> SandboxError:
+        """Return the error with what the system said."""
+        return cls(f"a program could not be started: {words}", where="sandbox", cure="Try: creval sandbox check")
 
 
 class BudgetError(CrevalError):

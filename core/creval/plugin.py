@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PluginError,
         RetryableModelError,
         RunError,
+        SandboxError,
         ScoringError,
         UnknownNameError,
         UsageError,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
         Parser,
         Provider,
         Sandbox,
-        SandboxResult,
         Scorable,
         Score,
         Scorer,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     )
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
+    from creval.types.programs import CaseResult, Language, Limits, Program, Stop
     from creval.types.sample import CallRecord, Condition, Doc, Sample, SampleKey, SampleScore, Status
     from creval.types.screens import Choice, ChoiceGroup, Past, Screen, View
 
@@ -93,6 +94,7 @@ __all__ = [
     "Baseline",
     "BudgetError",
     "CallRecord",
+    "CaseResult",
     "Choice",
     "ChoiceGroup",
     "Completion",
@@ -112,6 +114,8 @@ __all__ = [
     "JsonArray",
     "JsonObject",
     "Kind",
+    "Language",
+    "Limits",
     "ListRows",
     "Message",
     "MissingPartError",
@@ -123,6 +127,7 @@ __all__ = [
     "Parser",
     "Past",
     "PluginError",
+    "Program",
     "Provider",
     "ProviderOptions",
     "ProviderTraits",
@@ -137,7 +142,7 @@ __all__ = [
     "SampleKey",
     "SampleScore",
     "Sandbox",
-    "SandboxResult",
+    "SandboxError",
     "Scorable",
     "Score",
     "Scorer",
@@ -145,6 +150,7 @@ __all__ = [
     "Screen",
     "Session",
     "Status",
+    "Stop",
     "TaskProtocol",
     "TokenLogprob",
     "Turn",
@@ -225,6 +231,7 @@ _HOMES = {
         "PluginError",
         "RetryableModelError",
         "RunError",
+        "SandboxError",
         "ScoringError",
         "UnknownNameError",
         "UsageError",
@@ -310,7 +317,6 @@ _HOMES = {
         "Parser",
         "Provider",
         "Sandbox",
-        "SandboxResult",
         "Scorable",
         "Score",
         "Scorer",
@@ -327,6 +333,13 @@ _HOMES = {
         "Reply",
         "TokenLogprob",
         "Usage",
+    ),
+    "creval.types.programs": (
+        "CaseResult",
+        "Language",
+        "Limits",
+        "Program",
+        "Stop",
     ),
     "creval.types.sample": (
         "CallRecord",

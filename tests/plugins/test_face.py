@@ -16,17 +16,18 @@ import creval.plugin
 
 USERS = {"CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "run"}
 AUTHORS = """
-REFUSAL_ROUTE holds_json is_refusal is_small_talk refused strip_edges without_opening without_unseen
-Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord Choice ChoiceGroup Completion
-Condition Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError FieldSpec Figures
-GenerateRequest Generator JsonArray JsonObject Kind ListRows Message MissingPartError Model ModelError
-NumpyEncoder Origin Parsed Parser Past PluginError Provider ProviderOptions ProviderTraits Registry Reply
-ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleScore Sandbox SandboxResult
-Scorable Score Scorer ScoringError Screen Session Status TaskProtocol TokenLogprob Turn UnknownNameError Usage
-UsageError View WordList Workbench build_store cache_folder command_options component csv_text download either
-file_digest flag has_mark hookimpl integer list_of list_stores nearest number offline_cure one_of open_run
-open_runs open_workbench params part_options plain_data print_table reply_from_json sha256_of store_folder
-straighten strip_marks strip_quotes text write_csv write_json write_lines write_text
+Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord CaseResult Choice ChoiceGroup
+Completion Condition Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError
+FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind Language Limits ListRows Message
+MissingPartError Model ModelError NumpyEncoder Origin Parsed Parser Past PluginError Program Provider
+ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply ResourceOptions RetryableModelError Rows Run
+RunError Sample SampleKey SampleScore Sandbox SandboxError Scorable Score Scorer ScoringError Screen Session
+Status Stop TaskProtocol TokenLogprob Turn UnknownNameError Usage UsageError View WordList Workbench
+build_store cache_folder command_options component csv_text download either file_digest flag has_mark
+holds_json hookimpl integer is_refusal is_small_talk list_of list_stores nearest number offline_cure one_of
+open_run open_runs open_workbench params part_options plain_data print_table refused reply_from_json sha256_of
+store_folder straighten strip_edges strip_marks strip_quotes text without_opening without_unseen write_csv
+write_json write_lines write_text
 """
 
 

@@ -28,6 +28,9 @@ COMMANDS = {
     "resume": LazyCommand("creval.cli.commands.resume:resume", "Go on with a run that was interrupted or killed."),
     "score": LazyCommand("creval.cli.commands.score:score", "Score the saved answers of a run again, asking no model."),
     "report": LazyCommand("creval.cli.commands.report:report", "Print the results of runs beside floor and ceiling."),
+    "sandbox": LazyCommand(
+        "creval.cli.commands.sandbox:sandbox", "Prove on this machine that model-written code is contained."
+    ),
     "analyse": LazyCommand("creval.cli.commands.analyse:analyse", "Compute numbers over several runs."),
 }
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from creval.engine.ledger import Asking, Ledger
 from creval.engine.models import RoleModels
-from creval.errors import UnknownNameError
+from creval.errors import UnknownNameError, UsageError
 from creval.plugins.registry import Registry
-from creval.resources.opening import open_resource
+from creval.resources.opening import open_resource, resolve
 from creval.resources.options import ResourceOptions
 from creval.tasks.model import Task
 from creval.tasks.templates.rendering import render
@@ -29,18 +29,30 @@ def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[
 class OpenResources:
     """Resources open in this run; each (name, specification) is opened once, whichever tasks share it."""
 
-    def __init__(self, registry: Registry, options: ResourceOptions) -> None:
+    def __init__(self, registry: Registry, options: ResourceOptions, allow_code_execution: bool = False) -> None:
         self._registry = registry
         self._options = options
+        self._allow_code_execution = allow_code_execution
         self._open: dict[tuple[str, str], Any] = {}
         self._lock = threading.Lock()
 
     def get(self, name: str, spec: str) -> Any:
-        """Return the resource. Raises MissingPartError or UnknownNameError."""
+        """Return the resource. Raises MissingPartError, UnknownNameError, UsageError (a sandbox without consent)."""
         with self._lock:
             if (name, spec) not in self._open:
+                self._check_consent(name, spec)
                 self._open[name, spec] = open_resource(name, spec, self._registry, self._options)
             return self._open[name, spec]
+
+    def _check_consent(self, name: str, spec: str) -> None:
+        """Programs run only where this very command allows it; nothing that is read from a file can."""
+        component, _ = resolve(name, spec, self._registry)
+        if component.kind == "sandbox" and not self._allow_code_execution:
+            raise UsageError(
+                f"{name}={spec} runs code that the model wrote",
+                where="--allow-code-execution",
+                cure="Add --allow-code-execution where that may be; the code runs in a sandbox.",
+            )
 
     def names(self, specs: Mapping[str, str]) -> dict[str, str]:
         """Return the full names of those that are open and tell one."""

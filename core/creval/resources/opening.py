@@ -70,6 +70,8 @@ def open_resource(name: str, spec: str, registry: Registry, options: ResourceOpt
 
         _demand(component, opened, ("predict",))
         return CachedEntailment(opened, spec)
+    if component.kind == "sandbox":
+        _demand(component, opened, ("name", "run"))
     return opened
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from creval.types.messages import GenerateRequest, Message, Reply
+from creval.types.programs import CaseResult, Limits, Program
 from creval.types.sample import CallRecord, Condition, Doc, SampleKey
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ __all__ = [
     "Parser",
     "Provider",
     "Sandbox",
-    "SandboxResult",
     "Scorable",
     "Score",
     "Scorer",
@@ -311,21 +311,20 @@ class Entailment(Protocol):
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxResult:
-    """What a program did: exit code (None: killed), both outputs, and why it was stopped."""
-
-    exit_code: int | None
-    stdout: str
-    stderr: str
-    timed_out: bool = False
-    reason: str | None = None
-
-
 class Sandbox(Protocol):
-    """Kind `sandbox`: runs untrusted code away from the user's files, network and environment."""
+    """Kind `sandbox`: runs untrusted programs away from the user's files, network and environment.
 
-    async def run(self, code: str, stdin: str = "", seconds: float = 5.0) -> SandboxResult: ...
+    `name` is the instrument: back-end, its mode, interpreter and libraries with their versions.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
+        """Run a program once for each case, whose bytes are its standard input; one result a case, in order.
+
+        What a program does after its first instruction is its own result. Raises SandboxError before it.
+        """
 
 
 # --- analyses ---------------------------------------------------------------------------------------

@@ -1,0 +1,127 @@
+"""The sandbox `bubblewrap`: Python and C++ programs under Linux namespaces, without a daemon and without root."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import queue
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from creval.errors import UsageError
+from creval.sandbox.command import bubblewrap_version
+from creval.sandbox.compiler import Compiler
+from creval.sandbox.conversation import Executable
+from creval.sandbox.filters import Profile
+from creval.sandbox.mounts import compiler_mounts, library_versions, mounts
+from creval.sandbox.probe import find_manner
+from creval.sandbox.worker import Manner, Worker
+from creval.types.programs import CaseResult, Language, Limits, Program, Stop
+
+__all__ = ["BubblewrapSandbox", "open_bubblewrap"]
+
+MODES = ("", "nested", "plain")
+
+
+class HasFolder(Protocol):
+    """What a sandbox needs of the options of a resource: where compiled programs are kept."""
+
+    @property
+    def folder(self) -> Path: ...
+
+
+def open_bubblewrap(model: str, options: HasFolder) -> BubblewrapSandbox:
+    """Open the sandbox; `model` is empty, or the mode to insist on: `nested` or `plain`.
+
+    A program through every limit is run first. Raises MissingPartError with a cure where this system cannot keep
+    programs apart, UsageError for another mode.
+    """
+    if model not in MODES:
+        raise UsageError(
+            f"bubblewrap has no mode {model!r}",
+            where=f"sandbox bubblewrap/{model}",
+            cure="Write bubblewrap, bubblewrap/nested or bubblewrap/plain.",
+        )
+    return BubblewrapSandbox(find_manner(model), options.folder)
+
+
+class BubblewrapSandbox:
+    """A `Sandbox`. Safe to use from several threads and event loops; close it at the end.
+
+    `cache` is the folder for compiled programs. One worker runs on each processor that this process may use (or as many
+    as `workers`).
+    """
+
+    def __init__(self, manner: Manner, cache: Path, workers: int | None = None) -> None:
+        self._manner = manner
+        count = workers or len(os.sched_getaffinity(0))
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="sandbox")
+        self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
+        self._workers = [Worker(manner, mounts()) for _ in range(count)]
+        for worker in self._workers:
+            self._idle.put(worker)
+        self._compiler = Compiler(cache / "programs", self._compile_once)
+        self._compiling = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The instrument: bubblewrap, its mode, the interpreter and the libraries that programs may import."""
+        mode = "nested" if self._manner.nested else "plain"
+        mode += "" if self._manner.threads else ", no threads"
+        libraries = "".join(f", {name} {version}" for name, version in library_versions().items())
+        return f"bubblewrap {bubblewrap_version()} ({mode}), Python {platform.python_version()}{libraries}"
+
+    async def run(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
+        """Run a program once for each case, whose bytes are its standard input; one result a case, in order.
+
+        Whatever a program does after its first instruction is its own result. Raises SandboxError where it could not be
+        started, MissingPartError where its language has no compiler here.
+        """
+        return await asyncio.wrap_future(self._threads.submit(self._run, program, cases, limits))
+
+    def run_now(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
+        """Do what `run` does, and wait for it."""
+        return self._threads.submit(self._run, program, cases, limits).result()
+
+    def _run(self, program: Program, cases: Sequence[bytes], limits: Limits | None) -> Sequence[CaseResult]:
+        """Run a program on one of the sandbox's own threads: a launcher ends with the thread that started it."""
+        chosen = limits or Limits()
+        if program.language is Language.PYTHON:
+            source = program.source.encode("utf-8", "surrogatepass")
+            libraries = ("/libraries",) if library_versions() else ()
+            return self._with_worker(Executable(source, Profile.PYTHON, libraries), cases, chosen)
+        with self._compiling:
+            made = self._compiler.compile(program)
+        if isinstance(made, CaseResult):
+            return [replace(made, exit_code=None, signal=None, stop=Stop.NOT_COMPILED)] * len(cases)
+        return self._with_worker(Executable(made, Profile.NATIVE), cases, chosen)
+
+    def close(self) -> None:
+        """Wait for programs that run, and end every launcher."""
+        # a launcher is killed with the thread that started it, so every thread has to outlive every farewell
+        for farewell in [self._threads.submit(self._let_one_go) for _ in self._workers]:
+            farewell.result()
+        self._threads.shutdown()
+
+    def _let_one_go(self) -> None:
+        self._idle.get().close()
+
+    def _with_worker(self, executable: Executable, cases: Sequence[bytes], limits: Limits) -> Sequence[CaseResult]:
+        worker = self._idle.get()
+        try:
+            return worker.run(executable, cases, limits)
+        finally:
+            self._idle.put(worker)
+
+    def _compile_once(self, executable: Executable, source: bytes, limits: Limits) -> CaseResult:
+        """Run the compiler, in a bubblewrap of its own that holds it."""
+        worker = Worker(replace(self._manner, nested=False), compiler_mounts())
+        try:
+            return worker.run(executable, [source], limits)[0]
+        finally:
+            worker.end()

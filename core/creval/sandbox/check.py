@@ -1,0 +1,50 @@
+"""Proves the sandbox on this machine: runs every attack, and says what was contained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from creval.sandbox.attacks import ATTACKS, NEIGHBOUR, Attack
+from creval.sandbox.bubblewrap import BubblewrapSandbox
+from creval.types.programs import CaseResult, Limits, Program
+
+__all__ = ["CHECK_LIMITS", "Finding", "run_attack", "run_attacks"]
+
+CHECK_LIMITS = Limits(
+    cpu_seconds=0.3, wall_seconds=1.5, memory_bytes=256 << 20, output_bytes=1 << 20, scratch_bytes=8 << 20
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one attack."""
+
+    attack: Attack
+    result: CaseResult
+
+    @property
+    def held(self) -> bool:
+        """Whether the sandbox withstood it."""
+        return self.attack.held(self.result)
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in a few words."""
+        if self.result.stop is not None:
+            return f"stopped: {self.result.stop.value}"
+        if self.result.signal is not None:
+            return f"died of signal {self.result.signal}"
+        return "refused" if b"held" in self.result.stdout else f"ended with exit code {self.result.exit_code}"
+
+
+def run_attack(sandbox: BubblewrapSandbox, attack: Attack) -> Finding:
+    """Run one attack, with a neighbour before it. Raises SandboxError."""
+    sandbox.run_now(Program(NEIGHBOUR), [b""], CHECK_LIMITS)
+    return Finding(attack, sandbox.run_now(Program(attack.source), [b""], CHECK_LIMITS)[0])
+
+
+def run_attacks(sandbox: BubblewrapSandbox) -> Iterator[Finding]:
+    """Run every attack in order. Raises SandboxError."""
+    for attack in ATTACKS:
+        yield run_attack(sandbox, attack)

@@ -1,0 +1,162 @@
+"""The command line of bubblewrap, handed over by descriptor so that nothing of it can be read from within."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from creval.errors import MissingPartError
+from creval.sandbox.mounts import Mount
+
+__all__ = [
+    "ENVIRONMENT",
+    "PYTHON_FLAGS",
+    "Identity",
+    "Started",
+    "bubblewrap_path",
+    "bubblewrap_version",
+    "identities",
+    "isolation",
+    "start",
+]
+
+PYTHON_FLAGS = ("-P", "-s", "-S", "-B", "-X", "utf8")
+_NOBODY = 65534
+ENVIRONMENT = {
+    "HOME": "/tmp",
+    "PATH": "/usr/bin",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONHOME": "/python",
+    "PYTHONHASHSEED": "0",
+    "LD_LIBRARY_PATH": "/python/lib",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+_DEVICES = ("null", "urandom")
+_ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which user of the machine bubblewrap runs as. `user` None: the one who started creval."""
+
+    user: int | None = None
+
+    def __str__(self) -> str:
+        return "as the user who runs creval" if self.user is None else f"as the user {self.user}"
+
+
+def identities() -> Sequence[Identity]:
+    """Return the identities to try, best first: root gives way to nobody, whom the kernel's limits bind."""
+    return (Identity(_NOBODY), Identity()) if os.geteuid() == 0 else (Identity(),)
+
+
+@dataclass(slots=True)
+class Started:
+    """A bubblewrap process, and the file that its complaints go to."""
+
+    process: subprocess.Popen[bytes]
+    complaints: int
+
+    def words(self) -> str:
+        """Return what it has complained of."""
+        return os.pread(self.complaints, 4000, 0).decode("utf-8", "replace").strip()
+
+    def end(self, patience: float = 0.0) -> None:
+        """Kill it with everything within, unless it ends by itself within so many seconds."""
+        try:
+            self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.complaints)
+
+
+@cache
+def bubblewrap_path() -> str:
+    """Return where bwrap stands. Raises MissingPartError."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise MissingPartError(
+            "model-written code runs in bubblewrap, and the program bwrap is not on the PATH",
+            where="sandbox bubblewrap",
+            cure="It needs Linux. Install it: apt-get install bubblewrap, or dnf install bubblewrap.",
+        )
+    return found
+
+
+@cache
+def bubblewrap_version() -> str:
+    """Return its version (`0.8.0`)."""
+    done = subprocess.run([bubblewrap_path(), "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.split()[-1] if done.stdout.split() else "unknown"
+
+
+def isolation(mounts: Sequence[Mount]) -> list[str]:
+    """Return the arguments for all that is the same in every mode: namespaces, environment, mounts, devices."""
+    arguments = [*_ISOLATION, "--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "sandbox"]
+    for name, value in ENVIRONMENT.items():
+        arguments += ["--setenv", name, value]
+    for mount in mounts:
+        arguments += _mount(mount)
+    for device in _DEVICES:
+        arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    return arguments
+
+
+def start(mounts: Sequence[Mount], control: int, identity: Identity, *, nested: bool, scratch_bytes: int) -> Started:
+    """Start bubblewrap with the launcher as process 1 of the sandbox; `control` is the descriptor that it listens on.
+
+    `nested` keeps the one capability that makes further namespaces; otherwise `/tmp` is a tmpfs of `scratch_bytes`.
+    """
+    arguments = [*isolation(mounts), "--cap-drop", "ALL"]
+    if nested:
+        arguments += ["--cap-add", "CAP_SYS_ADMIN"]
+    if nested:
+        arguments += ["--perms", "1777", "--dir", "/tmp"]
+    else:
+        arguments += ["--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", "/tmp"]
+    return _spawn([*arguments, "--remount-ro", "/", "--chdir", "/"], control, identity)
+
+
+def _launcher(control: int) -> Sequence[str]:
+    begin = "import sys; sys.path.insert(0, '/sandbox'); from inside.launcher import main; main(int(sys.argv[1]))"
+    return ("/python/bin/python", *PYTHON_FLAGS, "-c", begin, str(control))
+
+
+def _mount(mount: Mount) -> Sequence[str]:
+    if mount.link is not None:
+        return ("--symlink", mount.link, mount.target)
+    if mount.source is None:
+        return ("--size", "4096", "--tmpfs", mount.target, "--remount-ro", mount.target)
+    return ("--ro-bind", str(mount.source), mount.target)
+
+
+def _spawn(arguments: Sequence[str], control: int, identity: Identity) -> Started:
+    listed, complaints = os.memfd_create("arguments"), os.memfd_create("complaints")
+    try:
+        os.write(listed, b"".join(argument.encode() + b"\0" for argument in arguments))
+        os.lseek(listed, 0, os.SEEK_SET)
+        process = subprocess.Popen(
+            [bubblewrap_path(), "--args", str(listed), "--", *_launcher(control)],
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            pass_fds=[listed, control],
+            start_new_session=True,
+            user=identity.user,
+            group=identity.user,
+            extra_groups=None if identity.user is None else [],
+        )
+    except BaseException:
+        os.close(complaints)
+        raise
+    finally:
+        os.close(listed)
+    return Started(process, complaints)

@@ -1,0 +1,102 @@
+"""The filters of system calls (seccomp) as programs for the kernel's packet filter."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from enum import StrEnum
+
+from creval.errors import MissingPartError
+from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, number_of
+
+__all__ = ["Profile", "filter_program"]
+
+
+class Profile(StrEnum):
+    """What kind of program is run: by the interpreter, compiled, or the compiler itself."""
+
+    PYTHON = "python"
+    NATIVE = "native"
+    COMPILER = "compiler"
+
+
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = (
+    0x20,
+    0x54,
+    0x15,
+    0x35,
+    0x06,
+)  # BPF_LD|W|ABS, ALU|AND|K, JMP|JEQ|K, JMP|JGE|K, RET
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; of the argument the low half
+_KILL, _ALLOW, _REFUSE = 0x80000000, 0x7FFF0000, 0x00050000
+_THREAD = 0x00010000
+_NAMESPACES = 0x7E020080  # CLONE_NEWUSER, PID, NET, IPC, UTS, CGROUP, NS and TIME
+
+
+class _Assembly:
+    """Instructions in order; every rule leaves the number of the call in the accumulator."""
+
+    def __init__(self) -> None:
+        self.code = b""
+
+    def add(self, operation: int, value: int, then: int = 0, otherwise: int = 0) -> None:
+        self.code += struct.pack("=HBBI", operation, then, otherwise, value)
+
+    def when(self, number: int | None, answer: int) -> None:
+        """Answer a call of that number."""
+        if number is not None:
+            self.add(_EQUAL, number, 0, 1)
+            self.add(_RETURN, answer)
+
+    def unless_argument(self, number: int | None, mask: int, wanted: int) -> None:
+        """Refuse a call of that number unless the first argument, under a mask, is what is wanted."""
+        if number is None:
+            return
+        self.add(_EQUAL, number, 0, 5)
+        self.add(_LOAD, _FIRST_ARGUMENT)
+        self.add(_AND, mask)
+        self.add(_EQUAL, wanted, 1, 0)
+        self.add(_RETURN, _REFUSE | errno.EPERM)
+        self.add(_RETURN, _ALLOW)
+
+
+def filter_program(profile: Profile, machine: str, threads: bool = True) -> bytes:
+    """Return the filter as an array of `struct sock_filter`.
+
+    Refused calls answer EPERM; calls younger than the table and `clone3` (whose flags no filter can read) ENOSYS, so
+    that libraries take the older way. `threads` False refuses threads too. Raises MissingPartError for another machine.
+    """
+    if machine not in _ARCHITECTURES:
+        raise MissingPartError(
+            f"the sandbox does not know the system calls of {machine}",
+            where="sandbox bubblewrap",
+            cure="Run such tasks on x86_64 or aarch64.",
+        )
+    calls = {name: number_of(numbers, machine) for name, numbers in EXECUTION.items()}
+    refused, unknown = _REFUSE | errno.EPERM, _REFUSE | errno.ENOSYS
+    out = _Assembly()
+    out.add(_LOAD, _ARCHITECTURE)
+    out.add(_EQUAL, _ARCHITECTURES[machine], 1, 0)
+    out.add(_RETURN, _KILL)
+    out.add(_LOAD, _NUMBER)
+    out.add(_AT_LEAST, FIRST_UNKNOWN, 0, 1)
+    out.add(_RETURN, unknown)
+    for numbers in DENIED.values():
+        out.when(number_of(numbers, machine), refused)
+    out.when(calls["clone3"], unknown)
+    if profile is Profile.COMPILER:
+        out.unless_argument(calls["clone"], _NAMESPACES, 0)
+    else:
+        out.when(calls["fork"], refused)
+        out.when(calls["vfork"], refused)
+        out.when(calls["execve"], refused)
+        if threads:
+            out.unless_argument(calls["clone"], _THREAD | _NAMESPACES, _THREAD)
+        else:
+            out.when(calls["clone"], refused)
+    if profile is Profile.PYTHON:
+        out.when(calls["execveat"], refused)
+    out.unless_argument(calls["prlimit64"], 0xFFFFFFFF, 0)
+    out.add(_RETURN, _ALLOW)
+    return out.code

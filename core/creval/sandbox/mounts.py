@@ -1,0 +1,159 @@
+"""What of the machine can be seen from within: the interpreter, chosen libraries, the system's shared libraries."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from creval.errors import MissingPartError
+
+__all__ = ["LIBRARIES", "Interpreter", "Mount", "compiler_mounts", "compiler_path", "library_versions", "mounts"]
+
+LIBRARIES = ("numpy", "sympy")
+"""Distributions that programs may import beside the standard library, where they are installed."""
+
+_INSIDE = Path(__file__).with_name("inside")
+_PYTHON = Path("/python")
+_PACKAGES = Path("/libraries")
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One read-only view of a file or folder, or a symbolic link; with neither, an empty folder that hides another."""
+
+    target: str
+    source: Path | None = None
+    link: str | None = None
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of the chosen libraries that are installed."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python installation: its executable, and the folder of its standard library."""
+
+    executable: Path
+    library: Path
+
+    @classmethod
+    def own(cls) -> Interpreter:
+        """Return the one that runs creval, without its virtual environment. Raises MissingPartError."""
+        library = Path(os.__file__).resolve().parent
+        names = (Path(sys.base_prefix) / "bin" / library.name, Path(sys.executable))
+        executable = next((path.resolve() for path in names if path.exists()), None)
+        if executable is None:
+            raise MissingPartError(
+                f"the interpreter of {sys.base_prefix} is not to be found",
+                where="sandbox bubblewrap",
+                cure=f"Run creval with a Python whose bin folder holds {library.name}.",
+            )
+        return cls(executable, library)
+
+    @classmethod
+    def at(cls, executable: Path) -> Interpreter:
+        """Return another one, by its executable."""
+        asking = [str(executable), "-I", "-S", "-c", "import os; print(os.__file__)"]
+        found = subprocess.run(asking, capture_output=True, text=True, check=True).stdout
+        return cls(executable.resolve(), Path(found.strip()).resolve().parent)
+
+    def mounts(self) -> Iterable[Mount]:
+        """The interpreter and its standard library under /python, without the packages installed into it."""
+        whole = self.library if self.library.parent == Path("/usr/lib") else self.library.parent
+        yield Mount(str(_PYTHON / "lib" / whole.relative_to(self.library.parent)), whole)
+        for folder in sorted([*whole.glob("**/site-packages"), *whole.glob("**/dist-packages")]):
+            yield Mount(str(_PYTHON / "lib" / folder.relative_to(self.library.parent)))
+        yield Mount(str(_PYTHON / "bin" / "python"), self.executable)
+
+
+@cache
+def mounts(interpreter: Interpreter | None = None) -> Sequence[Mount]:
+    """Return the mounts for running programs (by creval's own interpreter). Raises MissingPartError."""
+    python = interpreter or Interpreter.own()
+    return (*_system(), *python.mounts(), *_libraries(), Mount("/sandbox/inside", _INSIDE))
+
+
+@cache
+def compiler_mounts(interpreter: Interpreter | None = None) -> Sequence[Mount]:
+    """Return the mounts for compiling: those for running, and the compiler's."""
+    folders = [Path(name) for name in ("/usr/bin", "/usr/include", "/usr/libexec")]
+    own = (Mount(str(folder), folder) for folder in folders if folder.is_dir())
+    return (*_without_python(Path("/usr/lib")), *mounts(interpreter), *own)
+
+
+@cache
+def compiler_path() -> str:
+    """Return where g++ stands, links resolved. Raises MissingPartError."""
+    found = shutil.which("g++", path="/usr/bin:/bin")
+    if found is None:
+        raise MissingPartError(
+            "C++ programs need the compiler g++, which is not in /usr/bin",
+            where="sandbox bubblewrap",
+            cure="Install it, e.g.: apt-get install g++",
+        )
+    return str(Path(found).resolve())
+
+
+def _system() -> Iterable[Mount]:
+    """The system's shared libraries, without any Python of its own (whose packages could hold answers).
+
+    Few mounts: each program's namespace copies them all.
+    """
+    triplet = Path(f"/usr/lib/{platform.machine()}-linux-gnu")
+    for folder in (triplet if triplet.is_dir() else Path("/usr/lib"), Path("/usr/lib64")):
+        yield from _without_python(folder)
+    for name in ("/lib", "/lib64"):
+        if Path(name).is_symlink():
+            yield Mount(name, link=str(Path(name).readlink()))
+        elif Path(name).is_dir():
+            yield from _without_python(Path(name))
+    if Path("/etc/ld.so.cache").is_file():
+        yield Mount("/etc/ld.so.cache", Path("/etc/ld.so.cache"))
+
+
+def _without_python(folder: Path) -> Iterable[Mount]:
+    if folder.is_dir() and not folder.is_symlink():
+        yield Mount(str(folder), folder)
+        yield from (Mount(str(hidden)) for hidden in sorted(folder.glob("python*")) if hidden.is_dir())
+
+
+def _libraries() -> Iterable[Mount]:
+    """The chosen libraries with what they require, each package by itself."""
+    wanted, seen = list(library_versions()), set()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        wanted += [_required(text) for text in distribution.requires or () if "extra ==" not in text]
+        tops = {file.parts[0] for file in distribution.files or () if file.parts[0] != ".."}
+        for top in sorted(tops):
+            source = Path(str(distribution.locate_file(top)))
+            if (source / "__init__.py").is_file() or top.endswith(".libs"):
+                yield Mount(str(_PACKAGES / top), source)
+
+
+def _required(text: str) -> str:
+    """The name of the distribution in a requirement such as `mpmath<1.4,>=1.1.0`."""
+    return next((text[:i] for i, letter in enumerate(text) if not (letter.isalnum() or letter in "-_.")), text)

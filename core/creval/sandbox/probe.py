@@ -1,0 +1,92 @@
+"""Finds out, before anything is run for real, how this machine can keep programs apart. Never with less isolation."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from creval.errors import MissingPartError, SandboxError
+from creval.sandbox.command import bubblewrap_path, identities
+from creval.sandbox.conversation import Executable
+from creval.sandbox.filters import Profile
+from creval.sandbox.mounts import mounts
+from creval.sandbox.refusals import cure_of
+from creval.sandbox.worker import Manner, Worker
+from creval.types.programs import CaseResult, Limits, Stop
+
+__all__ = ["find_manner"]
+
+_LIMITS = Limits(
+    cpu_seconds=0.3, wall_seconds=20.0, memory_bytes=256 << 20, output_bytes=1 << 16, scratch_bytes=1 << 20, threads=4
+)
+
+_HOLDS = """
+import os
+print(sorted(os.listdir("/")), os.getpid(), os.cpu_count() > 0)
+"""
+_SPINS = "while True: pass"
+_WRITES = "while True: print('x' * 1000)"
+_GROWS = "x = bytearray(10 ** 9)"
+_FILLS = """
+for name in range(1000):
+    with open(f"/tmp/{name}", "wb") as file:
+        file.write(b"x" * 60000)
+"""
+_THREADS = """
+import threading
+threading.stack_size(1 << 16)
+wait = threading.Event()
+started = 0
+try:
+    while started < 60:
+        threading.Thread(target=wait.wait, daemon=True).start()
+        started += 1
+except RuntimeError:
+    pass
+print(started)
+"""
+
+
+@cache
+def find_manner(mode: str = "") -> Manner:
+    """Return the best manner that works here: nested before plain, nobody before root. Probed once a process.
+
+    `mode` insists on `nested` or `plain`. Raises MissingPartError with what the system said and what can be done.
+    """
+    bubblewrap_path()
+    refusals: list[str] = []
+    for nested in (True, False):
+        if mode and nested != (mode == "nested"):
+            continue
+        for identity in identities():
+            manner = Manner(identity, nested)
+            try:
+                return _tried(manner)
+            except SandboxError as error:
+                refusals.append(f"{'nested' if nested else 'plain'} {identity}: {error.what}")
+    raise MissingPartError(
+        "this system does not let programs be kept apart:\n  " + "\n  ".join(refusals),
+        where="sandbox bubblewrap",
+        cure=cure_of(refusals[-1]),
+    )
+
+
+def _tried(manner: Manner) -> Manner:
+    """Run a program through every limit. Raises SandboxError where one does not hold."""
+    worker = Worker(manner, mounts())
+    try:
+        if not _run(worker, _HOLDS).succeeded:
+            raise SandboxError.before("a harmless program fails")
+        for source, stop in ((_SPINS, Stop.CPU), (_WRITES, Stop.OUTPUT), (_GROWS, Stop.MEMORY)):
+            if _run(worker, source).stop is not stop:
+                raise SandboxError.before(f"the limit {stop.value} does not hold")
+        if _run(worker, _FILLS).succeeded:
+            raise SandboxError.before("the limit of all files does not hold")
+        started = _run(worker, _THREADS).stdout
+    finally:
+        worker.end()
+    bounded = started.strip().isdigit() and int(started) < 60
+    return Manner(manner.identity, manner.nested, threads=bounded)
+
+
+def _run(worker: Worker, source: str) -> CaseResult:
+    return worker.run(Executable(source.encode(), Profile.PYTHON), [b""], _LIMITS)[0]

@@ -1,0 +1,135 @@
+"""One worker: a launcher in bubblewrap, started when it is needed and replaced after anything strange."""
+
+from __future__ import annotations
+
+import platform
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from creval.errors import SandboxError
+from creval.sandbox.command import Identity, Started, start
+from creval.sandbox.conversation import Conversation, Executable, say
+from creval.sandbox.filters import Profile, filter_program
+from creval.sandbox.inside.messages import Packets
+from creval.sandbox.mounts import Mount
+from creval.types.programs import CaseResult, Limits
+
+__all__ = ["Manner", "Worker"]
+
+# what most programs import; each further one makes every fork dearer
+_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "random", "re", "string", "typing")
+_PROGRAMS_A_LAUNCHER = 2000
+_PATIENCE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How programs are kept apart on this machine, as probing found it.
+
+    `nested`: a launcher stays, and each program gets namespaces of its own within it; else one bubblewrap a program.
+    `threads`: whether the kernel bounds the threads of a program, so that it may have some.
+    """
+
+    identity: Identity
+    nested: bool
+    threads: bool = True
+
+
+class Worker:
+    """Runs one program at a time; not for several threads at once."""
+
+    def __init__(self, manner: Manner, mounts: Sequence[Mount]) -> None:
+        self._manner = manner
+        self._mounts = mounts
+        self._filters = {
+            profile.value: filter_program(profile, platform.machine(), manner.threads).hex() for profile in Profile
+        }
+        self._launcher: tuple[Started, socket.socket] | None = None
+        self._served = 0
+
+    def run(self, executable: Executable, cases: Sequence[bytes], limits: Limits) -> list[CaseResult]:
+        """Run one program on each case.
+
+        After a case that left files behind, or whose watcher vanished, the next one gets new surroundings.
+        Raises SandboxError where the program could not even be started, twice in a row.
+        """
+        results: list[CaseResult] = []
+        failed_at = -1
+        while len(results) < len(cases):
+            try:
+                self._run_on(executable, cases, limits, results)
+            except SandboxError:
+                self.end()
+                if failed_at == len(results):
+                    raise
+                failed_at = len(results)
+        return results
+
+    def _run_on(
+        self, executable: Executable, cases: Sequence[bytes], limits: Limits, results: list[CaseResult]
+    ) -> None:
+        with self._surroundings(limits) as channel:
+            for ending in Conversation(channel, executable, limits, self._words).run(cases[len(results) :]):
+                results.append(ending.result)
+                if ending.lost:
+                    self.end()
+                if ending.lost or ending.dirty:
+                    return
+
+    @contextmanager
+    def _surroundings(self, limits: Limits) -> Iterator[socket.socket]:
+        """Namespaces for one program, ready for its first case."""
+        if not self._manner.nested:
+            self.end()
+            channel = self._start(limits.scratch_bytes)
+            try:
+                yield channel
+            finally:
+                self.end()
+            return
+        if self._served >= _PROGRAMS_A_LAUNCHER:
+            self.close()
+        control = self._launcher[1] if self._launcher is not None else self._start(0)
+        self._served += 1
+        channel, theirs = Packets.pair()
+        with channel:
+            with theirs:
+                say(control, {}, (theirs.fileno(),), self._words)
+            yield channel
+
+    def _start(self, scratch_bytes: int) -> socket.socket:
+        nested = self._manner.nested
+        control, theirs = Packets.pair()
+        with theirs:
+            started = start(
+                self._mounts, theirs.fileno(), self._manner.identity, nested=nested, scratch_bytes=scratch_bytes
+            )
+        self._launcher, self._served = (started, control), 0
+        say(control, {"filters": self._filters, "modules": _MODULES, "nested": nested}, (), self._words)
+        return control
+
+    def _words(self) -> str:
+        """What bubblewrap complained of, once it has had time to end."""
+        if self._launcher is None:
+            return ""
+        started, _ = self._launcher
+        try:
+            started.process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return started.words()
+        return started.words() or f"bubblewrap ended with exit code {started.process.returncode}"
+
+    def close(self) -> None:
+        """Let the launcher go: it ends by itself."""
+        self.end(_PATIENCE_SECONDS)
+
+    def end(self, patience: float = 0.0) -> None:
+        """Kill the launcher and whatever runs within it; the next program gets a new one."""
+        if self._launcher is not None:
+            started, control = self._launcher
+            self._launcher = None
+            control.close()
+            started.end(patience)

@@ -1,0 +1,165 @@
+"""Every attack is contained by the real bubblewrap, in both modes, as root's launcher and as another user's."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from pathlib import Path
+
+import pytest
+from support.commands import creval
+
+from creval.sandbox.attacks import ATTACKS, Attack
+from creval.sandbox.bubblewrap import BubblewrapSandbox
+from creval.sandbox.check import Finding, run_attack
+from creval.types.programs import CaseResult, Language, Limits, Program, Stop
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_an_attack_is_contained(sandbox: BubblewrapSandbox, attack: Attack) -> None:
+    finding = run_attack(sandbox, attack)
+    assert finding.held, finding.result
+
+
+def test_an_attack_that_came_through_would_be_seen() -> None:
+    through = CaseResult(0, None, b"BREACH\n", b"", None, 0.0, 0.0, 0)
+    assert not any(Finding(attack, through).held for attack in ATTACKS)
+
+
+def test_a_key_of_the_environment_is_nowhere(sandbox: BubblewrapSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-" + secrets.token_hex(16)
+    monkeypatch.setenv("OPENROUTER_API_KEY", key)
+    program = "import os, gc\nprint(dict(os.environ))\nprint(sorted(os.listdir('/')), os.path.exists('/proc/self'))\n"
+    result = sandbox.run_now(Program(program), [b""])[0]
+    assert result.succeeded
+    assert key.encode() not in result.stdout
+    assert b"False" in result.stdout
+
+
+def test_no_mount_but_the_scratch_folder_is_writable_and_none_outlives_a_program(sandbox: BubblewrapSandbox) -> None:
+    program = """
+import os
+writable = []
+for folder, folders, files in os.walk("/"):
+    if folder.count("/") > 3:
+        folders.clear()
+    try:
+        open(folder + "/mine", "w").close()
+        writable.append(folder)
+    except OSError:
+        pass
+print(sorted(writable), os.path.exists("/tmp/of-another"))
+open("/tmp/of-another", "w").write("secret")
+"""
+    for _ in range(2):
+        assert sandbox.run_now(Program(program), [b""])[0].stdout == b"['/tmp'] False\n"
+
+
+def test_files_and_threads_of_one_case_do_not_reach_the_next(sandbox: BubblewrapSandbox) -> None:
+    program = """
+import os, sys, builtins, math
+print(os.listdir("/tmp"), hasattr(math, "poison"), hasattr(builtins, "poison"))
+math.poison = builtins.poison = 1
+os.makedirs("/tmp/a/b/c")
+open("/tmp/a/b/c/d", "w").write(input())
+os.chmod("/tmp/a", 0)
+"""
+    results = sandbox.run_now(Program(program), [b"1", b"2", b"3"])
+    assert [result.stdout for result in results] == [b"[] False False\n"] * 3
+
+
+def test_a_watcher_that_vanishes_is_held_against_the_program(sandbox: BubblewrapSandbox) -> None:
+    """The launcher dies while a program runs, as if the program had done it: the verdict is the program's own."""
+    worker = sandbox._workers[0]
+    results: list[CaseResult] = []
+    limits = Limits(cpu_seconds=5, wall_seconds=60)
+    running = threading.Thread(
+        target=lambda: results.extend(sandbox.run_now(Program("import time\ntime.sleep(60)"), [b""], limits))
+    )
+    running.start()
+    seen, family = 0, 3 if sandbox._manner.nested else 2
+    while seen < 5:
+        running.join(0.05)
+        assert running.is_alive()
+        launcher = worker._launcher
+        seen = seen + 1 if launcher is not None and _case_sleeps(launcher[0].process.pid, family) else 0
+    assert launcher is not None
+    launcher[0].process.kill()
+    running.join()
+    assert [result.stop for result in results] == [Stop.TAMPERED]
+    assert not results[0].succeeded
+    assert sandbox.run_now(Program("print(1)"), [b""])[0].stdout == b"1\n"
+
+
+def _case_sleeps(pid: int, generations: int) -> bool:
+    """Whether the case of a sandbox stands and waits: the last of launcher (if any), watcher and case."""
+    family = _descendants(pid)
+    return len(family) == generations and all(_state(process) == "S" for process in family)
+
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+    return children + [deeper for child in children for deeper in _descendants(child)]
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def test_compiled_programs_cannot_do_more(sandbox: BubblewrapSandbox) -> None:
+    source = r"""
+#include <cstdio>
+#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/ptrace.h>
+#include <sched.h>
+#include <fstream>
+int main() {
+    int breaches = 0;
+    breaches += fork() >= 0;
+    breaches += socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
+    breaches += unshare(CLONE_NEWUSER) == 0;
+    breaches += ptrace(PTRACE_ATTACH, 1, 0, 0) == 0;
+    breaches += syscall(SYS_memfd_create, "x", 0) >= 0;
+    breaches += std::ofstream("/x").is_open();
+    breaches += std::ifstream("/etc/passwd").is_open();
+    char* const arguments[] = {(char*)"env", nullptr};
+    breaches += execv("/usr/bin/env", arguments) == 0;
+    for (int fd = 3; fd < 64; fd++) breaches += close(fd) == 0;
+    printf("%d breaches\n", breaches);
+}
+"""
+    result = sandbox.run_now(Program(source, Language.CPP), [b""])[0]
+    assert (result.stdout, result.exit_code) == (b"0 breaches\n", 0)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '#include "/etc/passwd"\nint main() {}',
+        '#include "/root/.bashrc"\nint main() {}',
+        "template<int n> struct A { typename A<n + 1>::type x; using type = int; };\nint main() { A<0> a; }",
+        'int main() { static_assert(__has_include("/etc/hostname"), "not there"); }',
+    ],
+)
+def test_the_compiler_reads_nothing_of_the_user(sandbox: BubblewrapSandbox, source: str) -> None:
+    results = sandbox.run_now(Program(source, Language.CPP), [b"", b""])
+    assert [result.stop for result in results] == [Stop.NOT_COMPILED] * 2
+    assert b"root:" not in results[0].stderr
+
+
+def test_the_check_command_proves_it(tmp_path: Path) -> None:
+    done = creval(tmp_path, "sandbox", "check", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = json.loads(done.stdout)
+    assert record["sandbox"].startswith("bubblewrap ")
+    assert [attack["attack"] for attack in record["attacks"]] == [attack.name for attack in ATTACKS]
+    assert all(attack["contained"] for attack in record["attacks"])
