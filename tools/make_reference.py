@@ -25,6 +25,7 @@ GROUPS = {
     "Registering": ("creval.plugins", "creval.types.kinds"),
     "Components": ("creval.types.components", "creval.types.screens"),
     "Samples and messages": ("creval.types.sample", "creval.types.messages"),
+    "Programs": ("creval.types.programs",),
     "Runs, models and resources for commands and analyses": ("creval.runs", "creval.engine", "creval.cli"),
     "Tables, files and figures": ("creval.report",),
     "Errors": ("creval.errors", "creval.names"),

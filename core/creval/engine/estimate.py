@@ -102,7 +102,8 @@ class _Look:
         self._setup = setup
         self._options = options
         folder = ResourceOptions(offline=True, cache=options.cache_folder)
-        self._resources = OpenResources(setup.plugins.registry, folder)  # a dry run fetches nothing
+        # a dry run fetches nothing; opening a sandbox runs programs of creval's own alone
+        self._resources = OpenResources(setup.plugins.registry, folder, allow_code_execution=True)
         self.missing: list[str] = []
         self.notes: list[str] = []
 

@@ -106,6 +106,7 @@ async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> lis
         if example.player is None:
             setup.models.stand_in(TARGET, _scripted(TARGET, example.answers))
         try:
+            setup.open_resources(task, spec)
             score = await _score(task, example, dataset, setup)
         finally:
             setup.resources.close()

@@ -31,6 +31,7 @@ __all__ = [
     "options_data",
     "plugin_data",
     "read_options",
+    "resume_command",
     "start_manifest",
     "task_data",
 ]
@@ -69,14 +70,23 @@ def options_data(options: RunOptions) -> dict[str, Any]:
 
 
 def read_options(data: Mapping[str, Any]) -> RunOptions:
-    """Return the options of a manifest; unknown ones (of a later version) are left out."""
-    known = {field.name for field in fields(RunOptions)}
+    """Return the options of a manifest; unknown ones (of a later version) are left out.
+
+    Consent to run programs is never taken from a file, which may be anybody's.
+    """
+    known = {field.name for field in fields(RunOptions)} - {"allow_code_execution"}
     values = {name: value for name, value in data.items() if name in known}
     for name in _PATHS:
         values[name] = Path(values[name]) if values.get(name) else None
     values["reuse"] = tuple(Path(path) for path in values.get("reuse", ()))
     values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
     return RunOptions(**values)
+
+
+def resume_command(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Return the command that goes on with a run; where that was allowed to run programs, it allows it again."""
+    consent = " --allow-code-execution" if manifest["options"].get("allow_code_execution") else ""
+    return f"creval resume {folder}{consent}"
 
 
 def asked_hash(task: Task) -> str:

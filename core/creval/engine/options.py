@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from creval.errors import UnknownNameError, UsageError
 from creval.tasks.sections.settings import EXTRA, generation_settings
 
-__all__ = ["Rescoring", "RunOptions", "nested_settings", "parse_limit"]
+__all__ = ["Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
@@ -156,11 +156,24 @@ def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
     return int(number), first
 
 
+class Resuming(TypedDict, total=False):
+    """What a run that goes on is given anew: limits in place of its own, its address where that was not stored whole.
+
+    Consent to run programs holds for this command alone, whatever the run had.
+    """
+
+    max_cost: float | None
+    max_calls: int | None
+    base_url: str | None
+    allow_code_execution: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Rescoring:
     """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
 
-    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew.
+    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew. So does consent to run
+    programs.
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
@@ -168,6 +181,7 @@ class Rescoring:
     max_cost: float | None = None
     max_calls: int | None = None
     reuse: Sequence[Path] = ()
+    allow_code_execution: bool = False
 
     def applied(self, options: RunOptions) -> RunOptions:
         """Return a run's options with these in their place."""
@@ -178,4 +192,5 @@ class Rescoring:
             max_cost=options.max_cost if self.max_cost is None else self.max_cost,
             max_calls=options.max_calls if self.max_calls is None else self.max_calls,
             reuse=(*options.reuse, *self.reuse),
+            allow_code_execution=self.allow_code_execution,
         )

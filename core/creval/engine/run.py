@@ -6,12 +6,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
 from creval.engine.models import TARGET
 from creval.engine.observer import Guarded, Observer, Quiet
-from creval.engine.options import Rescoring, RunOptions
+from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.setup import Setup, open_plans, open_setup
@@ -84,28 +84,30 @@ def run_new(
 def resume(
     path: Path,
     observer: Observer | None = None,
-    max_cost: float | None = None,
-    max_calls: int | None = None,
     desk: Desk | None = None,
-    base_url: str | None = None,
+    **given: Unpack[Resuming],
 ) -> Finished:
     """Go on with a run: make what is missing, try errored samples again, score, aggregate.
 
     `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `desk` is
     where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again
-    where it holds what may be a secret.
+    where it holds what may be a secret; `allow_code_execution` has to be given again in any case.
     Raises RunError where the run is locked, or where a task or its data changed since it began, and UsageError where
-    the address is missing or another one.
+    the address is missing or another one, or where programs are to be run without consent.
     """
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with RunLock(path):
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
-        given = {"max_cost": max_cost, "max_calls": max_calls}
-        manifest["options"] |= {name: limit for name, limit in given.items() if limit is not None}
+        limits = {"max_cost": given.get("max_cost"), "max_calls": given.get("max_calls")}
+        manifest["options"] |= {name: limit for name, limit in limits.items() if limit is not None}
         options = read_options(manifest["options"])
-        options = replace(options, base_url=_address(options.base_url, base_url, path))
+        options = replace(
+            options,
+            base_url=_address(options.base_url, given.get("base_url"), path),
+            allow_code_execution=given.get("allow_code_execution", False),
+        )
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         _check_unchanged(manifest, plans, path)

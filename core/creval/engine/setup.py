@@ -29,7 +29,6 @@ from creval.resources.options import ResourceOptions
 from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
-from creval.tasks.sections.parts import resource_kind
 from creval.tasks.sections.settings import generation_settings
 from creval.types.components import Baseline, Context
 from creval.types.kinds import Kind
@@ -98,17 +97,14 @@ class Setup:
         _check_baseline(self.tasks, spec)
         for task in self.tasks:
             self._load(task, spec)
-            context = self.contexts[task.name]
             for role in task.roles:
                 self.models.get(role, task.role_models.get(role))
-            for name in self.uses(task, spec):
-                if resource_kind(name) == "sandbox" and not self.options.allow_code_execution:
-                    raise UsageError(
-                        f"the task {task.name!r} runs code that the model wrote",
-                        where="--allow-code-execution",
-                        cure="Add --allow-code-execution where that may be; it runs in a sandbox.",
-                    )
-                getattr(context.resource(name), "name", None)  # loads the weights behind the name
+            self.open_resources(task, spec)
+
+    def open_resources(self, task: Task, target: str) -> None:
+        """Open what a task's components use, with `target` as its model. Raises as `open_parts` does."""
+        for name in self.uses(task, target):
+            getattr(self.contexts[task.name].resource(name), "name", None)  # loads the weights behind the name
 
     def _load(self, task: Task, target: str) -> None:
         """Import and make every component of a task once. Raises PluginError, MissingPartError, UsageError."""
@@ -238,7 +234,8 @@ def open_setup(
     )
     _check_roles(tasks, roles)
     models = RoleModels(roles, plugins.registry, asking)
-    resources = OpenResources(plugins.registry, ResourceOptions(offline=options.offline, cache=options.cache_folder))
+    resource_options = ResourceOptions(offline=options.offline, cache=options.cache_folder)
+    resources = OpenResources(plugins.registry, resource_options, options.allow_code_execution)
     ledger = Ledger(options.seed)
     contexts = {}
     for task in tasks:

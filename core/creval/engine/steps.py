@@ -13,7 +13,7 @@ from typing import Any
 
 from creval.engine.generation.generate import Job, generate
 from creval.engine.loop import drive
-from creval.engine.manifest import core_version, library_data, now, plugin_data
+from creval.engine.manifest import core_version, library_data, now, plugin_data, resume_command
 from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
@@ -72,7 +72,7 @@ class RunSteps:
             for plan in self._plans:
                 self._folder.scores(plan.task.name).unlink(missing_ok=True)
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
-        goes_on = f"creval resume {self._folder.path}"
+        goes_on = resume_command(self._folder.path, self._manifest)
         interruption = CURRENT.get()
         if interruption is not None:
             interruption.goes_on = goes_on

@@ -60,6 +60,7 @@ class _Place:
 @click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run.")
 @click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")
+@click.option("--allow-code-execution", is_flag=True, help="Let tasks run the code that is written in the sandbox.")
 @click.pass_context
 def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | None, web: bool, **given: Any) -> None:
     """Let a person play TASKS, in the terminal or on a local web page.
@@ -73,7 +74,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
     if run is not None:
         if tasks:
             raise click.UsageError("--resume goes on with a run as it was begun; name no task with it")
-        ctx.exit(play_again(run, web, given["port"]))
+        ctx.exit(play_again(run, web, given["port"], given["allow_code_execution"]))
     if not tasks:
         raise click.UsageError("name a task to play, for example kumo_easy; creval ls lists them")
     options = RunOptions(
@@ -82,6 +83,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
         seed=given["seed"],
         data=paths(given["data"], "--data"),
         output=given["output"],
+        allow_code_execution=given["allow_code_execution"],
         command=shlex.join(["creval", *sys.argv[1:]]),
     )
     ctx.exit(play_new(comma_list(tasks), options, Seat(name, web, given["port"])))
@@ -97,12 +99,13 @@ def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
         return _end(folder, place, lambda: run_new(tasks, f"human/{seat.player}", options, place.standing, place.desk))
 
 
-def play_again(folder: Path, web: bool = False, port: int = 0) -> int:
+def play_again(folder: Path, web: bool = False, port: int = 0, allow_code_execution: bool = False) -> int:
     """Go on with a run that a person began, and return the exit code. Raises UsageError for a run of a model."""
     from creval.engine.run import resume
 
     with _place(Seat(_player_of(folder), web, port)) as place:
-        return _end(folder, place, lambda: resume(folder, place.standing, desk=place.desk))
+        allowed = allow_code_execution
+        return _end(folder, place, lambda: resume(folder, place.standing, place.desk, allow_code_execution=allowed))
 
 
 @contextmanager

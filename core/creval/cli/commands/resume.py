@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,8 +15,9 @@ __all__ = ["resume"]
 @click.option("--max-cost", type=float, metavar="USD", help="A new spending limit for the whole run.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
 @click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")
+@click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
 @click.pass_context
-def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int | None, base_url: str | None) -> None:
+def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
     from creval.cli.ending import ending
     from creval.cli.interruption import cure_shown
@@ -26,8 +28,8 @@ def resume(ctx: click.Context, run: Path, max_cost: float | None, max_calls: int
     if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
         from creval.cli.commands.play import play_again
 
-        ctx.exit(play_again(run))
+        ctx.exit(play_again(run, allow_code_execution=given["allow_code_execution"]))
     with cure_shown(), watch() as observer:
-        finished = go_on(run, observer, max_cost=max_cost, max_calls=max_calls, base_url=base_url)
+        finished = go_on(run, observer, **given)
     options = RunFolder.open(run).read_manifest()["options"]
     ctx.exit(ending(finished, options["allowed_error_share"]))

@@ -18,6 +18,7 @@ __all__ = ["score"]
 @click.option("--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take verdicts of RUN.")
 @click.option("--max-cost", type=float, metavar="USD", help="Stop when this scoring has spent so much.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls of this scoring.")
+@click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -26,7 +27,7 @@ def score(
     resource: Sequence[str],
     role: Sequence[str],
     reuse: Sequence[Path],
-    **limits: Any,
+    **given: Any,
 ) -> None:
     """Score the saved answers of RUN again, with the tasks as they are now; no target model is asked.
 
@@ -38,7 +39,7 @@ def score(
     from creval.engine.options import Rescoring
     from creval.engine.run import rescore
 
-    how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **limits)
+    how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)
     with watch() as observer:
         finished = rescore(run, how, observer)
     ctx.exit(ending(finished, 1.0))

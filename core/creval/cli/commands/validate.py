@@ -15,8 +15,11 @@ __all__ = ["validate"]
 @click.argument("targets", nargs=-1, required=True, metavar="PATH_OR_TASK...")
 @click.option("--tests", is_flag=True, help="Also run the gold and mutant answers that the tasks state; asks no model.")
 @click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another instrument.")
+@click.option("--allow-code-execution", is_flag=True, help="With --tests: let the tests' programs run in the sandbox.")
 @click.pass_context
-def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: Sequence[str]) -> None:
+def validate(
+    ctx: click.Context, targets: Sequence[str], tests: bool, resource: Sequence[str], allow_code_execution: bool
+) -> None:
     """Check task and suite files (or folders, or task names) and their data. Exit code 2 where a problem was found.
 
     Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
@@ -29,7 +32,7 @@ def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: 
     options = DataOptions.from_environment(offline=True)
     problems = [str(problem) for problem in check_all(targets, plugins, options)]
     if tests and not problems:
-        problems = _run_tests(targets, resource)
+        problems = _run_tests(targets, resource, allow_code_execution)
     for problem in problems:
         click.echo(visible(problem))
     if problems:
@@ -38,7 +41,7 @@ def validate(ctx: click.Context, targets: Sequence[str], tests: bool, resource: 
     click.echo("no problems found")
 
 
-def _run_tests(targets: Sequence[str], resource: Sequence[str]) -> list[str]:
+def _run_tests(targets: Sequence[str], resource: Sequence[str], allow_code_execution: bool) -> list[str]:
     """Run the examples of the tasks and return what went wrong."""
     import asyncio
 
@@ -55,7 +58,8 @@ def _run_tests(targets: Sequence[str], resource: Sequence[str]) -> list[str]:
     index = TaskIndex(plugins)
     for task in index.expand([place for target in targets for place in places_of(target, index)]):
         own = {name: spec for name, spec in chosen.items() if name in task.resources}
-        outcomes = asyncio.run(run_examples(task, RunOptions(resources=own, offline=True), plugins))
+        options = RunOptions(resources=own, offline=True, allow_code_execution=allow_code_execution)
+        outcomes = asyncio.run(run_examples(task, options, plugins))
         click.echo(f"{task.qualified}: {len(outcomes)} tests run")
         problems += [f"{task.name} {each.example}: {fault}" for each in outcomes for fault in each.faults]
     return problems
