@@ -24,10 +24,18 @@ class Dataset:
     `fields` are the names of the fields that every doc has, `optional_fields` those that only some have.
     `fingerprint` is the sha256 (hex) over the docs' ids and fields as canonical JSON, one a line: it does not depend
     on the file format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not
-    where the task takes them from.
+    where the task takes them from. With `sample`, (number, seed), only so many docs are there: those whose ids come
+    first when they are shuffled by the seed, so that neither the order of the rows nor the file format matters; all
+    the rest is said of the whole.
     """
 
-    def __init__(self, rows: Rows, id_field: str | None = None, replaced: bool = False) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        id_field: str | None = None,
+        replaced: bool = False,
+        sample: tuple[int, int] | None = None,
+    ) -> None:
         self._rows = rows
         self._id_field = id_field
         self._is_json = bool(getattr(rows, "is_json", False))
@@ -43,17 +51,24 @@ class Dataset:
         self.optional_fields: Sequence[str] = tuple(name for name in scan.union if name not in self.fields)
         self.fingerprint: str = scan.digest.hexdigest()
         self._positions: dict[str, int] | None = None
+        if sample is not None:  # other docs are other data
+            self.fingerprint = hashlib.sha256(f"{self.fingerprint}:{sample[0]}:{sample[1]}".encode()).hexdigest()
+        self._chosen: Sequence[int] = range(len(rows)) if sample is None else _choose(self, scan.ids, sample)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._chosen)
 
     def __getitem__(self, index: int) -> Doc:
         """Return a doc by its position from 0."""
         if not 0 <= index < len(self):
             raise IndexError(f"doc {index} of {len(self)}")
-        return self.to_doc(self._rows.row(index), index)
+        row = self._chosen[index]
+        return self.to_doc(self._rows.row(row), row)
 
     def __iter__(self) -> Iterator[Doc]:
+        if len(self._chosen) < len(self._rows):
+            yield from (self[index] for index in range(len(self)))
+            return
         for index, row in enumerate(self._rows):
             if isinstance(row, Malformed):
                 raise DataError(row.reason, where=row.where)
@@ -100,6 +115,22 @@ class Dataset:
         return Doc(str(given), fields)
 
 
+def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Sequence[int]:
+    """Return the places of the chosen docs, rising."""
+    number, seed = sample
+    if number > len(ids):
+        raise DataError(
+            f"the task samples {number:,} docs, and there are {len(ids):,}",
+            where=dataset.origin,
+            cure="Give the whole data, or a smaller number under dataset: sample.",
+        )
+
+    def rank(place: int) -> bytes:
+        return hashlib.sha256(f"{seed}\x1f{ids[place]}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(sorted(range(len(ids)), key=rank)[:number])
+
+
 class _Scan:
     """The first reading of all rows."""
 
@@ -109,6 +140,7 @@ class _Scan:
         self.union: dict[str, None] = {}
         self._dataset = dataset
         self._faults: list[str] = []
+        self.ids: Sequence[str] = ()
 
     def run(self) -> None:
         rows = self._dataset.rows
@@ -132,6 +164,7 @@ class _Scan:
             self._note_fields(doc.fields)
         if self._faults:
             self._refuse()
+        self.ids = list(first_at)
         if not first_at:
             raise DataError("the dataset holds no docs", where=rows.origin)
 

@@ -28,11 +28,11 @@ def open_dataset(ref: DatasetRef, registry: Registry, options: DataOptions) -> D
     options = replace(options, task=options.task or ref.task, package=options.package or ref.package)
     component = registry.get("source", ref.source)
     if options.replacement is not None:
-        return Dataset(open_file(options.replacement), ref.id_field, replaced=True)
+        return Dataset(open_file(options.replacement), ref.id_field, replaced=True, sample=ref.sample)
     mirrored = find_in_mirror(ref, component, options)
     if mirrored is not None:
-        return Dataset(open_file(mirrored), ref.id_field, replaced=True)
-    return Dataset(_open_source(ref, component, registry, options), ref.id_field)
+        return Dataset(open_file(mirrored), ref.id_field, replaced=True, sample=ref.sample)
+    return Dataset(_open_source(ref, component, registry, options), ref.id_field, sample=ref.sample)
 
 
 def _open_source(ref: DatasetRef, component: Component, registry: Registry, options: DataOptions) -> Rows:

@@ -113,7 +113,7 @@ class TaskContext:
         kept = {name: value for name, value in given.items() if value is not None}
         request = GenerateRequest(tuple(messages), kept, origin, n)
         model = self._models.get(role, self._task.role_models.get(role))
-        return await self._ledger.ask(model, request, Asking("scoring", draw))
+        return await self._ledger.ask(model, request, Asking("scoring", draw, by_reference=self._task.by_reference))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""

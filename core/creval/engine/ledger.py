@@ -25,6 +25,7 @@ from creval.models.model import Model
 from creval.models.reply_json import lost_to_json, reply_from_json, reply_to_json
 from creval.models.secrets import redact
 from creval.runs.calls import CallBook, Place
+from creval.runs.references import referenced
 from creval.types.messages import GenerateRequest, Lost, Reply
 
 __all__ = ["Asking", "Ledger", "RoleCounts", "question_key"]
@@ -38,11 +39,15 @@ Step = Literal["generation", "scoring", "analysis"]
 
 
 class Asking(NamedTuple):
-    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question."""
+    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question.
+
+    `by_reference`: the line holds digests in place of messages, which may be made from docs that are not to be stored.
+    """
 
     step: Step
     draw: int = 0
     about_sample: bool = False
+    by_reference: bool = False
 
 
 class RoleCounts(NamedTuple):
@@ -111,7 +116,7 @@ class Ledger:
         key, role = question_key(model, request, asking), request.origin.role
         flying = self._flying.get(key)
         if flying is None:
-            kept = self._find(key, role)
+            kept = self._find(key, role, asking.by_reference)
             if kept is not None:
                 return self._again(kept, role)
             flying = asyncio.ensure_future(self._pay(model, request, asking, key))
@@ -177,7 +182,7 @@ class Ledger:
         if not task.cancelled():
             task.exception()  # seen, also where every asker was cancelled
 
-    def _find(self, key: str, role: str) -> Reply | None:
+    def _find(self, key: str, role: str, by_reference: bool) -> Reply | None:
         """Return the kept answer; one of another run is written into this run's own book, so that it stands alone."""
         short = _short(key)
         kept = self._kept.get(short)
@@ -189,6 +194,7 @@ class Ledger:
         if kept.book:
             source = record.get("from") or {"run": self._books[kept.book].path.name, "at": record["at"]}
             record.pop("lost", None)
+            record["messages"] = referenced(record["messages"]) if by_reference else record["messages"]
             record |= {"from": source, "role": role, "attempt": self._attempts[short], "at": _time()}
             self._write(record)
         return replace(reply_from_json(record["reply"]), record=f"{record['role']}#{key}#{record['attempt']}")
@@ -259,13 +265,14 @@ def _head(model: Model, request: GenerateRequest, asking: Asking) -> dict[str, A
     if asking.step != "analysis":
         asked |= {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
     settings = {**request.settings, "n": request.n} if request.n > 1 else dict(request.settings)
+    messages = [message.to_json() for message in request.messages]
     return {
         "role": request.origin.role,
         "model": about["spec"],
         **{name: about[name] for name in ("base_url", "identity") if about[name]},
         "draw": asking.draw,
         "asked": asked,
-        "messages": [message.to_json() for message in request.messages],
+        "messages": referenced(messages) if asking.by_reference else messages,
         **({"settings": settings} if settings else {}),
     }
 

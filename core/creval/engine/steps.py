@@ -7,7 +7,8 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from creval.engine.manifest import core_version, library_data, now, plugin_data,
 from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.references import with_doc
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
 from creval.engine.scoring.score import TaskScoring
 from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
@@ -198,7 +200,8 @@ class RunSteps:
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
         self._usage = self._usages[plan.task.name] = UsageTally()
-        return await step(self._folder, self._setup.scoring(plan.task), self, self._setup.options.concurrency)
+        scoring = replace(self._setup.scoring(plan.task), whole=partial(with_doc, dataset=plan.dataset))
+        return await step(self._folder, scoring, self, self._setup.options.concurrency)
 
     def read(self, sample: Sample) -> None:
         """A sample has been read."""

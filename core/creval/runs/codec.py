@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from creval.runs.references import doc_digest, referenced
 from creval.types.sample import CallRecord, MissingScore, Sample, SampleKey, SampleScore, Status
 
 __all__ = ["read_key", "read_sample", "read_score", "sample_data", "score_data"]
@@ -19,20 +20,27 @@ def _key_data(key: SampleKey) -> dict[str, Any]:
     return {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
 
 
-def sample_data(sample: Sample) -> dict[str, Any]:
-    """Return a sample as plain data, without what is empty."""
+def sample_data(sample: Sample, by_reference: bool = False) -> dict[str, Any]:
+    """Return a sample as plain data, without what is empty.
+
+    By reference: with digests in place of its doc and of the messages made from it.
+    """
     data = _key_data(sample.key)
     data["status"] = sample.status.value
     data["seed"] = sample.seed
     data["started"] = sample.started
     data["seconds"] = round(sample.seconds, 6)
-    data["doc"] = sample.doc
+    data["doc"] = {} if by_reference else sample.doc
+    if by_reference:
+        data["doc_digest"] = doc_digest(sample.doc)
     data["answers"] = sample.answers
     if sample.outcome:
         data["outcome"] = sample.outcome
     if sample.reason is not None:
         data["reason"] = sample.reason
     data["calls"] = [_call_data(call) for call in sample.calls]
+    if by_reference:
+        data["calls"] = [call | {"messages": referenced(call["messages"])} for call in data["calls"]]
     return data
 
 
@@ -62,6 +70,7 @@ def read_sample(record: Mapping[str, Any]) -> Sample:
         seed=record["seed"],
         started=record["started"],
         seconds=record["seconds"],
+        doc_digest=record.get("doc_digest"),
     )
 
 

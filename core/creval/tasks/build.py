@@ -142,6 +142,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         role_settings=roles.settings,
         role_prompts=roles.prompts,
         making_roles=roles.making,
+        by_reference=resolved.get("store") == "reference",
     )
 
 

@@ -38,6 +38,7 @@ class DatasetRef:
     `id_field` names the field that identifies a doc; without it docs are numbered from 0.
     `base` is the folder that relative files are taken from: that of the YAML file which names the data. `package` is
     the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
+    `sample` is (number, seed) of a fixed subset of the docs, None for all of them.
     """
 
     source: str
@@ -46,6 +47,7 @@ class DatasetRef:
     id_field: str | None = None
     package: Path | None = None
     task: str = ""
+    sample: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,8 @@ class Task:
     plugin version (the dataset's fingerprint joins it when the data are opened). `resolved` is the merged plain data,
     `origins` tells for every key path which file and line its value came from. `role_models` are the models that the
     task itself names for its roles (an instrument, like a resource), `role_settings` its generation settings for them,
-    `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `examples` are the task's
+    `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
+    run folders hold digests in place of the docs' text. `examples` are the task's
     own tests.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
@@ -214,6 +217,7 @@ class Task:
     role_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     role_prompts: Mapping[str, Mapping[str, Sequence[PromptMessage]]] = field(default_factory=dict)
     making_roles: Sequence[str] = ()
+    by_reference: bool = False
 
     def find_prompt(self, name: str) -> Sequence[PromptMessage]:
         """Return a prompt of the task or of one of its roles. Raises UnknownNameError."""

@@ -73,6 +73,7 @@ class Sample:
 
     `answers` are the final answer texts in order (one for a chat, three for three chains); the parser
     chain reads each. `outcome` is plain data that a protocol reports beyond texts (moves of a game).
+    `doc_digest` stands in place of `doc` where the task stores docs by reference.
     `status` is SCORED here where generation succeeded; scoring may still turn it to UNPARSED or ERRORED.
     """
 
@@ -86,6 +87,7 @@ class Sample:
     seed: int = 0
     started: str = ""
     seconds: float = 0.0
+    doc_digest: str | None = None
 
 
 class MissingScore(NamedTuple):

@@ -85,7 +85,7 @@ class _Generation:
                 self.budget = error
                 return
             progress.note(made)
-            sample = _store(progress.file, made.sample)
+            sample = _store(progress, made.sample)
             self.observer.on_sample(sample, runtime.models.get(TARGET).stats())
 
     def close(self) -> None:
@@ -101,15 +101,16 @@ class _Generation:
             raise error
 
 
-def _store(file: Appender, sample: Sample) -> Sample:
+def _store(progress: _Progress, sample: Sample) -> Sample:
     """Write a sample; where what the protocol reported is no plain data, as errored without it."""
+    file, by_reference = progress.file, progress.job.plan.task.by_reference
     try:
-        file.append(sample_data(sample))
+        file.append(sample_data(sample, by_reference))
         return sample
     except UnstorableError as error:
         reason = redact(f"the protocol reported what is no plain data: {error.what}")
         plain = replace(sample, status=Status.ERRORED, reason=reason, outcome={}, answers=())
-        file.append(sample_data(plain))
+        file.append(sample_data(plain, by_reference))
         return plain
 
 

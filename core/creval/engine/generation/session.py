@@ -137,10 +137,11 @@ class LiveSession:
 
     async def _through_ledger(self, model: Model, request: GenerateRequest) -> Reply:
         """Ask another role than the target; the same question once more within the sample is its next draw."""
-        question = question_key(model, request, Asking("generation", about_sample=True))
-        draw = self._drawn[question]
+        asking = Asking("generation", about_sample=True, by_reference=self._runtime.task.by_reference)
+        question = question_key(model, request, asking)
+        asking = asking._replace(draw=self._drawn[question])
         self._drawn[question] += 1
-        return await self._runtime.ledger.ask(model, request, Asking("generation", draw, about_sample=True))
+        return await self._runtime.ledger.ask(model, request, asking)
 
     def _check_reply(self, request: GenerateRequest, reply: Reply, tolerate: Collection[str]) -> None:
         """End the sample where the target was cut or declined. Raises where it lacks what the task requires."""

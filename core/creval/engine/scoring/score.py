@@ -67,6 +67,8 @@ class TaskScoring:
     scorers: Sequence[ScorerPart]
     context: TaskContext
     conditions: Mapping[str, Condition]
+    whole: Callable[[Sample], Sample] = lambda sample: sample
+    """Puts the doc into a sample that was stored by reference."""
 
     @property
     def waiting(self) -> int:
@@ -81,7 +83,7 @@ class TaskScoring:
 
     async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
         """Read the answers, and apply the scorers that ask nobody."""
-        pending = [self._read(sample) for sample in samples]
+        pending = [self._read(self.whole(sample)) for sample in samples]
         await self._apply_all(pending, lambda part: not part.waits)
         return pending
 

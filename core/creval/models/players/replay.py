@@ -205,8 +205,14 @@ def _draw(origin: Origin) -> int:
     return int(origin.identity[-2]) if origin.identity is not None else 0
 
 
+def _digest(text: str) -> str:
+    """As the ledger writes a message that is stored by reference."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _question(role: str, messages: Any, draw: int) -> bytes:
-    text = json.dumps([role, messages, draw], sort_keys=True, ensure_ascii=True)
+    said = [[each["role"], each.get("digest") or _digest(each["content"])] for each in messages]
+    text = json.dumps([role, said, draw])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 

@@ -14,7 +14,7 @@ from creval.tasks.yaml.nodes import Node
 
 __all__ = ["OWN_KEYS", "read_dataset"]
 
-OWN_KEYS = ("source", "id")
+OWN_KEYS = ("source", "id", "sample")
 """The keys of the section that are the core's; all others are parameters of the source."""
 _PATH = ("dataset",)
 
@@ -40,7 +40,9 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
         )
     identifier = node.get("id")
     id_field = None if identifier is None else str(identifier.value)
-    return DatasetRef(found.ref.name, found.ref.parameters, base, id_field, package, task), found
+    wanted = node.get("sample")
+    sample = None if wanted is None else (int(wanted.value["n"].value), int(wanted.value["seed"].value))
+    return DatasetRef(found.ref.name, found.ref.parameters, base, id_field, package, task, sample), found
 
 
 def _file_parameter(found: Found) -> str | None:
