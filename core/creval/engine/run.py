@@ -200,12 +200,15 @@ def _spent(folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
     """
     cost, calls = 0.0, 0
     for task in manifest["tasks"]:
-        for sample in folder.read_samples(task["task"]):
-            replies = [call.reply for call in sample.calls if call.role == TARGET and call.reply is not None]
-            paid = [reply for reply in replies if not reply.get("cached")]
-            cost += sum(reply.get("cost") or 0.0 for reply in paid)
-            cost += sum((call.lost or {}).get("cost") or 0.0 for call in sample.calls if call.role == TARGET)
-            calls += len(paid)
+        for record in read_lines(folder.samples(task["task"])):  # reads every line, so it finds damaged ones too
+            for call in record["calls"]:
+                if call["role"] != TARGET:
+                    continue
+                reply, lost = call.get("reply"), call.get("lost")
+                if reply is not None and not reply.get("cached"):
+                    cost += reply.get("cost") or 0.0
+                    calls += 1
+                cost += (lost.get("cost") or 0.0) if lost else 0.0
     for role in folder.called_roles():
         for call in read_lines(folder.calls(role)):
             if "unreadable" in call or "from" in call or call.get("reply", {}).get("cached"):

@@ -30,7 +30,7 @@ from creval.interruption import CURRENT
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.reading import READING, reading_of
-from creval.types.sample import Sample, SampleScore
+from creval.types.sample import SampleScore
 
 __all__ = ["Finished", "RunSteps"]
 
@@ -203,9 +203,9 @@ class RunSteps:
         scoring = replace(self._setup.scoring(plan.task), whole=partial(with_doc, dataset=plan.dataset))
         return await step(self._folder, scoring, self, self._setup.options.concurrency)
 
-    def read(self, sample: Sample) -> None:
-        """A sample has been read."""
-        self._usage.add(sample)
+    def read(self, record: Mapping[str, Any]) -> None:
+        """A line of samples/ has been read."""
+        self._usage.add(record)
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creval.types.messages import Usage
-from creval.types.sample import Sample
 
 __all__ = ["UsageTally"]
 
@@ -34,14 +33,17 @@ class UsageTally:
     flags: Counter[str] = field(default_factory=Counter)
     _costs: array[float] = field(default_factory=lambda: array("d"))
 
-    def add(self, sample: Sample) -> None:
-        """Add the target's calls of a sample; those of other roles stand in the ledger."""
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add the target's calls of a sample, a line of samples/; those of other roles stand in the ledger."""
         flags: set[str] = set()
-        for call in sample.calls:
-            if call.role == _TARGET:
-                self.add_call(call.reply, call.lost)
-                flags.update((call.reply or {}).get("flags", ()))
-        self.flags.update(flags)
+        for call in record["calls"]:
+            if call["role"] == _TARGET:
+                reply = call.get("reply")
+                self.add_call(reply, call.get("lost"))
+                if reply is not None and "flags" in reply:
+                    flags.update(reply["flags"])
+        if flags:
+            self.flags.update(flags)
 
     def add_call(self, reply: Mapping[str, Any] | None, lost: Mapping[str, Any] | None) -> None:
         """Add one call as it is stored: its reply, if it has one, and what its tries before took."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import json
 import re
@@ -24,28 +23,27 @@ FORM = 1
 """The form of run.json and results.json that this creval writes (their key `schema`)."""
 
 CALLS = "calls"
+_HEAD = re.compile(
+    rb'\{"task":"([^"\\]*)","doc_id":"([^"\\]*)","condition":"([^"\\]*)","repeat":([0-9]+),"status":"([a-z]+)",'
+)
+"""How the lines of samples and scores begin, unless a name in them is escaped."""
 _REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 
 
 class DoneKeys:
-    """A set of sample keys in 8 bytes each, so that a resumed run of a million samples stays small."""
+    """A set of sample keys by their hashes of 64 bits, so that a resumed run of a million samples stays small."""
 
     def __init__(self) -> None:
         self._known: set[int] = set()
 
     def add(self, key: SampleKey) -> None:
-        self._known.add(_digest(key))
+        self._known.add(hash(key))
 
     def __contains__(self, key: SampleKey) -> bool:
-        return bool(self._known) and _digest(key) in self._known
+        return bool(self._known) and hash(key) in self._known
 
     def __len__(self) -> int:
         return len(self._known)
-
-
-def _digest(key: SampleKey) -> int:
-    text = "\x1f".join((key.task, key.doc, key.condition, str(key.repeat)))
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 class RunFolder:
@@ -192,9 +190,9 @@ class RunFolder:
         samples = DoneKeys()
         if not self.scores(task).exists():
             return samples
-        for record in read_lines(self.samples(task)):
-            if record["status"] not in _REDO:
-                samples.add(read_key(record))
+        for key, status in _heads(self.samples(task)):
+            if status not in _REDO:
+                samples.add(key)
         return _prepare(self.scores(task), samples.__contains__)
 
 
@@ -217,9 +215,8 @@ def _missing(path: Path) -> list[Path]:
 def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
     drop_torn_line(path)
     first, redo = DoneKeys(), False
-    for record in read_lines(path):
-        key = read_key(record)
-        if record["status"] in _REDO or key in first or not wanted(key):
+    for key, status in _heads(path):
+        if status in _REDO or key in first or not wanted(key):
             redo = True
         else:
             first.add(key)
@@ -235,6 +232,21 @@ def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
 
         keep_lines(path, keep)
     return first
+
+
+def _heads(path: Path) -> Iterator[tuple[SampleKey, str]]:
+    """Yield key and status of every whole line; of lines as creval writes them only the beginning is read."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            head = _HEAD.match(line)
+            if head is not None and line.endswith(b"}\n"):
+                task, doc, condition, repeat, status = head.groups()
+                yield SampleKey(task.decode(), doc.decode(), condition.decode(), int(repeat)), status.decode()
+            elif line.endswith(b"\n"):
+                record = json.loads(line)
+                yield read_key(record), record["status"]
 
 
 def file_name(task: str) -> str:

@@ -49,9 +49,11 @@ class _Progress:
             self.answered += 1
             return
         self.failed += 1
-        every_call = isinstance(made.error, FatalModelError) and made.error.every_call
-        if every_call or (not self.answered and self.failed >= HOPELESS):
+        fatal = made.error if isinstance(made.error, FatalModelError) else None
+        if fatal is not None and (fatal.closed or (fatal.every_call and not self.answered)):
             self.given_up = self.given_up or made.error
+        elif not self.answered and self.failed >= HOPELESS:
+            self.given_up = made.error
 
 
 @dataclass(slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches
 from creval.errors import BudgetError
-from creval.runs.codec import score_data
+from creval.runs.codec import read_key, read_sample, score_data
 from creval.runs.folder import DoneKeys, RunFolder
-from creval.runs.jsonl import Appender, UnstorableError
+from creval.runs.jsonl import Appender, UnstorableError, read_lines
 from creval.types.sample import Sample, SampleScore, Status
 
 __all__ = ["ScoringWatch", "score_again", "score_missing"]
@@ -20,8 +20,8 @@ __all__ = ["ScoringWatch", "score_again", "score_missing"]
 class ScoringWatch(Protocol):
     """Who is told of samples and scores."""
 
-    def read(self, sample: Sample) -> None:
-        """A sample has been read, be it scored now or before."""
+    def read(self, record: Mapping[str, Any]) -> None:
+        """A line of samples/ has been read, be it scored now or before."""
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored and its score is written."""
@@ -60,10 +60,10 @@ class _Reading(NamedTuple):
     done: DoneKeys
 
     def samples(self, task: str, watch: ScoringWatch) -> Iterator[Sample]:
-        for sample in self.folder.read_samples(task):
-            watch.read(sample)
-            if sample.key not in self.done:
-                yield sample
+        for record in read_lines(self.folder.samples(task)):
+            watch.read(record)
+            if read_key(record) not in self.done:
+                yield read_sample(record)
 
 
 class _Queue:
