@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.engine.planning.seeds import choose, derive, sample_seed
-from creval.engine.scoring.tally import TaskTally
+from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.engine.usage import UsageTally
 from creval.errors import ScoringError
 from creval.types.sample import CallRecord, Sample, SampleKey, SampleScore, Status
@@ -124,3 +124,11 @@ def test_seeds_are_pinned():
 def test_every_sample_has_a_seed_of_its_own(one, other):
     assert (sample_seed(3, one) == sample_seed(3, other)) == (one == other)
     assert random.Random(sample_seed(3, one)).random() == random.Random(sample_seed(3, one)).random()
+
+
+def test_samples_without_a_weight_are_left_out_of_a_weighted_metric():
+    tally = TaskTally(["share", "count"], ["default"])
+    for number, scores in enumerate(({"share": 0.5, "count": 4.0}, {"share": 1.0}, {"share": 1.0, "count": 0.0})):
+        tally.add(SampleScore(SampleKey("t", str(number), "default", 0), Status.SCORED, scores))
+    clusters, _ = tally.clusters("share", None, None, Grouping(weight="count"))
+    assert clusters.values.tolist() == [0.5] and clusters.weights.tolist() == [4.0]

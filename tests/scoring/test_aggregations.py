@@ -165,3 +165,25 @@ def test_nothing_has_no_value():
         assert aggregation.value([]) is None
         assert aggregation.standard_error([]) is None
         assert aggregation.standard_error(arrays([[1.0, 0.0]])) is None
+
+
+# --- weights ----------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9), st.integers(0, 4)), min_size=1, max_size=30))
+def test_a_mean_of_shares_weighted_by_counts_is_the_pooled_share(tries):
+    hits = [min(hit, count) for hit, count, _ in tries]
+    counts = np.array([count for _, count, _ in tries], dtype=float)
+    shares = np.array(hits) / counts
+    grouped = Clusters.group(shares, [doc for _, _, doc in tries], counts)
+    assert math.isclose(Mean().value(grouped), sum(hits) / counts.sum())
+    alone = Clusters.trials(shares, counts)
+    assert math.isclose(Mean().value(alone), sum(hits) / counts.sum())
+
+
+def test_equal_weights_change_nothing():
+    values, labels = [1.0, 2.0, 6.0, 4.0], [0, 0, 1, 2]
+    plain, weighted = Clusters.group(values, labels), Clusters.group(values, labels, np.full(4, 3.0))
+    assert math.isclose(Mean().value(plain), Mean().value(weighted))
+    assert math.isclose(Mean().standard_error(plain), Mean().standard_error(weighted))
+    assert weighted.of_size(2).weights.tolist() == [3.0, 3.0]

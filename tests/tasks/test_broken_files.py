@@ -358,3 +358,11 @@ def test_problems_print_as_one_line_each(tmp_path: Path) -> None:
     assert str(problem) == "a.yaml:4:1: [titel] unknown key 'titel'. Did you mean 'title'?"
     assert check([tmp_path], toy_plugins())[0].message.endswith("holds no task files")
     assert check(["nope"], toy_plugins())[0].message == "unknown task 'nope'"
+
+
+def test_a_weight_is_a_score_and_goes_with_a_mean_that_leaves_failures_out(tmp_path: Path) -> None:
+    metric = "metrics:\n  - {name: length, failed: exclude, weight: length}"
+    assert faults(write_task(tmp_path, metrics=metric)) == []
+    wrong = "metrics:\n  - {name: length, failed: zero, weight: lenght}"
+    texts = [text for path, text in faults(write_task(tmp_path, metrics=wrong)) if path == "metrics[0].weight"]
+    assert len(texts) == 2 and "Did you mean 'length'?" in texts[0] and "failed: exclude" in texts[1]

@@ -17,29 +17,43 @@ class Clusters(Sequence[Floats]):
 
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
     cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. `unit` says what a
-    cluster is: `doc`, or `trial` where every value is one of its own.
+    cluster is: `doc`, or `trial` where every value is one of its own. `weights`, where the metric has them, run
+    parallel to `values`.
     """
 
-    def __init__(self, values: Floats, offsets: np.ndarray[Any, np.dtype[np.int64]], unit: str = "doc") -> None:
+    def __init__(
+        self,
+        values: Floats,
+        offsets: np.ndarray[Any, np.dtype[np.int64]],
+        unit: str = "doc",
+        weights: Floats | None = None,
+    ) -> None:
         self.values = values
         self.offsets = offsets
         self.unit = unit
+        self.weights = weights
 
     @classmethod
-    def trials(cls, values: Sequence[float] | Floats) -> Clusters:
+    def trials(cls, values: Sequence[float] | Floats, weights: Floats | None = None) -> Clusters:
         """Take every value as a cluster of its own."""
         array = np.asarray(values, dtype=np.float64)
-        return cls(array, np.arange(len(array) + 1, dtype=np.int64), "trial")
+        return cls(array, np.arange(len(array) + 1, dtype=np.int64), "trial", weights)
 
     @classmethod
-    def group(cls, values: Sequence[float] | Floats, labels: Sequence[int] | np.ndarray[Any, Any]) -> Clusters:
+    def group(
+        cls,
+        values: Sequence[float] | Floats,
+        labels: Sequence[int] | np.ndarray[Any, Any],
+        weights: Floats | None = None,
+    ) -> Clusters:
         """Group values by the number of their doc; clusters come in the order of these numbers."""
         array = np.asarray(values, dtype=np.float64)
         numbers = np.asarray(labels, dtype=np.int64)
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
-        return cls(array[order], np.r_[starts, len(array)].astype(np.int64))
+        ordered_weights = None if weights is None else weights[order]
+        return cls(array[order], np.r_[starts, len(array)].astype(np.int64), weights=ordered_weights)
 
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -57,8 +71,10 @@ class Clusters(Sequence[Floats]):
         enough = self.sizes >= least
         if enough.all():
             return self
-        kept = self.values[np.repeat(enough, self.sizes)]
-        return Clusters(kept, np.r_[0, np.cumsum(self.sizes[enough])].astype(np.int64), self.unit)
+        chosen = np.repeat(enough, self.sizes)
+        weights = None if self.weights is None else self.weights[chosen]
+        offsets = np.r_[0, np.cumsum(self.sizes[enough])].astype(np.int64)
+        return Clusters(self.values[chosen], offsets, self.unit, weights)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -65,9 +65,11 @@ class Ratio(ABC):
 
 @dataclass(frozen=True)
 class Mean(Ratio):
-    """The mean over samples. A doc with more repeats weighs more, as each sample counts once."""
+    """The mean over samples. A doc with more repeats weighs more, as each sample counts once, or by its weight."""
 
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
+        if clusters.weights is not None:
+            return clusters.sums(clusters.values * clusters.weights), clusters.sums(clusters.weights)
         return clusters.sums(clusters.values), clusters.sizes.astype(np.float64)
 
 

@@ -67,7 +67,7 @@ class MetricSpec:
     `failed`: `zero` counts a sample without a score as 0, `exclude` leaves it out.
     `failed_value` replaces the 0 where 0 is not the worst (e.g. a count). `ci` says how the interval is made,
     `range` between which values the metric lies (None: no bound), `binary` that each score is 0 or 1.
-    `stated` are the keys that the file states.
+    `weight` is the score that each sample counts by in the mean. `stated` are the keys that the file states.
     """
 
     name: str
@@ -82,6 +82,7 @@ class MetricSpec:
     description: str = ""
     range: tuple[float | None, float | None] = (None, None)
     binary: bool = False
+    weight: str | None = None
 
     stated: frozenset[str] = frozenset()
 

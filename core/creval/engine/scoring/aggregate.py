@@ -13,7 +13,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.standard import changed_sections
-from creval.engine.scoring.tally import TaskTally
+from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.engine.usage import UsageTally
 from creval.plugins.registry import Registry
 from creval.scoring.estimate import estimate
@@ -40,7 +40,8 @@ class TaskUsage(NamedTuple):
 
 def metric_names(plan: TaskPlan) -> list[str]:
     """Return the score names that the metrics of a task are made from."""
-    return list(dict.fromkeys(metric.source for metric in plan.task.metrics))
+    named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
+    return list(dict.fromkeys(named))
 
 
 def aggregate_task(
@@ -62,7 +63,8 @@ def _metric(
 ) -> MetricResult:
     name, registry, seed = given
     zero = metric.failed_value if metric.failed == "zero" else None
-    clusters, failed = tally.clusters(metric.source, zero, cell, plan.task.cluster)
+    kind = Grouping(plan.task.cluster, metric.weight)
+    clusters, failed = tally.clusters(metric.source, zero, cell, kind)
     aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
     label = None if cell is None else plan.task.conditions[cell].name
     stream = derive(seed, "bootstrap", plan.task.name, metric.name, label)

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from creval.scoring.clusters import Clusters
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, SampleScore, Status
 
-__all__ = ["FAILED", "TaskTally"]
+__all__ = ["FAILED", "Grouping", "TaskTally"]
 
 _STATUSES = tuple(Status)
 _CODES = {status: code for code, status in enumerate(_STATUSES)}
@@ -24,6 +24,13 @@ FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 """The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
 
 Column = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Grouping(NamedTuple):
+    """How values are clustered: by `unit`, doc or trial; and the score that they are weighted by."""
+
+    unit: str = "doc"
+    weight: str | None = None
 
 
 class TaskTally:
@@ -83,12 +90,12 @@ class TaskTally:
         return StatusCounts(**counted)
 
     def clusters(
-        self, name: str, zero: float | None, condition: int | None = None, unit: str = "doc"
+        self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
     ) -> tuple[Clusters, int]:
-        """Return (the values clustered by `unit`: doc or trial, number of the model's failures among them).
+        """Return (the values clustered, number of the model's failures among them).
 
         `zero` is what those failures (FAILED) count as, where no scorer gave them a score of their own; None leaves
-        these out. Errored and skipped samples are always left out.
+        these out. Errored and skipped samples are always left out, and with a weight those without one.
         """
         values = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
         status = self._sorted(self._ended[name])
@@ -99,9 +106,16 @@ class TaskTally:
         if zero is not None:
             values = np.where(failed & np.isnan(values), zero, values)
         keep &= ~np.isnan(values)
-        if unit == "trial":
-            return Clusters.trials(values[keep]), int(failed.sum())
-        return Clusters.group(values[keep], self._ranks()[self._sorted(self._doc)][keep]), int(failed.sum())
+        grouping = grouping or Grouping()
+        weights = None
+        if grouping.weight is not None:
+            weights = np.array(self._scores[grouping.weight], dtype=np.float64)[self._sorting()]
+            keep &= weights > 0  # also false where there is none
+            weights = weights[keep]
+        if grouping.unit == "trial":
+            return Clusters.trials(values[keep], weights), int(failed.sum())
+        docs = self._ranks()[self._sorted(self._doc)][keep]
+        return Clusters.group(values[keep], docs, weights), int(failed.sum())
 
     def _ranks(self) -> Column:
         """The place of each doc when their ids are sorted."""

@@ -75,6 +75,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
         if aggregation is not None:
             metric = _metric(node, source.value, aggregation)
             _check_range(reading, metric, (*path, "range"), node)
+            _check_weight(reading, metric, (*path, "weight"), (node, scores))
             metrics.append((metric, aggregation))
     _check_primary(reading)
     if metrics and not any(metric.primary for metric, _ in metrics):
@@ -93,7 +94,17 @@ def _aggregation(reading: Reading, node: Node, path: KeyPath) -> Found | None:
 
 def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
     written = plain(node)
-    optional = ("ci", "failed", "failed_value", "higher_is_better", "primary", "unit", "description", "binary")
+    optional = (
+        "ci",
+        "failed",
+        "failed_value",
+        "higher_is_better",
+        "primary",
+        "unit",
+        "description",
+        "binary",
+        "weight",
+    )
     given = {key: written[key] for key in optional if key in written}
     if "range" in written:
         given["range"] = tuple(written["range"])
@@ -117,6 +128,23 @@ def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node
     if metric.failed == "zero" and outside:
         message = f"a failed answer counts {counts:g}, which lies outside the range"
         reading.add(place, message, path, "Widen the range, or set failed_value.")
+
+
+def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tuple[Node, ScoreNames | None]) -> None:
+    """A weight is a score of the task, and goes with a mean over the samples that have both."""
+    node, scores = given
+    written = node.get("weight")
+    if written is None or metric.weight is None:
+        return
+    if scores is not None and not scores.has(metric.weight):
+        message = f"no scorer of the task gives {metric.weight!r}"
+        reading.add(written.place, message, path, scores.cure(metric.weight))
+    if metric.aggregate.name != DEFAULT_AGGREGATION:
+        message = f"a weight goes with the mean, not with {metric.aggregate.name}"
+        reading.add(written.place, message, path, "Leave out aggregate, or the weight.")
+    if metric.failed != "exclude":
+        message = "an answer that failed has no weight, so it cannot count as zero"
+        reading.add(written.place, message, path, "Write failed: exclude.")
 
 
 def _with_primary(metric: MetricSpec) -> MetricSpec:
