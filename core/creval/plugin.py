@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from creval.cli.parts import command_options, open_workbench, part_options
     from creval.data.checksum import sha256_of
     from creval.data.download import download
+    from creval.data.files import open_file
+    from creval.data.huggingface import open_huggingface
     from creval.data.mirror import offline_cure
     from creval.data.options import DataOptions
     from creval.data.rows import ListRows, Rows
@@ -181,6 +183,8 @@ __all__ = [
     "number",
     "offline_cure",
     "one_of",
+    "open_file",
+    "open_huggingface",
     "open_run",
     "open_runs",
     "open_workbench",
@@ -214,6 +218,8 @@ _HOMES = {
     ),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),
+    "creval.data.files": ("open_file",),
+    "creval.data.huggingface": ("open_huggingface",),
     "creval.data.mirror": ("offline_cure",),
     "creval.data.options": ("DataOptions",),
     "creval.data.rows": (
