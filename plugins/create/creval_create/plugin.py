@@ -2,22 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from creval.plugin import hookimpl
+from creval.plugin import hookimpl, integer, list_of, one_of, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
 
-__all__ = ["creval_components"]
+__all__ = ["creval_commands", "creval_components", "creval_tasks"]
+
+_EXTENT = ("left_out", "counted")
+_RULES = ("strict", "shared", "released")
+_JUDGED = (
+    *("exact_utility@0.9", "exact_gap@0.9", "strength", "distance"),
+    *("valid", "factual", "useful", "triples", "factuality"),
+)
+_COUNTS = ("printed", "readable", "distinct", "valid_strict", "valid_shared", "valid_released")
+
+
+@hookimpl
+def creval_tasks() -> Sequence[Path]:
+    """Folders of task YAML."""
+    return [Path(__file__).parent / "tasks"]
+
+
+@hookimpl
+def creval_commands() -> Mapping[str, str]:
+    """Commands under `creval create`."""
+    return {"import": "creval_create.cli.importing:import_published"}
 
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the parser."""
+    """Register parser, protocol, scorers, players, the published queries and the shipped verdicts."""
     registry.add(
         "parser",
         "create_paths",
         "creval_create.reading.parser:CreatePaths",
         "the numbered paths of triples in an answer, each read by itself",
+    )
+    registry.add(
+        "protocol",
+        "create",
+        "creval_create.task.protocol:CreateProtocol",
+        "one answer, independent answers, or further rounds in one conversation",
+        parameters=params(
+            strategy=one_of("base", "creative", "verbalized", about="which prompt: E.1, with a line more, or E.2"),
+            samples=integer(1, about="independent answers, joined to one set"),
+            rounds=integer(0, about="further rounds in the same conversation, joined with the first answer"),
+            wording=one_of("paper", "run", "released", condition=True, about="which text of the base prompt"),
+        ),
+        prompts=("prompt", "again"),
+        provides=("wording", "strategy"),
+    )
+    _scorers(registry)
+    _players(registry)
+    registry.add(
+        "source",
+        "create_published",
+        "creval_create.queries.imported:open_published",
+        "the published 931 queries, imported by creval create import",
+        parameters=params(remote=True),
+    )
+    registry.add(
+        "provider",
+        "create",
+        "creval_create.judging.shipped:ShippedVerdicts",
+        "create/shipped: our own verdicts on the hand-made paths, as a judge without a key",
+    )
+
+
+def _scorers(registry: Registry) -> None:
+    registry.add(
+        "scorer",
+        "create_counts",
+        "creval_create.task.counts:CreateCounts",
+        "paths printed, readable, distinct and valid by each rule; tokens",
+        produces=(*_COUNTS, "tokens", "tokens_per_call"),
+    )
+    registry.add(
+        "scorer",
+        "create",
+        "creval_create.task.judged:CreativeUtility",
+        "creative utility, strength and factuality of the paths, by a judge (Eqs. 1 to 9)",
+        parameters=params(
+            variant=one_of("paper", "released", about="the rules below as the paper's tables or the code have them"),
+            validity=one_of(*_RULES, about="which paths count"),
+            also=list_of(one_of(*_RULES), about="rules whose utility is computed beside, at the judge's price"),
+            strength_of=one_of("factual", "valid", about="whose class sizes are judged"),
+            last_triple=one_of(*_EXTENT, about="in the strength of a path"),
+            path_string=one_of(*_EXTENT, about="of the last triple, in the string that is embedded"),
+            discount=one_of("equation", "released", about="gamma^(i-1), or the first two undiscounted"),
+            empty_set=one_of("zero", "one", about="what a set without a path is worth"),
+            over_one=one_of("clamp", "wrap", about="cosine distances above 1"),
+            order=one_of("first", "best_start", about="how ties of the greedy order are broken"),
+        ),
+        produces=(*_utilities(), *_JUDGED),
+        uses=("embedding",),
+        roles=("judge",),
+        prompts=("factuality", "strength"),
+        provides=("path",),
+    )
+
+
+def _utilities() -> Sequence[str]:
+    """The names of the utilities: under the rule in use, and under those computed beside it, at each patience."""
+    suffixes = ("", *(f"_{rule}" for rule in _RULES))
+    return [f"creative_utility{suffix}@{step / 10:.1f}" for suffix in suffixes for step in range(11)]
+
+
+def _players(registry: Registry) -> None:
+    registry.add(
+        "baseline",
+        "create_own",
+        "creval_create.task.players:OwnPaths",
+        "the hand-made paths of our own queries: one generic, or the strong and diverse ones",
+        parameters=params(kind=one_of("floor", "ceiling"), required=("kind",)),
+    )
+    registry.add("baseline", "create_claim", "creval_create.task.players:DirectClaim", "the bare claim, in one triple")
+    registry.add(
+        "baseline",
+        "create_source_path",
+        "creval_create.task.players:SourcePath",
+        "the published source path, turned head to tail",
     )

@@ -15,7 +15,7 @@ from creval_create.utility.exact import exact_utility
 from creval_create.utility.greedy import greedy
 from creval_create.utility.rules import Rules
 from creval_create.utility.strength import path_strength, triple_strength
-from creval_create.utility.utility import bound, utility
+from creval_create.utility.utility import bound, utilities, utility
 
 EQUATION, RELEASED = Rules(), Rules.of("released")
 
@@ -98,6 +98,13 @@ def sets(draw: st.DrawFn, most: int = 7) -> tuple[list[int], np.ndarray]:
 
 
 PATIENCE = st.sampled_from([0.0, 0.1, 0.5, 0.7, 0.9, 1.0])
+
+
+@given(sets())
+def test_several_patiences_at_once(made: tuple[list[int], np.ndarray]) -> None:
+    for rules in (EQUATION, RELEASED, Rules(order="best_start")):
+        one_by_one = [utility(*made, rules, patience) for patience in (0.7, 0.9, 1.0)]
+        assert utilities(*made, rules, (0.7, 0.9, 1.0)) == pytest.approx(one_by_one)
 
 
 @given(sets(), PATIENCE)

@@ -22,7 +22,9 @@ _ALL_MARKS = set('"“”„«»')
 _SPACE = re.compile(r"\s*")
 _COMMENTS = {"//": "\n", "/*": "*/"}
 _LONGEST_COMMENT = 1_000
-_PLAIN = re.compile(r'"([^"\\]{0,1000})"(?=\s*[,:\])}])')
+_PLAIN = re.compile(r"""(?:"([^"\\]{0,1000})"|'([^'\\]{0,1000})')(?=\s*[,:\])}])""")
+_NAMES = (r'"([^"\\]{0,1000})"', r"'([^'\\]{0,1000})'")
+_THREE = re.compile("|".join(rf"[\[(]\s*{name}\s*,\s*{name}\s*,\s*{name}\s*[\])]" for name in _NAMES))
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", '"': '"', "'": "'"}
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _BROKEN_LIST = re.compile(r"[\])]\s*,\s*[\[(]")
@@ -74,6 +76,9 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 def _items(text: str, start: int, depth: int) -> tuple[list[Any], int]:
     """A list or tuple. Between two lists a comma may be missing; a comma may stand before the end."""
+    plain = _THREE.match(text, start)
+    if plain:  # a triple of plain names, by far the most frequent list
+        return [name for name in plain.groups() if name is not None], plain.end()
     closing = _CLOSING[text[start]]
     items: list[Any] = []
     at = _skip(text, start + 1)
@@ -128,7 +133,7 @@ def _string(text: str, at: int) -> tuple[str, int]:
     """A string in any quotation marks, with the marks that stand inside it."""
     plain = _PLAIN.match(text, at)
     if plain:
-        return plain[1], plain.end()
+        return plain[1] or plain[2] or "", plain.end()
     closing = _MARKS[text[at]]
     limit = min(len(text), at + 1 + _LONGEST_NAME)
     end, inside = at + 1, 0

@@ -33,9 +33,10 @@ def transformed(raw: np.ndarray, over_one: OverOne = "clamp") -> np.ndarray:
     code does.
     """
     x = np.asarray(raw, dtype=np.float64)
-    rising = 0.5 * (1.0 - np.cos(np.pi * np.square(x / _KNEE)))
-    flat = x > _KNEE if over_one == "clamp" else (x > _KNEE) & (x <= 1.0)
-    return np.where(flat, 1.0, rising)
+    rises = (x <= _KNEE) if over_one == "clamp" else (x <= _KNEE) | (x > 1.0)
+    result = np.ones_like(x)
+    result[rises] = 0.5 - 0.5 * np.cos(np.square(x[rises]) * (np.pi / _KNEE**2))
+    return result
 
 
 def mean_distance(distances: np.ndarray) -> float | None:

@@ -31,15 +31,15 @@ def greedy(qualities: Sequence[float], distances: np.ndarray) -> Ordered:
 def greedy_from(qualities: Sequence[float], distances: np.ndarray, start: int | None) -> Ordered:
     """The same from a given first path."""
     worth = np.asarray(qualities, dtype=np.float64)
-    gains = worth
+    beside = distances * worth  # row i: what each path would add beside the i-th alone
+    gains = worth.copy()
     order: list[int] = []
     added: list[float] = []
     for step in range(len(worth)):
         best = start if step == 0 and start is not None else int(gains.argmax())
         order.append(best)
         added.append(float(gains[best]))
-        # What a path would add falls to its quality times the least distance; the first one starts from distance 1.
-        reach = worth * distances[best]
-        gains = reach if step == 0 else np.minimum(gains, reach)
-        gains[best] = -1.0  # chosen; whatever else is there adds at least 0
+        # A path adds its quality times its least distance to those chosen; the first one starts from distance 1.
+        gains = beside[best] if step == 0 else np.minimum(gains, beside[best], out=gains)
+        gains[best] = -1.0  # chosen, so its row is free to be written to; whatever else is there adds at least 0
     return Ordered(order, added)

@@ -10,7 +10,13 @@ from creval_create.paths.validity import Validity
 from creval_create.utility.distance import OverOne
 from creval_create.utility.greedy import Order
 
-__all__ = ["Discount", "Rules", "Variant"]
+__all__ = ["MAIN_PATIENCE", "PATIENCES", "Discount", "Rules", "Variant"]
+
+PATIENCES = tuple(step / 10 for step in range(11))
+"""The grid of Figure 4."""
+
+MAIN_PATIENCE = 0.9
+"""The patience of the paper's main number."""
 
 Variant = Literal["paper", "released"]
 Discount = Literal["equation", "released"]

@@ -9,7 +9,7 @@ import numpy as np
 from creval_create.utility.greedy import Ordered, greedy, greedy_from
 from creval_create.utility.rules import Discount, Rules
 
-__all__ = ["best_order", "bound", "discounted", "utility"]
+__all__ = ["best_order", "bound", "discounted", "utilities", "utility"]
 
 
 def discounted(gains: Sequence[float], patience: float, discount: Discount = "equation") -> float:
@@ -37,6 +37,16 @@ def utility(qualities: Sequence[float], distances: np.ndarray, rules: Rules, pat
     if not qualities:
         return 1.0 if rules.empty_set == "one" else 0.0
     return discounted(best_order(qualities, distances, rules, patience).gains, patience, rules.discount)
+
+
+def utilities(
+    qualities: Sequence[float], distances: np.ndarray, rules: Rules, patiences: Sequence[float]
+) -> list[float]:
+    """Return the same for several patiences; the greedy order of the default rules does not depend on it."""
+    if not qualities or rules.order != "first":
+        return [utility(qualities, distances, rules, patience) for patience in patiences]
+    gains = greedy(qualities, distances).gains
+    return [discounted(gains, patience, rules.discount) for patience in patiences]
 
 
 def bound(count: int, patience: float) -> float:

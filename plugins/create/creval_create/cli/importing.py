@@ -1,0 +1,81 @@
+"""`creval create import`: the published queries, checked and kept for the tasks `create_published...`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from creval.plugin import DataOptions, Rows
+
+__all__ = ["import_published"]
+
+_DATASET = "wadhma/CREATE"
+
+
+@click.command(
+    "import",
+    short_help="Import the published 931 queries.",
+    epilog="Example: creval create import CREATE-train.jsonl",
+)
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--revision",
+    metavar="COMMIT",
+    help=f"Without FILE: fetch {_DATASET} from the Hugging Face hub at this commit (40 hexadecimal digits).",
+)
+@click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
+def import_published(file: Path | None, revision: str | None, offline: bool) -> None:
+    """Check the published set of CREATE and keep it for the tasks create_published, create_published_creative ...
+
+    FILE is the split train as jsonl, json, csv, tsv or parquet. It must hold 931 rows and the number of queries of
+    each of the eleven relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a wording
+    that is turned round, or that names the hidden entity) are printed and kept: they are part of the published set.
+    """
+    from creval.plugin import DataOptions, UsageError
+    from creval_create.queries.imported import keep
+    from creval_create.queries.lint import lint
+    from creval_create.queries.published import published_rows
+
+    if (file is None) == (revision is None):
+        raise UsageError("give either FILE or --revision", cure="creval create import FILE")
+    options = DataOptions.from_environment(offline=offline)
+    rows, origin = _from_file(file) if file is not None else _from_hub(str(revision), options)
+    docs = published_rows(_sound(rows), rows.origin)
+    kept = keep(docs, origin, options)
+    findings = lint(docs)
+    for finding in findings:
+        click.echo(f"query {finding.query}: {finding.problem}", err=True)
+    click.echo(f"{len(docs)} queries kept in {kept}; {len(findings)} remarks. Play them: --tasks create_published")
+
+
+def _from_file(file: Path) -> tuple[Rows, dict[str, Any]]:
+    from creval.plugin import open_file, sha256_of
+
+    return open_file(file), {"file": file.name, "sha256": sha256_of(file)}
+
+
+def _from_hub(revision: str, options: DataOptions) -> tuple[Rows, dict[str, Any]]:
+    from creval.plugin import UsageError, open_huggingface
+
+    if len(revision) != 40 or set(revision) - set("0123456789abcdef"):
+        raise UsageError(
+            f"{revision!r} is no full commit", cure="Give the 40 digits of a commit: branches and tags move."
+        )
+    rows = open_huggingface(_DATASET, revision, "train", base=Path(), options=options)
+    return rows, {"dataset": _DATASET, "revision": revision, "split": "train"}
+
+
+def _sound(rows: Rows) -> list[Any]:
+    """All rows, each a mapping. Raises DataError at the first one that cannot be read."""
+    from creval.plugin import DataError
+
+    found: list[Any] = []
+    for row in rows:
+        if not isinstance(row, dict):
+            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
+            raise DataError(reason, where=where, cure="Fetch the file anew.")
+        found.append(row)
+    return found

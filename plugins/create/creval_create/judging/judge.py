@@ -1,0 +1,87 @@
+"""Asking the judge about paths: which triples are true, and how large their classes are.
+
+The unit is a path. The same triple is judged otherwise in another path, so verdicts are kept for (prompt, path), which
+the run's ledger does: equal paths get equal verdicts, in one run and in all that reuse it, and are paid once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from creval.plugin import Context, Reply, SampleKey, ScoringError
+from creval_create.judging.replies import UnreadableVerdictError, read_class_sizes, read_factuality
+from creval_create.paths.triples import Path, judged_form
+
+__all__ = ["ROLE", "PathJudge", "StrengthOf", "Verdict"]
+
+ROLE = "judge"
+TRIES = 2
+"""An unreadable verdict is asked for once more."""
+
+StrengthOf = Literal["factual", "valid"]
+"""Whose strength is judged: that of factual paths, since others count nothing, or (Table 8, Figure 5) that of all."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge says of one path: each triple's truth, and the size of its larger class where that was asked."""
+
+    factual: tuple[bool, ...]
+    class_sizes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathJudge:
+    """The judge of one sample's paths."""
+
+    context: Context
+    key: SampleKey
+    strength_of: StrengthOf = "factual"
+
+    async def verdicts(self, paths: Sequence[Path]) -> list[Verdict]:
+        """Judge paths side by side: one verdict for each, in order.
+
+        Every question that was begun is finished before an error rises, so that nothing paid for is lost. Raises
+        ScoringError where a verdict stays unreadable, and whatever `Context.ask` raises.
+        """
+        given = await asyncio.gather(*map(self._verdict, paths), return_exceptions=True)
+        for verdict in given:
+            if isinstance(verdict, BaseException):
+                raise verdict
+        return [verdict for verdict in given if isinstance(verdict, Verdict)]
+
+    async def _verdict(self, path: Path) -> Verdict:
+        factual = await self._ask("factuality", path, read_factuality)
+        if self.strength_of == "factual" and not all(factual):
+            return Verdict(factual)
+        return Verdict(factual, await self._ask("strength", path, read_class_sizes))
+
+    async def _ask(self, prompt: str, path: Path, read: Callable[[str, int], T]) -> T:
+        messages = self.context.prompt(prompt, {"path": judged_form(path)})
+        reason = ""
+        for _ in range(TRIES):
+            reply = await self.context.ask(ROLE, messages, self.key)
+            try:
+                return read(_whole(reply), len(path))
+            except UnreadableVerdictError as error:
+                reason = str(error)
+                self.context.unreadable(reply, reason)
+        raise ScoringError(
+            f"the judge gave no readable verdict on the {prompt} of {judged_form(path)[:200]}: {reason}",
+            cure="Run creval resume to ask again, or name another judge with --role judge=MODEL.",
+        )
+
+
+def _whole(reply: Reply) -> str:
+    """The text of a reply that was neither cut nor declined."""
+    completion = reply.completions[0]
+    if completion.finish_reason == "length":
+        raise UnreadableVerdictError("the reply was cut at the token limit")
+    if completion.refusal or completion.finish_reason == "content_filter":
+        raise UnreadableVerdictError("the judge declined to answer")
+    return completion.text

@@ -1,0 +1,35 @@
+"""Scorer `create_counts`: what an answer holds, without any judge or encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from creval.plugin import Context, Scorable, Score
+from creval_create.task.answers import candidates
+
+__all__ = ["CreateCounts"]
+
+
+class CreateCounts:
+    """Counts paths: `printed`, `readable`, `distinct`, `valid_strict`, `valid_shared`, `valid_released`; and `tokens`,
+    those of the target's output (reasoning included) summed over a sample's calls, `tokens_per_call` their mean.
+
+    A player that is no language model has no tokens.
+    """
+
+    reads_some = True
+
+    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+        """Return one score for each item, in order."""
+        return [self._one(item) for item in items]
+
+    def _one(self, item: Scorable) -> Score:
+        scores = candidates(item).counts()
+        tokens = [
+            int(call.reply.get("usage", {}).get("output_tokens", 0))
+            for call in item.calls
+            if call.role == "target" and call.reply is not None
+        ]
+        if any(tokens):
+            scores |= {"tokens": float(sum(tokens)), "tokens_per_call": sum(tokens) / len(tokens)}
+        return Score(scores)

@@ -1,0 +1,67 @@
+"""Players: the hand-made paths of our own queries, and the two claims that any query allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from creval.plugin import MissingPartError, Turn
+from creval_create.paths.triples import Path
+from creval_create.queries.own import judged_paths
+
+__all__ = ["DirectClaim", "OwnPaths", "SourcePath"]
+
+
+def _said(paths: Iterable[Path]) -> str:
+    numbered = {str(number): path for number, path in enumerate(paths, 1)}
+    return f"<answer>{json.dumps(numbered, ensure_ascii=False)}</answer>"
+
+
+@dataclass(frozen=True)
+class OwnPaths:
+    """Says the hand-made paths of one of our own queries: the one generic path (`floor`) or all others (`ceiling`).
+
+    In a further round it has nothing more to say.
+    """
+
+    kind: Literal["floor", "ceiling"]
+
+    def reply(self, turn: Turn) -> str:
+        """Return the answer. Raises MissingPartError for a query that is none of ours."""
+        paths = [made.path for made in judged_paths() if made.query == turn.key.doc and made.kind == self.kind]
+        if not paths:
+            raise MissingPartError(
+                f"the query {turn.key.doc!r} has no hand-made paths",
+                cure="Floor and ceiling are made for our own twenty queries.",
+            )
+        return _said(paths if len(turn.messages) == 1 else [])
+
+
+class DirectClaim:
+    """The floor of any query: claims that the start itself has what is asked for, in one triple."""
+
+    def reply(self, turn: Turn) -> str:
+        """Return the answer."""
+        doc = turn.doc
+        return _said([((str(doc["entity_a"]), str(doc["rel_b"]), str(doc["entity_b"])),)])
+
+
+class SourcePath:
+    """The published source path, turned so that each tail is the next head: one path, hence at most 5.
+
+    Not the best that can be done, since a set of paths scores more; it shows that a query can be answered at all.
+    """
+
+    def reply(self, turn: Turn) -> str:
+        """Return the answer, an empty set where the query states no source path."""
+        triples: list[Any] = [turn.doc.get(f"triple{number}_labels") for number in (1, 2, 3)]
+        if not all(isinstance(triple, list | tuple) and len(triple) == 3 for triple in triples):
+            return _said([])
+        (head1, relation, tail1), (head2, _, tail2), last = triples
+        if head1 == turn.doc["entity_a"]:
+            path = ((head1, relation, tail1), (tail1, f"is {relation} of", head2), tuple(last))
+        else:
+            path = ((tail1, f"is {relation} of", head1), (head1, relation, tail2), tuple(last))
+        return _said([path])

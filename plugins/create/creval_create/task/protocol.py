@@ -1,0 +1,70 @@
+"""Protocol `create`: one answer, independent answers (resample), or further rounds in one conversation (iterate)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from creval.plugin import Message, Reply, Session
+
+__all__ = ["CreateProtocol", "Strategy", "Wording"]
+
+Strategy = Literal["base", "creative", "verbalized"]
+"""Which base prompt: E.1, E.1 with the line on creativity, or E.2."""
+
+Wording = Literal["paper", "run", "released"]
+"""Which text of the prompts: as the paper prints them, as the stored prompts of the paper's models have them, or as
+the authors' repository has the base prompt."""
+
+_CUT = ("length", "refusal")
+
+
+@dataclass(frozen=True)
+class CreateProtocol:
+    """Asks for paths. Every readable answer counts; the scorer joins them to one set.
+
+    `samples` independent answers to the prompt; after the first, `rounds` further ones in the same conversation (prompt
+    `again`, Prompt E.3). `strategy` and `wording` reach the templates as fields. An answer that was cut or declined is
+    left out where another stands beside it (`cut` in the outcome counts them), and ends the sample where none does.
+    """
+
+    strategy: Strategy = "base"
+    samples: int = 1
+    rounds: int = 0
+    wording: Wording = "paper"
+
+    def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Calls of the target a sample, fewest and most."""
+        return self._calls, self._calls
+
+    @property
+    def _calls(self) -> int:
+        return self.samples + self.rounds
+
+    async def run(self, session: Session) -> None:
+        """Ask, and keep the whole answers."""
+        wording = str(session.condition.settings.get("wording", self.wording))
+        opening = session.prompt("prompt", wording=wording, strategy=self.strategy)
+        session.report(wording=wording, strategy=self.strategy, samples=self.samples, rounds=self.rounds)
+        kept = 0
+        for number in range(self.samples):
+            last = number + 1 == self.samples
+            reply = await session.ask(opening, tolerate=() if last and not kept else _CUT)
+            kept += _keep(session, reply)
+        messages: list[Message] = [*opening, Message("assistant", reply.text)]
+        for _ in range(self.rounds):
+            messages += session.prompt("again", wording=wording, strategy=self.strategy)
+            reply = await session.ask(messages, tolerate=_CUT)
+            kept += _keep(session, reply)
+            messages.append(Message("assistant", reply.text))
+        session.report(cut=self._calls - kept)
+
+
+def _keep(session: Session, reply: Reply) -> bool:
+    """Make a whole reply an answer; say whether it was whole."""
+    completion = reply.completions[0]
+    if completion.refusal or completion.finish_reason in ("length", "content_filter"):
+        return False
+    session.answer(completion.text)
+    return True

@@ -1,0 +1,130 @@
+"""`creval create import` and the lint of queries, on the public sample and on a set with Table 4's counts."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from creval.plugin import DataError, DataOptions
+from creval_create.cli.importing import import_published
+from creval_create.queries.imported import open_published
+from creval_create.queries.lint import lint
+from creval_create.queries.own import own_queries
+from creval_create.queries.published import COUNT, RELATIONS, published_rows
+
+
+def full_set() -> list[dict[str, Any]]:
+    """A set of the published shape; only the counts are the paper's."""
+    rows = []
+    for relation, (label, count) in RELATIONS.items():
+        for number in range(count):
+            start = f"{label} {number}"
+            rows.append(
+                {
+                    "query": f"What are different ways of connecting {start} and someone who lives in {number}?",
+                    "entity_a": start,
+                    "rel_b": "residence",
+                    "entity_b": f"town {number}",
+                    "description": f"Q{number}__{relation}",
+                }
+            )
+    return rows
+
+
+@pytest.fixture
+def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(import_published, list(arguments))
+    return result.exit_code, result.output + (str(result.exception) if result.exception else "")
+
+
+def test_table_4_adds_up() -> None:
+    assert sum(count for _, count in RELATIONS.values()) == COUNT == 931 and len(RELATIONS) == 11
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
+def test_a_whole_set_is_kept_with_its_sha256(caches: Path, ending: str) -> None:
+    rows, file = full_set(), caches / f"train.{ending}"
+    if ending == "csv":
+        with file.open("w", newline="", encoding="utf-8") as out:
+            writer = csv.DictWriter(out, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        file.write_text("\n".join(map(json.dumps, rows)) if ending == "jsonl" else json.dumps(rows))
+    code, said = run(str(file))
+    assert code == 0, said
+    assert "931 queries kept in" in said
+    opened = open_published(base=caches, options=DataOptions.from_environment())
+    plain = {key: value for key, value in rows[0].items() if key != "description"}
+    assert len(opened) == 931 and opened.row(0) == {"id": "0", **plain, "relation": "P166"}
+    origin = json.loads((caches / "cache" / "data" / "create" / "published.origin.json").read_text())
+    assert origin == {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+
+
+def test_what_is_not_the_published_set_is_refused_by_its_counts(caches: Path) -> None:
+    rows = full_set()
+    with pytest.raises(
+        DataError, match=r"930 rows instead of 931; 93 queries of P2293 \(genetic association\) instead of 94"
+    ):
+        published_rows(rows[:-1], "x")
+    swapped = [*rows[:-1], {**rows[-1], "description": "Q1__P19"}]
+    with pytest.raises(DataError, match="1 queries of P19, which Table 4 lacks"):
+        published_rows(swapped, "x")
+    with pytest.raises(DataError, match="row 1 lacks rel_b, description"):
+        published_rows([{"query": "q", "entity_a": "a", "entity_b": "b"}], "x")
+
+
+def test_nothing_is_kept_of_a_refused_set(caches: Path) -> None:
+    file = caches / "half.jsonl"
+    file.write_text("\n".join(map(json.dumps, full_set()[:400])))
+    code, said = run(str(file))
+    assert code != 0 and "not the published set" in said
+    with pytest.raises(DataError, match="creval create import FILE"):
+        open_published(base=caches, options=DataOptions.from_environment())
+
+
+def test_a_file_or_a_revision_and_a_full_one(caches: Path) -> None:
+    assert "either FILE or --revision" in run()[1]
+    assert "no full commit" in run("--revision", "main")[1]
+
+
+def test_the_public_sample_has_the_faults_that_are_known(reference_data: Path) -> None:
+    text = (reference_data / "create" / "queries_sample24.jsonl").read_text(encoding="utf-8")
+    found = lint(map(json.loads, text.splitlines()))
+    by_query = {finding.query: finding.problem for finding in found}
+    assert "names the entity to be found, 'Hagen Liebing'" in by_query["6"]
+    assert "turns the relation round: 'Jakub Krzyżanowski' is the father" in by_query["7"]
+    assert set(by_query) == {"6", "7"}
+
+
+def test_our_own_queries_are_clean() -> None:
+    assert lint(own_queries()) == []
+
+
+def test_what_the_lint_sees() -> None:
+    row = {"query": "How are A B and C linked?", "entity_a": "A B", "rel_b": "child", "entity_b": "D"}
+    assert lint([row]) == []
+    assert "does not name the start" in lint([{**row, "entity_a": "Z"}])[0].problem
+    assert "earlier query" in lint([row, {**row, "entity_a": "a  b"}])[0].problem
+    assert "same entity" in lint([{**row, "entity_b": "a b"}])[0].problem
+    turned = {**row, "query": "How are A B and someone who is the child of D linked?"}
+    assert "turns the relation round" in lint([turned])[0].problem
+    source = {
+        "triple1_labels": ["A B", "x", "C"],
+        "triple2_labels": ["E", "x", "C"],
+        "triple3_labels": ["E", "child", "D"],
+    }
+    assert lint([{**row, **source}]) == []
+    satisfied = {**source, "triple3_labels": ["A B", "child", "D"]}
+    assert any("satisfies the target itself" in each.problem for each in lint([{**row, **satisfied}]))
