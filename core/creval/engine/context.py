@@ -86,6 +86,8 @@ class TaskContext:
         self._shared = shared
         self._models, self._ledger = asked
         self._calls: dict[SampleKey, Counter[str]] = {}
+        self.first_draw = 0
+        """Added to the draws of all questions: a judge that is asked again gives answers of its own."""
 
     def resource(self, name: str) -> Any:
         """Return the resource that the task calls `name`."""
@@ -113,7 +115,9 @@ class TaskContext:
         kept = {name: value for name, value in given.items() if value is not None}
         request = GenerateRequest(tuple(messages), kept, origin, n)
         model = self._models.get(role, self._task.role_models.get(role))
-        return await self._ledger.ask(model, request, Asking("scoring", draw, by_reference=self._task.by_reference))
+        return await self._ledger.ask(
+            model, request, Asking("scoring", self.first_draw + draw, by_reference=self._task.by_reference)
+        )
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""

@@ -17,14 +17,15 @@ from creval.engine.planning.check import check_plan
 from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan, plan_task
 from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.score import ScorerPart, TaskScoring
+from creval.engine.scoring.making import make_scoring
+from creval.engine.scoring.score import TaskScoring
 from creval.engine.screens import screens_of
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.budget import Budget
 from creval.models.thinking import tags_in, tags_in_parameters
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
-from creval.plugins.registry import ANY_SCORE, Component
+from creval.plugins.registry import Component
 from creval.resources.options import ResourceOptions
 from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
@@ -69,22 +70,7 @@ class Setup:
 
     def scoring(self, task: Task) -> TaskScoring:
         """Return what scoring a task needs."""
-        registry = self.plugins.registry
-        scorers = [self._scorer(task, ref) for ref in task.score]
-        conditions = {condition.name: condition for condition in task.conditions}
-        chain = build_chain(task.parse, registry)
-        return TaskScoring(task, chain, scorers, self.contexts[task.name], conditions)
-
-    def _scorer(self, task: Task, ref: ComponentRef) -> ScorerPart:
-        """Make a scorer. What an open one gives is what the metrics are made of and no other scorer says it gives."""
-        registry = self.plugins.registry
-        component = registry.get("scorer", ref.name)
-        given = component.produces
-        if ANY_SCORE in given:
-            taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
-            given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
-        names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
-        return ScorerPart(ref.name, _component(component.load(), ref), names, ANY_SCORE not in component.produces)
+        return make_scoring(task, self.plugins.registry, self.contexts[task.name])
 
     def open_parts(self, target: bool = True) -> None:
         """Open the target (unless only scoring is to be done), the models of all roles, and the resources in use.

@@ -149,9 +149,14 @@ class Workbench:
 
     def context(self, task: str) -> Context:
         """Return what the scorers of a task are given: its resources and roles, with the options' own choices."""
-        found = self.task(task)
+        return self.context_of(self.task(task))
+
+    def context_of(self, found: Task, first_draw: int = 0) -> TaskContext:
+        """Return the context of a task; with `first_draw` roles give other answers than the run's own scoring got."""
         specs = instruments(found.resources, self.options.resources)
-        return TaskContext(found, self.options.seed, specs, self._resources, Asked(self._models, self._ledger))
+        context = TaskContext(found, self.options.seed, specs, self._resources, Asked(self._models, self._ledger))
+        context.first_draw = first_draw
+        return context
 
     def docs(self, tasks: Sequence[str]) -> Iterator[tuple[str, Doc]]:
         """Yield each doc of tasks (names, suites, YAML paths) with its task's name. Raises DataError, TaskError."""

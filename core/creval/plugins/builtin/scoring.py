@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import flag, integer, number, params, text
+from creval.plugins.parameters import component, flag, integer, list_of, number, params, text
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -11,6 +11,7 @@ __all__ = ["register"]
 def register(registry: Registry) -> None:
     """Add them to the registry."""
     _register_scorers(registry)
+    _register_judge(registry)
     _register_aggregations(registry)
 
 
@@ -42,6 +43,35 @@ def _register_scorers(registry: Registry) -> None:
         parameters=params(field=text(1), absolute=number(0), relative=number(0)),
         positional="field",
         produces=("numeric",),
+    )
+
+
+def _register_judge(registry: Registry) -> None:
+    registry.add(
+        "scorer",
+        "judge",
+        "creval.engine.scoring.judge:Judge",
+        "what a model in the role of the judge says of an answer, as a number",
+        parameters=params(
+            prompt=text(1, prompt=True, about="the judge's prompt"),
+            parse=list_of(component("parser"), 1),
+            scale={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+            labels={"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 2},
+            repeat=integer(1, about="independent verdicts, of which the mean counts"),
+            against=text(1, about="the doc's field with a rival text: a pair is judged"),
+            both_orders=flag(about="ask about the pair in both orders"),
+            name=text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
+            required=("prompt",),
+        ),
+        produces=("*",),
+        roles=("judge",),
+        provides=("answer", "text", "first", "second"),
+    )
+    registry.add(
+        "analysis",
+        "judge-agreement",
+        "creval.report.judge_agreement:JudgeAgreement",
+        "whether a judge says what people say, and the same twice",
     )
 
 

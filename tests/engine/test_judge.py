@@ -1,0 +1,194 @@
+"""The scorer `judge`, and how far a judge agrees with people and with itself."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.chat_server import Answer, ChatServer, Received
+from support.parrot import parrot
+
+import creval
+from creval.engine.run import rescore
+from creval.errors import DataError, TaskError, UnknownNameError, UsageError
+from creval.report.judge_agreement import JudgeAgreement
+from creval.scoring.agreement import agreement, kappa
+
+TASK = """\
+schema: 1
+task: judged
+version: 1.0.0
+title: Judged
+dataset: {{source: file, file: judged.jsonl, id: id}}
+prompt: [{{role: user, content: "Say {{{{ word }}}}"}}]
+roles:
+  judge:
+    prompts:
+      rate: [{{role: user, content: "Rate {prompt}"}}]
+score: {{judge: {{prompt: rate, {parameters}}}}}
+metrics: [{{name: {name}, failed: exclude}}]
+"""
+JUDGE = {"judge": "hosted_vllm/judge"}
+MODEL = "hosted_vllm/parrot"
+
+
+def write(folder: Path, parameters: str, prompt: str = "{{ answer }}", name: str = "judge", docs: int = 4) -> str:
+    rows = "".join(json.dumps({"id": f"d{i}", "word": f"w{i}", "rival": f"r{i}"}) + "\n" for i in range(docs))
+    (folder / "judged.jsonl").write_text(rows)
+    (folder / "judged.yaml").write_text(TASK.format(parameters=parameters, prompt=prompt, name=name))
+    return str(folder / "judged.yaml")
+
+
+@pytest.fixture
+def judged(monkeypatch, tmp_path, options):
+    """Run a judged task; the judge says what `verdict` makes of its question and how often it was asked before."""
+
+    def run(task: str, verdict, **given):
+        def script(request: Received) -> Answer:
+            said = parrot(request) if request.prompt.startswith("Say") else verdict(request.prompt[5:], request.seen)
+            return Answer(said)
+
+        with ChatServer(script) as server:
+            monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+            result = creval.run([task], MODEL, options(roles=JUDGE, **given))
+            asked = Counter(r.prompt for r in server.requests if not r.prompt.startswith("Say"))
+            return result, asked
+
+    return run
+
+
+def scores(result, name: str = "judge") -> dict[str, float | None]:
+    lines = (result.folder / "scores" / "judged.jsonl").read_text().splitlines()
+    return {line["doc_id"]: line["scores"].get(name) for line in map(json.loads, lines)}
+
+
+def test_a_number_on_the_scale(judged, tmp_path):
+    result, asked = judged(write(tmp_path, "scale: [1, 5]"), lambda text, seen: f"I think {int(text[1]) + 1}")
+    assert scores(result) == {"d0": 1, "d1": 2, "d2": 3, "d3": 4}
+    assert set(asked.values()) == {1}
+
+
+@pytest.mark.parametrize("bad", ["no idea", "9", "-3", "1e999"])
+def test_an_unreadable_verdict_is_asked_once_more_and_then_errored(judged, tmp_path, bad):
+    def verdict(text: str, seen: int) -> str:
+        return bad if text == "w1" or (text == "w2" and seen == 0) else "3"
+
+    result, asked = judged(write(tmp_path, "scale: [1, 5]"), verdict)
+    assert scores(result) == {"d0": 3, "d1": None, "d2": 3, "d3": 3}
+    assert asked == {"Rate w0": 1, "Rate w1": 2, "Rate w2": 2, "Rate w3": 1}
+    metric = result.metrics("judged")["judge"]
+    assert (metric["n"], metric["value"], metric["counts"]["errored"]) == (3, 3.0, 1)
+
+
+def test_labels_and_parsers(judged, tmp_path):
+    task = write(tmp_path, "labels: {good: 1, bad: 0}, parse: [{tagged: verdict}]")
+    result, _ = judged(task, lambda text, seen: f"So: <verdict>{'Good' if text == 'w2' else 'bad'}.</verdict>")
+    assert scores(result) == {"d0": 0, "d1": 0, "d2": 1, "d3": 0}
+
+
+def test_repeated_verdicts_are_independent_and_count_by_their_mean(judged, tmp_path):
+    result, asked = judged(write(tmp_path, "scale: [1, 5], repeat: 3", docs=2), lambda text, seen: str(seen + 1))
+    assert scores(result) == {"d0": 2, "d1": 2}
+    assert set(asked.values()) == {3}
+
+
+def test_a_pair_in_both_orders(judged, tmp_path):
+    """The judge prefers the first text of w0, and w1 whichever way round; r2 always wins."""
+
+    def verdict(text: str, seen: int) -> str:
+        first = text.split(maxsplit=1)[0]
+        return "first" if first in ("w0", "r0", "w1", "r2") else "second" if "3" not in first else "tie"
+
+    task = write(tmp_path, "against: rival, both_orders: true, name: wins", "{{ first }} or {{ second }}", "wins")
+    result, asked = judged(task, verdict)
+    assert scores(result, "wins") == {"d0": 0.5, "d1": 1.0, "d2": 0.0, "d3": 0.5}
+    assert scores(result, "wins_agrees") == {"d0": 0.0, "d1": 1.0, "d2": 1.0, "d3": 1.0}
+    assert len(asked) == 8
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ("name: judge", "either a scale or labels"),
+        ("scale: [1, 5], labels: {a: 1, b: 0}", "either a scale or labels"),
+        ("scale: [5, 1]", "is no scale"),
+        ("scale: [1, 5], both_orders: true", "for a pair"),
+        ("against: rival, scale: [1, 5]", "by labels"),
+        ("scale: [1, 5], parse: [nothing]", "unknown parser"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_first_call(tmp_path, options, parameters, match):
+    with pytest.raises(TaskError, match=match):
+        creval.run([write(tmp_path, parameters)], "baseline/floor", options(roles=JUDGE))
+
+
+# --- agreement --------------------------------------------------------------------------------------
+
+
+def test_agreement_by_hand():
+    """Cohen's own kind of table: 20 and 15 agreed of 50, 5 and 10 not; kappa = (.7 - .5) / (1 - .5) = .4."""
+    people = [1.0] * 25 + [0.0] * 25
+    judge = [1.0] * 20 + [0.0] * 5 + [1.0] * 10 + [0.0] * 15
+    found = agreement(people, judge)
+    assert (found.n, found.accuracy) == (50, 0.7)
+    assert found.balanced_accuracy == pytest.approx((0.8 + 0.6) / 2)
+    assert found.kappa == pytest.approx(0.4)
+    assert found.pearson == pytest.approx(0.408248, abs=1e-6)
+    assert agreement([1, 1, 1], [1, 1, 1])[1:] == (1.0, 1.0, None, None, None)
+
+
+@given(st.lists(st.tuples(st.sampled_from([1.0, 2.0, 3.0]), st.sampled_from([1.0, 2.0, 3.0])), min_size=2))
+def test_kappa_is_bounded_symmetric_and_equals_the_library_s(pairs):
+    people, judge = (list(column) for column in zip(*pairs, strict=True))
+    found = kappa(people, judge)
+    assert found == pytest.approx(kappa(judge, people)) if found is not None else kappa(judge, people) is None
+    if found is not None:
+        assert -1 <= found <= 1
+        metrics = pytest.importorskip("sklearn.metrics")
+        assert found == pytest.approx(metrics.cohen_kappa_score(people, judge))
+
+
+def test_the_judge_beside_people(judged, tmp_path):
+    result, _ = judged(write(tmp_path, "scale: [1, 5]"), lambda text, seen: str(int(text[1]) + 1))
+    labels = tmp_path / "labels.csv"
+    labels.write_text("doc,label\nd0,1\nd1,1\nd1,3\nd2,4\n")  # d1: two people, mean 2
+    output = JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
+    row = dict(zip(output.columns, output.rows[0], strict=True))
+    assert (row["n"], row["accuracy"]) == (3, pytest.approx(2 / 3))
+    assert row["spearman"] == 1.0
+    assert "1 judged samples have no label" in output.notes[0]
+    labels.write_text("doc,label\nd0,good\n")
+    with pytest.raises(DataError, match=r"labels.csv:2"):
+        JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
+    labels.write_text("doc,label\nd0,1\n")
+    with pytest.raises(UnknownNameError, match="unknown score 'juge'"):
+        JudgeAgreement().run([str(result.folder)], score="juge", labels=str(labels))
+    with pytest.raises(UsageError, match="needs a score"):
+        JudgeAgreement().run([str(result.folder)], score="judge")
+
+
+def test_the_judge_beside_itself_and_what_it_said_is_kept(monkeypatch, tmp_path, options):
+    """The judge says another number each time it is asked about w0, and the same about the others."""
+
+    def script(request: Received) -> Answer:
+        if request.prompt.startswith("Say"):
+            return Answer(parrot(request))
+        return Answer(str(request.seen + 1) if request.prompt.endswith("w0") else "3")
+
+    with ChatServer(script) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        result = creval.run([write(tmp_path, "scale: [1, 5]")], MODEL, options(roles=JUDGE))
+        output = JudgeAgreement().run([str(result.folder)], score="judge", repeat_judge=3)
+        row = dict(zip(output.columns, output.rows[0], strict=True))
+        assert (row["n"], row["verdicts"], row["samples with equal verdicts"]) == (4, 3, 0.75)
+        assert row["mean SD in a sample"] == pytest.approx(0.25)
+        asked = len(server.requests)
+        assert asked == 4 + 4 * 3
+        again = JudgeAgreement().run([str(result.folder)], score="judge", repeat_judge=3)
+        assert again.rows == output.rows
+        assert rescore(result.folder).results["tasks"][0]["metrics"] == result.results["tasks"][0]["metrics"]
+        assert len(server.requests) == asked
