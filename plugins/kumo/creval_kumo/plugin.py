@@ -95,7 +95,7 @@ def _register_data(registry: Registry) -> None:
             actions=integer(1),
             valid=integer(1),
             count=integer(1),
-            seed=integer(),
+            seed=integer(0),
             counterfactual=flag(),
             reliability=number(above=0, maximum=1),
             required=("domains",),

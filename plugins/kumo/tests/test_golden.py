@@ -9,13 +9,14 @@ from kumo_games import EASY, HARD, games, make_domain, small_domains, small_sett
 
 from creval.errors import CrevalError, DataError
 from creval_kumo.bits import bits
+from creval_kumo.domains import domain_names, load_domain
 from creval_kumo.games.counting import compat_length, relative_action_count
 from creval_kumo.games.generation import Settings, generate
 from creval_kumo.search.compiled_engine import available
 from creval_kumo.search.golden import GoldenRun, OptimalPlayer, golden_of, golden_run, observed_masks, puzzle_of
-from creval_kumo.search.limits import Limits
+from creval_kumo.search.limits import Budget, Limits, NotProvenError
 from creval_kumo.search.small_games import SmallGame
-from creval_kumo.search.solver import OptimalSearch
+from creval_kumo.search.solver import OptimalSearch, greedy_bound
 
 
 @given(st.data(), st.integers(0, 1000))
@@ -89,3 +90,40 @@ def test_counting() -> None:
 @given(st.integers(0, 2**10 - 1))
 def test_bits_and_masks_fit(mask: int) -> None:
     assert sum(1 << bit for bit in bits(mask)) == mask
+
+
+def test_a_game_far_beyond_the_paper_s_keeps_to_its_limits_and_its_success() -> None:
+    """40 truths and 35 actions: the tables stop at their limit, and bounds are told in place of a value."""
+    domains = map(load_domain, domain_names())
+    domain = next(domain for domain in domains if len(domain.truths) >= 40 and len(domain.actions) >= 35)
+    game = next(generate(domain, Settings(40, 35), 3))
+    for engine in ("python", "auto"):
+        search = OptimalSearch(puzzle_of(game), Limits(nodes=20_000, memory=30_000_000), engine)
+        proof = search.prove()
+        assert not proof.proven
+        assert 1 <= proof.lower <= proof.upper <= 35
+        assert search.prove().proven is False  # asked again, the memo is as sound as before
+    with pytest.raises(NotProvenError):
+        golden_of(game, Limits(nodes=2_000, memory=10_000_000), "python")
+
+
+def test_the_upper_bound_is_one_whatever_it_may_cost() -> None:
+    game = next(generate(load_domain("medical"), Settings(8, 10), 1))
+    value = OptimalSearch(puzzle_of(game)).prove().value
+    bounds = [
+        greedy_bound(puzzle, puzzle.all_truths, puzzle.all_actions, Budget(Limits(nodes)))
+        for puzzle in [puzzle_of(game)]
+        for nodes in (0, 1, 10, 100, None)
+    ]
+    assert all(bound >= value - 1e-9 for bound in bounds)
+    assert bounds[-1] <= bounds[0] == 10
+
+
+def test_a_machine_without_the_memory_proves_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = OptimalSearch(puzzle_of(next(generate(load_domain("medical"), Settings(6, 8), 1))), engine="python")
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(search._engine, "below", full)
+    assert not search.prove().proven

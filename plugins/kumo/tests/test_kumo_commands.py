@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from augment_support import configuration, proposal_row
-from support.chat_server import Answer, ChatServer, Received
+from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.imports import imported_by
 
 from creval.cli.lazy import import_command
@@ -27,6 +27,7 @@ from creval_kumo.games.generation import Settings, generate
 from creval_kumo.games.instance import Instance
 from creval_kumo.published.authors_files import AuthorsFiles
 from creval_kumo.published.reading import read_domains, read_instances, to_domain
+from creval_kumo.trajectories.conversation import symbolic_book
 
 COMMANDS = load_plugins().commands["kumo"]
 Say = Callable[..., tuple[int, str, str]]
@@ -187,6 +188,54 @@ def test_from_a_proposal_to_games(say: Say, tmp_path: Path) -> None:
     code, out, _ = say(*shlex.split("generate --domain medicine_two.yaml --count 2"))
     assert code == 0 and len(out.splitlines()) == 2
     assert say("domains", "medicine_two.yaml")[0] == 0
+
+
+def test_a_file_that_is_there_is_refused_before_anything_is_paid(say: Say, tmp_path: Path) -> None:
+    say(*shlex.split("generate --count 1 -o g.jsonl"))
+    (tmp_path / "proposals.jsonl").write_text(json.dumps(proposal_row("old_coins")) + "\n")
+    (tmp_path / "old_coins.yaml").write_text("mine\n")
+    with ChatServer(lambda request: Answer("no")) as server:
+        model = f"--augmenter openai/test --base-url {server.url}"
+        for words, file in (
+            (f"propose {model} -o proposals.jsonl", "proposals.jsonl"),
+            (f"configure old_coins {model}", "old_coins.yaml"),
+            (f"book g.jsonl {model} -o g.jsonl", "g.jsonl"),
+            ("generate --count 1 -o g.jsonl", "g.jsonl"),
+        ):
+            code, _, err = say(*shlex.split(words))
+            assert code == 2 and f"{file}: the file is there already" in err, words
+        code, _, err = say(*shlex.split(f"propose {model} -o /proc/none/x.jsonl"))
+        assert code == 2 and "nothing can be written there" in err
+        assert say(*shlex.split(f"propose {model}"), "-o", "")[0] == 2
+        assert server.requests == []
+    assert (tmp_path / "old_coins.yaml").read_text() == "mine\n"
+    assert say(*shlex.split("generate --count 2 -o g.jsonl --overwrite"))[0] == 0
+    assert len(rows(tmp_path / "g.jsonl")) == 2
+
+
+def test_books_that_were_paid_for_are_kept_where_one_fails(say: Say, tmp_path: Path) -> None:
+    """The second game's calls are refused by the server: its book is left out and told, the others are written."""
+    say(*shlex.split("generate --domain medical --count 3 --seed 6 -o g.jsonl"))
+
+    def two_of_three(request: Received) -> Answer | HttpError:
+        wrong = any(symbolic_book(GAMES[1]) in message["content"] for message in request.body["messages"])
+        return HttpError(422, "no") if wrong else book_writer(request)
+
+    with ChatServer(two_of_three) as server:
+        words = f"book g.jsonl --augmenter openai/test --base-url {server.url} -o w.jsonl"
+        code, _, err = say(*shlex.split(words))
+    assert code == 1 and "left out:" in err and "2 games written" in err
+    assert [row["seed"] for row in rows(tmp_path / "w.jsonl")] == [GAMES[0].seed, GAMES[2].seed]
+
+
+def test_a_null_book_a_negative_seed_and_an_empty_file_name_are_messages(say: Say, tmp_path: Path) -> None:
+    say(*shlex.split("generate --count 1 -o g.jsonl"))
+    (row,) = rows(tmp_path / "g.jsonl")
+    (tmp_path / "n.jsonl").write_text(json.dumps({**row, "book": None}) + "\n")
+    code, _, err = say("book", "n.jsonl", "--check")
+    assert code == 2 and "the book is None, which is no text" in err
+    assert say(*shlex.split("generate --seed -1"))[0] == 2
+    assert say(*shlex.split("trajectories --seed -1 --count 1"))[0] == 2
 
 
 def test_a_budget_ends_the_writing(say: Say) -> None:

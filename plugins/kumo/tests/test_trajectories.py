@@ -5,7 +5,10 @@ from __future__ import annotations
 import fcntl
 import itertools
 import json
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +177,38 @@ def test_progress_and_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("")
     with pytest.raises(CrevalError, match="cannot be written"):
         write_trajectories(MEDICAL, 1, tmp_path / "file" / "golden.jsonl")
+
+
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    """Counted in /proc: no process of the command is left once the first one was killed."""
+    words = ["kumo", "trajectories", "--count", "1000000", "--workers", "2", "-o", str(tmp_path / "t.jsonl")]
+    command = [sys.executable, "-m", "creval", *words]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        _wait(lambda: (tmp_path / "t.jsonl").exists() and (tmp_path / "t.jsonl").stat().st_size > 0)
+        assert len(_session(process.pid)) >= 3
+    finally:
+        process.kill()
+        process.wait()
+    _wait(lambda: not _session(process.pid))
+
+
+def _session(leader: int) -> list[int]:
+    """The living processes of a session."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z" and int(fields[3]) == leader:
+                found.append(int(entry.name))
+    return found
+
+
+def _wait(done: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.1)

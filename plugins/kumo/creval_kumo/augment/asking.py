@@ -6,6 +6,7 @@ truncation points up to a retry limit of 3.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["MAX_CONTINUATIONS", "Augmenter", "joined"]
 MAX_CONTINUATIONS = 3
 MAX_ANSWER = 1_000_000
 """Characters of one answer; more is refused."""
+_LOG = logging.getLogger("creval")
 _SHORTEST_OVERLAP = 12
 _LONGEST_OVERLAP = 2000
 _FENCE = "```"
@@ -35,8 +37,8 @@ class Augmenter:
     async def ask(self, messages: Sequence[Message], whole: Callable[[str], bool] | None = None) -> str:
         """Return the answer, continued up to MAX_CONTINUATIONS times while it was cut or is not `whole`.
 
-        What is still cut then is returned as it is: whoever reads it finds it incomplete. Raises ModelError where a
-        call fails or the model declines.
+        What is still cut then is said to be and returned as it is: whoever reads it finds it incomplete. Raises
+        ModelError where a call fails or the model declines.
         """
         answer, cut = await self._call(messages)
         for _ in range(MAX_CONTINUATIONS):
@@ -44,6 +46,14 @@ class Augmenter:
                 break
             more, cut = await self._call([*messages, Message("assistant", answer), Message("user", text("go_on"))])
             answer = joined(answer, more)
+        if cut:
+            _LOG.warning(
+                "%s: an answer of %s was still cut at the token limit after %d continuations; allow longer ones: "
+                "--generation max_tokens=...",
+                self.subject,
+                self.model.spec,
+                MAX_CONTINUATIONS,
+            )
         return answer
 
     async def _call(self, messages: Sequence[Message]) -> tuple[str, bool]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.plugin import DataError
+from creval.plugin import BudgetError, CrevalError, DataError, UsageError
 from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
-from creval_kumo.cli.shared import json_line, output_option, read_lines, write_lines
+from creval_kumo.cli.shared import check_output, json_line, output_option, overwrite_option, read_lines, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,28 +39,44 @@ AT_ONCE = 8
 @augmenter_options(required=False)
 @click.option("--rounds", type=click.IntRange(min=0), default=3, show_default=True, help="Revisions a book at most.")
 @output_option("JSON Lines of the games with the new books; without it they are printed.")
-def book(games: Path, check: bool, rounds: int, output: Path | None, **given: Any) -> None:
+@overwrite_option
+def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: bool, **given: Any) -> None:
     """Write the books of GAMES (a file of `creval kumo generate`) anew: by template, or by a model.
 
     A model's book is searched for errors, by the model and by a check that knows every fact of the game, and revised
-    until none is found. A book that the check does not pass ends the command.
+    until none is found. A game whose book fails is left out and told, and the exit code is 1; the others are kept.
     """
     rows = [_game(row, f"{games}:{number}") for number, row in enumerate(read_lines(games), start=1)]
     if check:
         click.get_current_context().exit(_check(rows))
+    check_output(output, overwrite)
+    texts: list[str | None]
     if given["augmenter"] is None:
         from creval_kumo.books.book import write_book
 
         texts = [write_book(instance, domain) for _, instance, domain in rows]
     else:
-        written = _written(rows, rounds, given)
-        texts = [one.text for one in written]
-        revisions = sum(one.revisions for one in written)
-        click.echo(f"{len(texts)} books, {revisions} revisions", err=True)
-    lines = (json_line({**row, "book": text}) for (row, _, _), text in zip(rows, texts, strict=True))
-    count = write_lines(output, lines)
+        texts = _by_model(rows, rounds, given)
+    books = [(row, text) for (row, _, _), text in zip(rows, texts, strict=True) if text is not None]
+    count = write_lines(output, (json_line({**row, "book": text}) for row, text in books))
     if output is not None:
         click.echo(f"{count} games written to {output}", err=True)
+    if count < len(rows):
+        click.get_current_context().exit(1)
+
+
+def _by_model(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[str | None]:
+    """Return the model's books, None where one failed; the reason is told. Raises where every one failed."""
+    written = _written(games, rounds, given)
+    failures = [(row, each) for (row, _, _), each in zip(games, written, strict=True) if isinstance(each, CrevalError)]
+    if len(failures) == len(games):
+        raise failures[0][1]
+    for row, error in failures:
+        click.echo(f"{row.get('id', 'a game')}: left out: {error}", err=True)
+    books = [None if isinstance(each, CrevalError) else each for each in written]
+    revisions = sum(each.revisions for each in books if each is not None)
+    click.echo(f"{len(books) - len(failures)} books, {revisions} revisions", err=True)
+    return [None if each is None else each.text for each in books]
 
 
 def _game(row: dict[str, Any], where: str) -> Game:
@@ -90,22 +106,26 @@ def _check(games: Sequence[Game]) -> int:
     return 1 if bad else 0
 
 
-def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[WrittenBook]:
+def _written(games: Sequence[Game], rounds: int, given: dict[str, Any]) -> list[WrittenBook | CrevalError]:
     from creval_kumo.augment.book_writing import write_book_by_model
 
-    async def work(augmenter: Callable[[str], Augmenter]) -> list[WrittenBook]:
+    async def work(augmenter: Callable[[str], Augmenter]) -> list[WrittenBook | CrevalError]:
         places = asyncio.Semaphore(AT_ONCE)
 
-        async def one(instance: Instance, domain: Domain) -> WrittenBook:
-            async with places:
-                subject = f"{instance.domain}-{instance.seed}"
-                return await write_book_by_model(augmenter(subject), instance, domain, rounds)
+        hopeless: list[CrevalError] = []  # an error that every further call would meet, too
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(instance, domain)) for _, instance, domain in games]
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        return [task.result() for task in tasks]
+        async def one(instance: Instance, domain: Domain) -> WrittenBook | CrevalError:
+            async with places:
+                if hopeless:
+                    return hopeless[0]
+                subject = f"{instance.domain}-{instance.seed}"
+                try:
+                    return await write_book_by_model(augmenter(subject), instance, domain, rounds)
+                except CrevalError as error:  # what the other games were paid for is kept
+                    if isinstance(error, BudgetError | UsageError) or getattr(error, "every_call", False):
+                        hopeless.append(error)
+                    return error
+
+        return list(await asyncio.gather(*(one(instance, domain) for _, instance, domain in games)))
 
     return with_augmenter(given, work)

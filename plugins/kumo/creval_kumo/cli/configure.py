@@ -9,7 +9,7 @@ import click
 
 from creval.plugin import DataError, UnknownNameError, write_text
 from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
-from creval_kumo.cli.shared import read_lines
+from creval_kumo.cli.shared import check_output, output_option, overwrite_option, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +35,9 @@ __all__ = ["configure"]
 )
 @augmenter_options(required=True)
 @click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True, help="Configurations at most.")
-@click.option(
-    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Default: DOMAIN.yaml"
-)
-def configure(domain: str, proposals: Path, tries: int, output: Path | None, **given: Any) -> None:
+@output_option("Default: DOMAIN.yaml")
+@overwrite_option
+def configure(domain: str, proposals: Path, tries: int, output: Path | None, overwrite: bool, **given: Any) -> None:
     """Let a model write truths, actions and outcomes of DOMAIN, the name of a proposed domain.
 
     What the model writes is read as plain data and checked; a faulty configuration is written again with its faults
@@ -48,12 +47,13 @@ def configure(domain: str, proposals: Path, tries: int, output: Path | None, **g
     from creval_kumo.domains.domain_text import domain_yaml
 
     proposal = _proposal(proposals, domain)
+    target = output or Path(f"{proposal.name}.yaml")
+    check_output(target, overwrite)
 
     async def work(augmenter: Callable[[str], Augmenter]) -> Domain:
         return await ask(augmenter(proposal.name), proposal, tries=tries)
 
     made = with_augmenter(given, work)
-    target = output or Path(f"{proposal.name}.yaml")
     comment = f"Proposed and configured by {given['augmenter']} with creval kumo configure."
     write_text(target, domain_yaml(made, comment))
     click.echo(f"{len(made.truths)} truths and {len(made.actions)} actions written to {target}", err=True)

@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from creval_kumo.cli.shared import chosen_domain, game_options, json_line, output_option, sizes, write_lines
+from creval_kumo.cli.shared import (
+    check_output,
+    chosen_domain,
+    game_options,
+    json_line,
+    output_option,
+    overwrite_option,
+    sizes,
+    write_lines,
+)
 
 __all__ = ["generate"]
 
@@ -22,7 +31,8 @@ _TASK = "kumo_probabilistic"
 @game_options
 @click.option("--count", type=click.IntRange(min=1), default=50, show_default=True, help="How many games.")
 @output_option("JSON Lines; without it they are printed. Play it: creval --tasks kumo --data kumo=FILE --model M")
-def generate(output: Path | None, count: int, **given: Any) -> None:
+@overwrite_option
+def generate(output: Path | None, overwrite: bool, count: int, **given: Any) -> None:
     """Generate games from a domain: the same bytes from the same seed on every machine.
 
     The observations of each game leave exactly the valid truths. No two games of a set are equal. With --reliability
@@ -31,6 +41,7 @@ def generate(output: Path | None, count: int, **given: Any) -> None:
     from creval_kumo.games.generation import generate as games
     from creval_kumo.task.datasets import game_doc
 
+    check_output(output, overwrite)
     domain = chosen_domain(given)
     made = itertools.islice(games(domain, sizes(given), given["seed"]), count)
     written = write_lines(output, (json_line(game_doc(game, domain)) for game in made))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
-from creval_kumo.cli.shared import json_line, output_option, write_lines
+from creval_kumo.cli.shared import check_output, json_line, output_option, overwrite_option, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,10 +27,13 @@ __all__ = ["propose"]
 @click.option("--count", type=click.IntRange(1, 100), default=5, show_default=True, help="How many domains.")
 @click.option("--topic", metavar="T", help="The field that they must belong to, e.g. geology.")
 @output_option("JSON Lines; without it they are printed. Go on with: creval kumo configure NAME --proposals FILE")
-def propose(output: Path | None, count: int, topic: str | None, **given: Any) -> None:
+@overwrite_option
+def propose(output: Path | None, overwrite: bool, count: int, topic: str | None, **given: Any) -> None:
     """Let a model propose domains: a goal, what the truths are, what the actions are."""
     from creval_kumo.augment.proposal import propose as ask
     from creval_kumo.domains import domain_names
+
+    check_output(output, overwrite)
 
     async def work(augmenter: Callable[[str], Augmenter]) -> list[Proposal]:
         return await ask(augmenter("domains"), count, domain_names(), topic)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from creval.plugin import DataError
+from creval.plugin import DataError, UsageError
 from creval.plugin import write_lines as write_file
 from creval_kumo.domains import load_domain
 from creval_kumo.domains.domain import Domain
@@ -17,10 +18,13 @@ from creval_kumo.games.generation import Settings, counterfactual
 
 __all__ = [
     "Command",
+    "OutputFile",
+    "check_output",
     "chosen_domain",
     "game_options",
     "json_line",
     "output_option",
+    "overwrite_option",
     "read_lines",
     "sizes",
     "write_lines",
@@ -28,6 +32,7 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 MAX_LINE = 4_000_000
+MAX_SEED = 2**63 - 1
 
 _GAME = (
     click.option(
@@ -36,7 +41,13 @@ _GAME = (
     click.option("--truths", type=int, default=4, show_default=True, help="Truths a game (N_truth)."),
     click.option("--actions", type=int, default=6, show_default=True, help="Actions a game (N_action)."),
     click.option("--valid", type=int, default=1, show_default=True, help="Valid truths a game (N_valid)."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Which task set; a game has it and a number."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, MAX_SEED),
+        default=0,
+        show_default=True,
+        help="Which task set; a game has it and a number.",
+    ),
     click.option("--counterfactual", is_flag=True, help="Shuffle the truths' names in all exclusions."),
     click.option(
         "--reliability", type=float, default=1.0, show_default=True, help="Below 1: results are evidence, not certain."
@@ -51,11 +62,45 @@ def game_options(command: Command) -> Command:
     return command
 
 
+def overwrite_option(command: Command) -> Command:
+    """Add --overwrite."""
+    return click.option("--overwrite", is_flag=True, help="Write over the file of --output, if it is there.")(command)
+
+
+def check_output(output: Path | None, overwrite: bool) -> None:
+    """See that a file can be written before anything is paid for it.
+
+    Raises UsageError where one is there already (unless `overwrite`), or its folder takes none.
+    """
+    if output is None:
+        return
+    if output.is_file() and not overwrite:
+        cure = "Choose another --output, or add --overwrite."
+        raise UsageError("the file is there already", where=str(output), cure=cure)
+    folder = next(parent for parent in output.absolute().parents if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        cure = "Choose another --output."
+        raise UsageError(f"nothing can be written there: {error.strerror}", where=str(output), cure=cure) from error
+
+
+class OutputFile(click.Path):
+    """A file to be written. An empty text is none: it would stand for the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not value.strip():
+            self.fail("an empty text is no file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def output_option(help_text: str) -> Callable[[Command], Command]:
     """Add --output."""
-    return click.option(
-        "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=help_text
-    )
+    return click.option("--output", "-o", type=OutputFile(), metavar="FILE", help=help_text)
 
 
 def chosen_domain(given: Mapping[str, Any]) -> Domain:

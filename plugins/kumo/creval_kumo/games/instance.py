@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from creval.plugin import DataError
 from creval_kumo.domains.domain import Interval, State
 from creval_kumo.domains.faults import DomainError, Fault, FaultKind
 from creval_kumo.games.reliability import reliability_fault
@@ -137,7 +138,10 @@ class Instance:
 
     @classmethod
     def from_doc(cls, doc: Mapping[str, Any]) -> Instance:
-        """Return the game of `to_doc`'s data."""
+        """Return the game of `to_doc`'s data. Raises DataError where its book is no text."""
+        if not isinstance(doc.get("book", ""), str):
+            which = f"{doc['domain']} {doc['seed']}"
+            raise DataError(f"the book is {doc['book']!r}, which is no text", where=which, cure="Leave the key out.")
         return cls(
             domain=doc["domain"],
             seed=doc["seed"],

@@ -16,6 +16,9 @@ __all__ = ["MAX_BITS", "CompiledEngine", "available"]
 MAX_BITS = 62
 """Most truths and most actions that fit the kernel's masks."""
 
+_ROW_TABLES = frozenset({"slots", "rows", "bounds", "next_row", "chance"})
+_STATE_TABLES = frozenset({"states", "values"})
+
 SLICE = 50_000
 """Nodes between two looks at the clock."""
 
@@ -45,7 +48,7 @@ class CompiledEngine:
         from creval_kumo.search import kernel, tables
 
         while not kernel.prepare(truths, actions, only, self.game):
-            self._grow(rows=True)
+            self._grow(True, budget)
         self.game.sums[0, tables.UB] = bound
         while True:
             budget.check()
@@ -57,7 +60,7 @@ class CompiledEngine:
                 exact = bool(self.game.counts[tables.EXACT])
                 return Answer(float(self.game.sums[0, tables.BEST]), exact)
             if status == kernel.FULL:
-                self._grow(rows=bool(self.game.counts[tables.NO_ROOM]))
+                self._grow(bool(self.game.counts[tables.NO_ROOM]), budget)
 
     def _new_game(self) -> Game:
         import numpy as np
@@ -98,11 +101,16 @@ class CompiledEngine:
             "chance": np.zeros(n_moves),
         }
 
-    def _grow(self, rows: bool) -> None:
-        """Double the tables of rows, or else the memo; the numbers of rows and moves stay the same."""
+    def _grow(self, rows: bool, budget: Budget) -> None:
+        """Double the tables of rows, or else the memo; the numbers of rows and moves stay the same.
+
+        Raises OutOfBudget, with the tables as they were, where the larger ones would take too much memory.
+        """
         from creval_kumo.search import tables
 
         game = self.game
+        doubled = _ROW_TABLES if rows else _STATE_TABLES
+        budget.check_memory(sum(table.nbytes * (1 + (name in doubled)) for name, table in game._asdict().items()))
         if rows:
             game.counts[tables.NO_ROOM] = 0
             larger = self._new_rows(2 * len(game.rows), 2 * len(game.chance))
@@ -123,8 +131,8 @@ def _load() -> None:
     engine.puzzle, engine.horizon = Puzzle(3, ((1, 2), (2, 4), (4, 1))), 3
     engine.game = engine._new_game()
     engine.below(0b111, 0b111, float("inf"), Budget(Limits(None)))
-    engine._grow(rows=False)
-    engine._grow(rows=True)
+    engine._grow(False, Budget(Limits(None)))
+    engine._grow(True, Budget(Limits(None)))
 
 
 def _new_states(size: int) -> dict[str, Any]:

@@ -19,11 +19,19 @@ class Limits:
 
     `nodes` counts states opened and bounds worked out (some 3 microseconds each in the kernel, 50 in Python). It
     may be overrun by the bounds of one state. Only this limit gives the same answer on every machine.
-    `seconds` is wall time, looked at between slices of work.
+    `seconds` is wall time, looked at between slices of work; the bounds that are told at its end take a fifth of it.
+    `memory` (bytes) is what the tables of one search may take; they are laid out alike on every machine.
     """
 
     nodes: int | None = 2_000_000
     seconds: float | None = None
+    memory: int | None = 1_000_000_000
+
+    def within(self, nodes: int | None, share: float = 1.0) -> Limits:
+        """Return these limits with at most `nodes` nodes, and a share of the time."""
+        fewer = [limit for limit in (self.nodes, nodes) if limit is not None]
+        seconds = None if self.seconds is None else self.seconds * share
+        return Limits(min(fewer, default=None), seconds, self.memory)
 
 
 class OutOfBudget(Exception):
@@ -61,6 +69,11 @@ class Budget:
         if self.limits.nodes is not None and self.nodes >= self.limits.nodes:
             raise OutOfBudget
         if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
+            raise OutOfBudget
+
+    def check_memory(self, size: int) -> None:
+        """Raise OutOfBudget where tables of so many bytes are more than may be."""
+        if self.limits.memory is not None and size > self.limits.memory:
             raise OutOfBudget
 
     @contextmanager

@@ -17,6 +17,8 @@ from creval_kumo.search.puzzle import EPSILON, Puzzle
 
 __all__ = ["PythonEngine"]
 
+_BYTES_A_ROW, _BYTES_A_MOVE = 1_000, 250  # measured; a row of 35 actions with 105 outcomes takes some 27 kB
+
 
 @dataclass
 class _Row:
@@ -46,12 +48,13 @@ class PythonEngine:
 
     name = "python"
 
-    def __init__(self, puzzle: Puzzle, horizon: int) -> None:
+    def __init__(self, puzzle: Puzzle, horizon: int, budget: Budget | None = None) -> None:
         self.puzzle = puzzle
         self.horizon = horizon
         self.rows: dict[int, _Row] = {}
         self.memo: dict[tuple[int, int], Answer] = {}
-        self._budget = Budget(Limits(None))
+        self._budget = budget or Budget(Limits(None, None, None))
+        self._row_size = _BYTES_A_ROW + _BYTES_A_MOVE * sum(map(len, puzzle.outcomes))
 
     def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
         """See `Engine.below`."""
@@ -147,6 +150,7 @@ class PythonEngine:
     def _row(self, truths: int) -> _Row:
         row = self.rows.get(truths)
         if row is None:
+            self._budget.check_memory(len(self.rows) * self._row_size)
             moves = {}
             alike: dict[tuple[object, int], int] = {}
             for action, related in enumerate(self.puzzle.related):

@@ -28,6 +28,9 @@ WINDOW = 0.05
 SMALL = 1000
 """Nodes that plain Python may spend before the compiled kernel is loaded; easy games need fewer."""
 
+GREEDY = 4_000
+"""Nodes of plain Python that the upper bound of an unproven value may take."""
+
 EngineName = Literal["auto", "python", "compiled"]
 
 
@@ -81,7 +84,7 @@ class OptimalSearch:
     def prove(self, truths: int | None = None, actions: int | None = None) -> Proof:
         """Return E[S] of a state (default: the start) or, at a limit, the bounds reached."""
         truths, actions = self._state(truths, actions)
-        budget = Budget(self.limits)
+        budget = Budget(self.limits.within(None, 0.8))
         if self.puzzle.ends(truths, actions):
             return Proof(True, 0.0, 0.0, 0, budget.seconds, self._engine.name)
         lower = 1.0
@@ -92,7 +95,8 @@ class OptimalSearch:
                 if answer.exact:
                     return Proof(True, answer.value, answer.value, budget.nodes, budget.seconds, self._engine.name)
         except OutOfBudget:
-            upper = greedy_bound(self.puzzle, truths, actions)
+            rest = Budget(self.limits.within(_python_nodes(self.puzzle, GREEDY), 0.2))
+            upper = greedy_bound(self.puzzle, truths, actions, rest)
             # The greedy player may be optimal, but then nothing has proven it.
             return Proof(False, min(lower, upper), upper, budget.nodes, budget.seconds, self._engine.name)
 
@@ -168,8 +172,14 @@ class OptimalSearch:
         return answer.exact
 
     def _below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
+        try:
+            return self._asked(truths, actions, bound, budget, only)
+        except MemoryError:  # the machine has less than the limit allows
+            raise OutOfBudget from None
+
+    def _asked(self, truths: int, actions: int, bound: float, budget: Budget, only: int) -> Answer:
         if self._may_change:
-            trial = Budget(_least(self.limits, SMALL), budget.nodes, budget.started)
+            trial = Budget(budget.limits.within(_python_nodes(self.puzzle, SMALL)), budget.nodes, budget.started)
             try:
                 answer = self._engine.below(truths, actions, bound, trial, only)
             except OutOfBudget:
@@ -184,12 +194,12 @@ class OptimalSearch:
         return self._engine.below(truths, actions, bound, budget, only)
 
 
-def greedy_bound(puzzle: Puzzle, truths: int, actions: int, nodes: int = 3000) -> float:
+def greedy_bound(puzzle: Puzzle, truths: int, actions: int, budget: Budget, nodes: int = 3000) -> float:
     """An upper bound of E[S]: the value of taking the most promising action each time, for at most `nodes` states.
 
-    A state beyond that counts as if every action related to it were needed.
+    A state beyond that, or beyond the budget, counts as if every action related to it were needed.
     """
-    engine = PythonEngine(puzzle, 2)
+    engine = PythonEngine(puzzle, 2, budget)
     memo: dict[tuple[int, int], float] = {}
 
     def value(truths: int, actions: int) -> float:
@@ -201,15 +211,24 @@ def greedy_bound(puzzle: Puzzle, truths: int, actions: int, nodes: int = 3000) -
             if len(memo) >= nodes:
                 return float(len(live))
             memo[key] = float(len(live))
-            action, moves = engine.promising(*key)
+            try:
+                budget.check()
+                action, moves = engine.promising(*key)
+            except OutOfBudget:
+                return memo[key]
             memo[key] = 1.0 + sum(chance * value(left, key[1] & ~(1 << action)) for left, chance in moves)
         return memo[key]
 
     return value(truths, actions)
 
 
-def _least(limits: Limits, nodes: int) -> Limits:
-    return Limits(nodes if limits.nodes is None else min(nodes, limits.nodes), limits.seconds)
+def _python_nodes(puzzle: Puzzle, nodes: int) -> int:
+    """How many nodes plain Python may spend where games of the paper's size (some 60 outcomes) may spend `nodes`.
+
+    A node opens truth sets, and the work at each grows with the outcomes, as does their number.
+    """
+    outcomes = sum(map(len, puzzle.outcomes))
+    return min(nodes, max(1, nodes * 60**2 // max(1, outcomes**2)))
 
 
 def _horizon(puzzle: Puzzle) -> int:

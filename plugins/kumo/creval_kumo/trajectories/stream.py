@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -19,6 +22,7 @@ from creval_kumo.trajectories.rows import LineMaker, TrajectorySet
 __all__ = ["trajectory_lines"]
 
 CHUNK = 200
+_WATCH_SECONDS = 0.5
 
 
 class _Drawn(NamedTuple):
@@ -48,7 +52,7 @@ def _drawn(games: TrajectorySet, start: int, stop: int, workers: int) -> Iterato
     context = get_context("spawn")
     chunks = iter(range(start, stop, CHUNK))
     waiting: deque[Future[list[_Drawn]]] = deque()
-    with ProcessPoolExecutor(workers, context) as pool:
+    with ProcessPoolExecutor(workers, context, initializer=_end_with, initargs=(os.getpid(),)) as pool:
         try:
             for first in itertools.islice(chunks, 2 * workers):
                 waiting.append(pool.submit(_chunk, games, first, min(stop, first + CHUNK)))
@@ -58,6 +62,17 @@ def _drawn(games: TrajectorySet, start: int, stop: int, workers: int) -> Iterato
                     waiting.append(pool.submit(_chunk, games, first, min(stop, first + CHUNK)))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with(parent: int) -> None:
+    """Let this worker end soon after its parent, be that killed: it would wait for work for ever."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @functools.lru_cache(maxsize=1)

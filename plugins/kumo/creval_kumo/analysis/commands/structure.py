@@ -8,12 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, UsageError, write_csv, write_json
 from creval_kumo.analysis.output import FIGURES, FILES
 from creval_kumo.analysis.plays import Play, read_plays
 from creval_kumo.analysis.structure import Association, Table, associate, game_signature, solved
 
 __all__ = ["StructureAnalysis", "by_model"]
+
+MOST_PERMUTATIONS = 1_000_000
 
 _COLUMNS = ("model", "difficulty", "games", "structures", "solved", "chi2", "df", "p", "V", "V by chance", "p permuted")
 
@@ -32,6 +34,10 @@ class StructureAnalysis:
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Analyse the games of the runs, model by model and difficulty by difficulty."""
         draws, seed = int(options.get("permutations", 2000)), int(options.get("seed") or 0)
+        if not 0 <= draws <= MOST_PERMUTATIONS:
+            raise UsageError(f"{draws} permutations are outside 0 to {MOST_PERMUTATIONS:,}", where="--permutations")
+        if seed < 0:
+            raise UsageError(f"the seed {seed} is below 0", where="--seed", cure="Take 0 or more.")
         found = {key: associate(table, draws, seed) for key, table in by_model(read_plays(runs)).items()}
         rows = [_row(*key, one) for key, one in found.items()]
         data = {"results": [{"model": m, "difficulty": d, **asdict(one)} for (m, d), one in found.items()]}
