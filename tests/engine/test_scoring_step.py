@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import pytest
 from support.chat_server import ChatServer, HttpError, Received
@@ -172,7 +173,9 @@ def test_whatever_a_scorer_does_only_its_sample_suffers(make_task, server, optio
     found = {record["doc_id"]: (record["status"], record.get("reason", "")) for record in records}
     kept = {record["doc_id"]: record["scores"] for record in records}
     assert (kept["d1"], kept["d4"], kept["d5"]) == ({}, {"had": 6.0}, {})
-    assert found["d1"] == ("errored", "the scorer 'odd' failed: KeyError: 'no such word'")
+    assert found["d1"][0] == "errored"
+    where = r"\(creval_odd_parts\.py:\d+\)"
+    assert re.fullmatch(rf"the scorer 'odd' failed: KeyError: 'no such word' {where}", found["d1"][1])
     assert found["d2"] == ("errored", "the score 'odd' is not a finite number (nan)")
     assert found["d3"][0] == "errored"
     assert "cannot be stored" in found["d3"][1]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from creval.parsing import MAX_CHARACTERS, build_chain
+import pytest
+
+from creval.errors import ScoringError
+from creval.parsing import MAX_CHARACTERS, ParserChain, build_chain
+from creval.parsing.chain import Step
 from creval.plugins.builtin import parsing
 from creval.plugins.registry import Registry
 from creval.tasks.model import ComponentRef
@@ -59,3 +63,36 @@ def test_blank_and_endless_answers_are_failures_whatever_the_chain():
 def test_the_failure_says_what_every_alternative_met():
     reason = chain("json_array", ("tagged", {"tag": "a"})).parse("nothing here").reason
     assert reason == "json_array: no JSON array in the answer; tagged: no <a> in the answer"
+
+
+CUT = '{"words": ["apple",\n"pear",\n"pl'
+
+
+def test_json_that_cannot_be_read_is_not_read_as_prose():
+    for fallback in ("lines", "text", "last_number", ("choice", {"options": ["apple"]})):
+        parsed = chain("json_array", fallback).parse(CUT)
+        assert (parsed.ok, parsed.reason) == (False, "json_array: the JSON in the answer is never closed")
+    assert chain("lines").parse(CUT).ok  # told to read lines, it reads lines
+    assert chain("json_array", ("tagged", {"tag": "a"})).parse(CUT + "\n<a>plum</a>").value == "plum"
+
+
+def test_characters_that_nobody_sees_are_gone_and_the_route_says_so():
+    parsed = chain("lines", "words").parse("\ufeffap\u200bple\u2028pear\u0085pl\u200dum")
+    assert (parsed.value, parsed.route) == (["apple", "pear"], "unseen > lines > words")
+    escaped = chain("json_array").parse('["ap\\u200bple", {"a\\ufeff": "b"}]')
+    assert (escaped.value, escaped.route) == (["apple", {"a": "b"}], "unseen > json_array")
+    assert chain("json_array").parse('["apple"]').route == "json_array"
+
+
+def test_a_refusal_ends_the_chain_and_is_counted_by_its_route():
+    parsed = chain("json_array", "text").parse("I’m sorry, but I can’t help with that.")
+    assert (parsed.ok, parsed.route, parsed.reason) == (False, "refusal", "the answer is a refusal")
+
+
+def test_a_parser_that_gives_something_else_is_named_with_its_place():
+    class Odd:
+        def parse(self, text):
+            return ["apple"]
+
+    with pytest.raises(ScoringError, match=r"the parser 'odd' gave a list and no Parsed \(test_chain\.py:\d+\)"):
+        ParserChain([Step("odd", Odd(), False)]).parse("apple")

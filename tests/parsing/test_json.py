@@ -44,6 +44,80 @@ def test_items_and_minimum_say_which_arrays_count():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "value"),
+    [
+        ('{"words": ["a", "b"], "reasons": ["c", "d"]}', {"key": "words"}, ["a", "b"]),
+        ('{"reasons": ["c", "d"], "answer": {"words": ["a", "b"]}}', {"key": "words"}, ["a", "b"]),
+        ('{"nouns": ["a", "b"]}', {"key": "words"}, ["a", "b"]),
+        ('[{"word": "a", "reason": "x"}, {"word": "b"}]', {"field": "word"}, ["a", "b"]),
+        ('{"words": [{"word": "a"}, "b"], "reasons": ["c", "d"]}', {"key": "words", "field": "word"}, ["a", "b"]),
+        ('[["a", "b"]]', {"items": "string"}, ["a", "b"]),
+        ('{"draft": ["a"], "final": ["b", "c"]}', {}, ["b", "c"]),
+        ('{"draft": ["a", "x"], "final": ["b", "c"]}', {"choose": "last"}, ["b", "c"]),
+    ],
+)
+def test_the_task_names_the_list_that_it_wants(text, options, value):
+    assert JsonArray(**options).parse(text).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "reason"),
+    [
+        ('{"words": ["a", "b"], "reasons": ["c", "d"]}', {}, "holds 2 lists, and no `key` says which one counts"),
+        ('{"nouns": ["a"], "reasons": ["c", "d"]}', {"key": "words"}, "holds 2 lists, and none is called 'words'"),
+        ('{"words": "a, b", "reasons": ["c", "d"]}', {"key": "words"}, "no array"),
+        ('[["a"], ["b", "c"]]', {"items": "string"}, "no array with only string items"),
+        ('[{"word": "a"}, {"noun": "b"}]', {"field": "word"}, "no array"),
+        ('Draft ["a", "b"]. Final: ["c", "d', {}, "never closed"),
+        ('["a", "b" and "c"', {}, "never closed"),
+        ('["a", /* no */ "b"]', {}, "not certain"),
+        ('{"words": ["a"], "words": ["b"],}', {}, "not certain"),
+        ('{"words": , "nouns": ["a"]}', {}, "not certain"),
+        ("[" * 60 + '"a"' + "]" * 60, {"items": "string"}, "nested too deep"),
+    ],
+)
+def test_what_is_not_certain_is_a_failure(text, options, reason):
+    parsed = JsonArray(**options).parse(text)
+    assert not parsed.ok and reason in parsed.reason
+
+
+def test_a_cut_draft_does_not_hide_what_comes_first_when_the_first_counts():
+    text = 'One ["a", "b"], two ["c'
+    assert JsonArray(choose="first").parse(text).value == ["a", "b"]
+    assert JsonObject(choose="first").parse('{"a": 1} {"b": ').value == {"a": 1}
+    assert JsonObject().parse('{"a": 1} {"b": ').reason == "the JSON in the answer is never closed"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": "say "yes", then go", "b": [1, 2.50,],}', {"a": 'say "yes", then go', "b": [1, 2.5]}),
+        ("{'a': 'it's so', 'b': True, 'c': None}", {"a": "it's so", "b": True, "c": None}),
+        ('{"a": "two\nlines" "b": "c"}', {"a": "two\nlines", "b": "c"}),
+        ('{a: "x", b: "y"}', {"a": "x", "b": "y"}),
+    ],
+)
+def test_an_object_with_a_slip_is_mended(text, value):
+    parsed = JsonObject().parse(text)
+    assert (parsed.value, parsed.route) == (value, "json_object/mended")
+
+
+@given(WORDS, st.integers(0, 200), st.sampled_from(['"', ",", "\n", "", "'", "]", "}"]))
+def test_nothing_is_lost_or_invented_by_mending(words, at, inserted):
+    """One character put in or taken out: what is read has all letters of the answer, in order, and no others."""
+    text = json.dumps({"words": words}, ensure_ascii=False)
+    at %= len(text)
+    broken = text[:at] + inserted + text[at + (not inserted) :]
+    parsed = JsonObject().parse(broken)
+    if parsed.ok and parsed.route == "json_object/mended":  # the whole answer is the object
+        written = json.dumps(parsed.value, ensure_ascii=False)
+        for escape in ("\\n", "\\t", "\\r", "\\b", "\\f"):
+            written, broken = written.replace(escape, ""), broken.replace(escape, "")
+        if "\\" not in written:
+            assert [c for c in written if c.isalnum()] == [c for c in broken if c.isalnum()]
+
+
 def test_choose():
     text = 'One ["a"], two ["b", "c"], three ["d"]'
     assert JsonArray(choose="first").parse(text).value == ["a"]

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from creval.data.dataset import Dataset
+from creval.data.fit import doc_faults
 from creval.data.mirror import REMOTE_KEY
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
@@ -22,7 +24,7 @@ from creval.tasks.model import ComponentRef, Task
 from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
 
-__all__ = ["check_all", "check_components", "check_data", "check_fields"]
+__all__ = ["check_all", "check_components", "check_data", "check_fields", "check_warnings"]
 
 _ORIGIN = re.compile(r"(.*):(\d+)")
 
@@ -42,6 +44,22 @@ def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOpti
         if not (options.offline and remote):
             problems.extend(check_data(task, plugins.registry, options))
     return list(dict.fromkeys(problems))
+
+
+def check_warnings(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
+    """Return what is no fault but likely to become one: what a parser of a task says by its `warning`."""
+    index = TaskIndex(plugins)
+    found = []
+    for task in {task.hash: task for task in _tasks([p for t in targets for p in _places(t, index)], index)}.values():
+        listed = isinstance(task.resolved.get("parse"), list)
+        for number, ref in enumerate(task.parse):
+            try:
+                warning = getattr(plugins.registry.get("parser", ref.name).load()(**ref.parameters), "warning", None)
+            except Exception:  # `check_all` reports it
+                continue
+            if warning:
+                found.append(_at(task, f"parse[{number}]" if listed else "parse", str(warning), None))
+    return found
 
 
 def _places(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
@@ -69,10 +87,14 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
         ("score", "scorer", task.score),
     )
     problems = []
+    parsers: list[Any] = []
+    scorers: list[tuple[str, str, Any]] = []
     for section, kind, refs in sections:
         for index, ref in enumerate(refs):
+            listed = isinstance(task.resolved.get(section), list)
+            path = f"{section}[{index}]" if listed else section
             try:
-                registry.get(kind, ref.name).load()(**ref.parameters)
+                made = registry.get(kind, ref.name).load()(**ref.parameters)
             except (MissingPartError, PluginError):
                 continue
             except CrevalError as error:
@@ -80,11 +102,32 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
             except (Exception, SystemExit) as error:  # a plugin's own code
                 what, cure = f"{type(error).__name__}: {error}", None
             else:
+                parsers += [made] if kind == "parser" else []
+                scorers += [(path, ref.name, made)] if kind == "scorer" else []
                 continue
-            listed = isinstance(task.resolved.get(section), list)
-            path = f"{section}[{index}]" if listed else section
             problems.append(_at(task, path, f"the {kind} {ref.name!r} cannot be made: {what}", cure))
+    return problems or _check_kinds(task, parsers, scorers)
+
+
+def _check_kinds(task: Task, parsers: Sequence[Any], scorers: Sequence[tuple[str, str, Any]]) -> Sequence[Problem]:
+    """Return a problem for every scorer that cannot take what the parsers give (both only where they say so)."""
+    given = _given(parsers)
+    problems = []
+    for path, name, scorer in scorers:
+        takes = getattr(scorer, "takes", None)
+        wrong = sorted(kind for kind in given if kind is not None and takes is not None and kind not in takes)
+        if wrong:
+            what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but `parse` gives a {wrong[0]}"
+            problems.append(_at(task, path, what, "Take another parser or scorer."))
     return problems
+
+
+def _given(parsers: Sequence[Any]) -> set[str | None]:
+    """Return the kinds of value that a chain of parsers may give (None: any): those of the last parser of each way."""
+    starts = [place for place, parser in enumerate(parsers) if not getattr(parser, "refines", False)]
+    refining = [place for place in range(len(parsers)) if place not in starts]
+    last = [max([place, *(each for each in refining if each > place)]) for place in starts] or refining[-1:]
+    return {getattr(parsers[place], "gives", None) for place in last} if parsers else {"text"}
 
 
 def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence[Problem]:
@@ -111,6 +154,9 @@ def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[P
     for path, messages, provided in prompts:
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
         problems.extend(replace(problem, path=path) for problem in found)
+    if not problems:
+        faults = doc_faults(task, dataset, registry)
+        problems.extend(_at(task, path, what, "Correct the data.") for path, what in faults)
     return problems
 
 

@@ -25,6 +25,8 @@ class Extractor:
     refine: bool = False
     refusals: bool | None = None
 
+    gives: ClassVar[str | None] = None
+    """What kind of value it gives (`text`, `list`, `number`, `object`), where that is always the same."""
     spots_refusals: ClassVar[bool] = False
     """What `refusals` is where the task file does not say."""
     reads_json: ClassVar[bool] = False

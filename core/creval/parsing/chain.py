@@ -24,12 +24,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from creval.errors import ScoringError
 from creval.parsing.json_scan import holds_json
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.parsing.unseen import without_unseen
 from creval.plugins.registry import Registry
 from creval.tasks.model import ComponentRef
 from creval.types.components import Parsed, Parser
+from creval.types.origin import source_of
 
 __all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain"]
 
@@ -91,6 +93,9 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
     route = "" if refiners and extractor is None else "text"
     for step in (extractor, *refiners) if extractor else refiners:
         parsed = step.parser.parse(text if step is extractor else value)
+        if not isinstance(parsed, Parsed):
+            made = source_of(step.parser.parse)
+            raise ScoringError(f"the parser {step.name!r} gave a {type(parsed).__name__} and no Parsed ({made})")
         name = parsed.route or step.name
         if not parsed.ok:
             named = parsed.route if parsed.route == REFUSAL_ROUTE else step.name

@@ -29,6 +29,7 @@ class Choice(Extractor):
     Letter case is ignored, except for options of one letter in steps 2 and 3: there "a" is an article, "A" an option.
     """
 
+    gives: ClassVar[str | None] = "text"
     reads_prose: ClassVar[bool] = True
 
     options: Sequence[str] = ("A", "B", "C", "D")

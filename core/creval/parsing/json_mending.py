@@ -188,8 +188,11 @@ def _read(part: str, effort: Effort) -> Any | None:
 def _is_certain(part: str, value: Any) -> bool:
     """Whether all letters and digits of a part stand in the value, in order, and no text took up brackets or keys."""
     text = _ESCAPE.sub(_unescaped, part)
+    leaves = list(_leaves(value))
+    if sum(leaf == "" for leaf in leaves) > text.count('""'):
+        return False  # a value that was left out is no empty text
     at = 0
-    for leaf in _leaves(value):
+    for leaf in leaves:
         if isinstance(leaf, str):
             if _SWALLOWED.search(leaf):
                 return False

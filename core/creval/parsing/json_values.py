@@ -96,6 +96,7 @@ class JsonArray(Extractor):
     key: str | None = None
     field: str | None = None
 
+    gives: ClassVar[str | None] = "list"
     spots_refusals: ClassVar[bool] = True
     reads_json: ClassVar[bool] = True
 

@@ -26,6 +26,7 @@ class Lines(Extractor):
     limit: int | None = None
     minimum: int = 1
 
+    gives: ClassVar[str | None] = "list"
     spots_refusals: ClassVar[bool] = True
     reads_prose: ClassVar[bool] = True
 
@@ -51,6 +52,7 @@ class Lines(Extractor):
 class Text(Extractor):
     """The whole answer, stripped."""
 
+    gives: ClassVar[str | None] = "text"
     reads_prose: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:

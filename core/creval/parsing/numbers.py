@@ -27,6 +27,7 @@ class LastNumber(Extractor):
     number is ignored (50 % gives 50). In `3-4` the last number is 4, not -4.
     """
 
+    gives: ClassVar[str | None] = "number"
     reads_prose: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:

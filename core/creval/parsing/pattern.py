@@ -3,7 +3,8 @@
 A pattern may come from anybody's task file and the text from any model, so the match runs under a time limit
 (the `regex` package has one; the standard library's `re` has none) and on a text of limited length. The syntax
 is that of `re`: what goes beyond it (recursion, fuzzy matches) can use up the memory, and so can counted repeats
-inside counted repeats, which are limited as well.
+inside counted repeats, which are limited as well. A match that takes too long is the task's fault, not the model's: it
+raises, and after a few the pattern is given up.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from creval.errors import UsageError
+from creval.errors import ScoringError, UsageError
 from creval.parsing.base import Extractor, not_text
-from creval.parsing.pattern_size import expanded_size
+from creval.parsing.pattern_size import expanded_size, has_nested_repeats
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
-__all__ = ["MAX_EXPANDED", "MAX_PATTERN", "MAX_TEXT", "TIME_LIMIT", "Regex"]
+__all__ = ["MAX_EXPANDED", "MAX_PATTERN", "MAX_SLOW", "MAX_TEXT", "TIME_LIMIT", "Regex"]
 
 MAX_PATTERN = 2_000
 MAX_EXPANDED = 20_000
 MAX_TEXT = 200_000
 TIME_LIMIT = 2.0
+MAX_SLOW = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Regex(Extractor):
     `group`: which group is the value: a number or a name; by default group 1 where the pattern has one, else the
     whole match. `choose`: `first` match (default), `last`, or `all` (a list). `ignore_case`, `multiline` (^ and $
     at every line) and `dotall` (. matches a line break) are the usual flags. A text of more than 200,000
-    characters, or a match that takes over 2 seconds, is a failure with that reason.
+    characters is a failure with that reason; a match that takes over 2 seconds raises ScoringError, and after three of
+    them every further text does so at once.
     """
 
     pattern: str = ""
@@ -43,6 +46,7 @@ class Regex(Extractor):
     multiline: bool = False
     dotall: bool = False
     _compiled: Any = field(init=False, repr=False, compare=False)
+    _slow: list[int] = field(default_factory=list, init=False, repr=False, compare=False)  # lengths of such texts
 
     def __post_init__(self) -> None:
         import regex
@@ -64,6 +68,13 @@ class Regex(Extractor):
             raise self._wrong(f"the pattern has no group named {group!r}")
         object.__setattr__(self, "group", group)
         object.__setattr__(self, "_compiled", compiled)
+
+    @property
+    def warning(self) -> str | None:
+        """What `creval validate` warns of."""
+        if not has_nested_repeats(self.pattern):
+            return None
+        return f"the pattern {self.pattern[:60]!r} has a repeat inside a repeat, and may take very long on some answers"
 
     def _flags(self) -> int:
         import regex
@@ -87,15 +98,22 @@ class Regex(Extractor):
             return refused()
         if len(text) > MAX_TEXT:
             return Parsed.failure(f"the text has {len(text)} characters; a pattern reads at most {MAX_TEXT}")
+        if len(self._slow) >= MAX_SLOW:
+            raise self._too_slow(f"was given up after {MAX_SLOW} texts")
         try:
             found = self._matches(text)
         except TimeoutError:
-            return Parsed.failure(f"the pattern took longer than {TIME_LIMIT:g} s")
+            self._slow.append(len(text))
+            raise self._too_slow(f"took longer than {TIME_LIMIT:g} s") from None
         if not found:
             return Parsed.failure("the pattern matches nothing")
         if self.choose == "all":
             return Parsed(found, route="regex")
         return Parsed(found[-1], route="regex")
+
+    def _too_slow(self, what: str) -> ScoringError:
+        cure = "Write it without a repeat inside a repeat (creval validate shows them), or match less of the text."
+        return ScoringError(f"the pattern {self.pattern[:60]!r} {what}", where="parser regex", cure=cure)
 
     def _matches(self, text: str) -> list[str]:
         """The matched texts: one for `first` and `last`, every one for `all`."""

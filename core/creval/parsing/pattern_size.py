@@ -1,10 +1,12 @@
-"""How large a pattern becomes when its counted repeats are written out, as a regex engine may do."""
+"""What can make a pattern costly: its size with counted repeats written out, and repeats inside repeats."""
 
 from __future__ import annotations
 
 import re
+from re import _constants, _parser  # type: ignore[attr-defined]
+from typing import Any
 
-__all__ = ["expanded_size"]
+__all__ = ["expanded_size", "has_nested_repeats"]
 
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<open>\()|(?P<close>\))"
@@ -37,3 +39,32 @@ def expanded_size(pattern: str) -> int:
             last = 1
             sizes[-1] += 1
     return sum(sizes)
+
+
+def has_nested_repeats(pattern: str) -> bool:
+    """Whether a repeat without an upper bound stands inside another one (`(a+)+`), which may try every way to split.
+
+    The pattern must be a valid one of the standard library's `re`.
+    """
+    return _nested(_parser.parse(pattern), False)
+
+
+def _nested(items: Any, inside: bool) -> bool:
+    """Walk a parsed pattern: operators with whatever they hold."""
+    for operator, held in items:
+        if operator in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
+            endless = held[1] is _constants.MAXREPEAT
+            if (endless and inside) or _nested(held[2], inside or endless):
+                return True
+        elif any(_nested(part, inside) for part in _parts(held)):
+            return True
+    return False
+
+
+def _parts(held: Any) -> list[Any]:
+    """The patterns that an operator holds: of a group, of each branch, of a look-around."""
+    if isinstance(held, _parser.SubPattern):
+        return [held]
+    if isinstance(held, list | tuple):
+        return [part for member in held for part in _parts(member)]
+    return []

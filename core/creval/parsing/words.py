@@ -44,6 +44,7 @@ class Words:
     lower: bool = True
 
     refines: ClassVar[bool] = True
+    gives: ClassVar[str | None] = "list"
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, str):

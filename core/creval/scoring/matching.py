@@ -7,7 +7,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from creval.types.components import Context, Scorable, Score
 
@@ -27,6 +27,8 @@ class _Matching(ABC):
     field: str = "target"
 
     name = "match"
+    takes: ClassVar[frozenset[str]] = frozenset({"text", "number"})
+    """The kinds of value that it can compare."""
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]
@@ -51,6 +53,18 @@ class _Matching(ABC):
             return Score({}, failure=str(error))
         except TypeError as error:
             return Score({}, failure=str(error), errored=True)
+
+    def doc_fault(self, doc: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being scored, so that it is refused before the model is asked."""
+        if self.field not in doc:
+            return f"there is no field {self.field!r}"
+        target = doc[self.field]
+        for wanted in target if isinstance(target, list) else [target]:
+            try:
+                self.matches(wanted, wanted)
+            except (ValueError, TypeError) as error:
+                return f"the field {self.field!r}: {error}"
+        return None
 
     @abstractmethod
     def matches(self, value: Any, target: Any) -> bool:

@@ -15,6 +15,7 @@ from creval import RunOptions, run
 from creval_kumo.games.instance import Instance
 from creval_kumo.search.golden import golden_of, golden_run
 from creval_kumo.search.limits import Limits
+from creval_kumo.task.answer import read_name
 from creval_kumo.task.datasets import KumoDocs
 
 TASK = """
@@ -247,3 +248,16 @@ def test_an_unsound_game_of_a_file_is_refused_before_the_model_is_asked(tmp_path
         assert server.requests == []
     (task,) = result.results["tasks"]
     assert task["counts"]["errored"] == 1 and "valid-truth-not-singled-out" in task["first_errors"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("<ANSWER>Fe\u200bver</ANSWER>", "Fever"),
+        ("<ANS\u200bWER>\ufeffFever\u2028</ANSWER>", "Fever"),
+        ("<ANSWER>${Fever\ufeff}</ANSWER>", "Fever"),
+        ("<ANSWER>\u200b</ANSWER>", None),
+    ],
+)
+def test_characters_that_nobody_sees_are_no_part_of_a_name(text: str, name: str | None) -> None:
+    assert read_name(text) == name

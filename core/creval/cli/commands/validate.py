@@ -24,7 +24,7 @@ def validate(
 
     Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
     """
-    from creval.data.check import check_all
+    from creval.data.check import check_all, check_warnings
     from creval.data.options import DataOptions
     from creval.plugins.loader import load_plugins
 
@@ -38,6 +38,8 @@ def validate(
     if problems:
         click.echo(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} found", err=True)
         ctx.exit(2)
+    for warning in check_warnings(targets, plugins):
+        click.echo(f"warning: {visible(str(warning))}", err=True)
     click.echo("no problems found")
 
 

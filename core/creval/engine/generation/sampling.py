@@ -10,6 +10,7 @@ from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.planning.plan import Work
 from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
+from creval.types.origin import line_of
 from creval.types.sample import Sample, Status
 
 __all__ = ["Made", "make_sample"]
@@ -32,10 +33,10 @@ async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
     session = LiveSession(runtime, work)
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     clock = time.perf_counter()
-    fault: Exception | None = None
+    fault: Exception | SystemExit | None = None
     try:
         await runtime.protocol.run(session)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         fault = error
     if session.stop is not None:  # also where the protocol caught it
         raise session.stop
@@ -57,14 +58,16 @@ async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
     return Made(sample, cause)
 
 
-def _outcome(session: LiveSession, fault: Exception | None) -> tuple[Status, str | None, CrevalError | None]:
+def _outcome(
+    session: LiveSession, fault: Exception | SystemExit | None
+) -> tuple[Status, str | None, CrevalError | None]:
     """Return status and reason of a sample whose protocol ended, and the error behind an errored one."""
     if session.end is not None:
         return session.end.status, session.end.reason, None
     if isinstance(fault, CrevalError):
         return Status.ERRORED, redact(str(fault)), fault
     if fault is not None:
-        error = PluginError(f"the protocol failed: {type(fault).__name__}: {fault}")
+        error = PluginError(f"the protocol failed: {type(fault).__name__}: {fault} ({line_of(fault)})")
         return Status.ERRORED, redact(error.what), error
     if not session.answers and not session.outcome:
         error = PluginError("the protocol ended without an answer or outcome")

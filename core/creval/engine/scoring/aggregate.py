@@ -15,11 +15,15 @@ from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.standard import changed_sections
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.engine.usage import UsageTally
+from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
+from creval.scoring.clusters import Clusters
 from creval.scoring.estimate import estimate
 from creval.scoring.scale import Scale
 from creval.tasks.model import MetricSpec
-from creval.types.metrics import MetricResult, StatusCounts
+from creval.types.components import Aggregation
+from creval.types.metrics import Estimate, MetricResult, StatusCounts
+from creval.types.origin import line_of
 
 __all__ = ["TaskUsage", "aggregate_task", "metric_names", "task_results"]
 
@@ -71,7 +75,7 @@ def _metric(
     planned = plan.total if cell is None else plan.docs * plan.repeats
     return MetricResult(
         name=name,
-        estimate=estimate(aggregation, clusters, metric.ci, stream, Scale(*metric.range, metric.binary)),
+        estimate=_estimate(metric, aggregation, clusters, stream),
         counts=tally.counts(planned, cell, metric.source),
         failed=metric.failed,
         n_failed=failed,
@@ -80,6 +84,18 @@ def _metric(
         primary=metric.primary,
         unit=metric.unit,
     )
+
+
+def _estimate(metric: MetricSpec, aggregation: Aggregation, clusters: Clusters, stream: int) -> Estimate:
+    """Aggregate, or raise ScoringError that names the aggregation, file and line where it fails."""
+    try:
+        return estimate(aggregation, clusters, metric.ci, stream, Scale(*metric.range, metric.binary))
+    except CrevalError:
+        raise
+    except (Exception, SystemExit) as error:  # a plugin's own code
+        what = f"the aggregation {metric.aggregate.name!r} failed: {type(error).__name__}: {error} ({line_of(error)})"
+        cure = "The samples are saved: correct the aggregation, then run creval score RUN."
+        raise ScoringError(what, where=f"metric {metric.name}", cure=cure) from error
 
 
 def task_results(

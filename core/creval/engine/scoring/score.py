@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from creval.engine.context import TaskContext
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
@@ -16,6 +18,7 @@ from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.types.components import Parsed, Scorable, Score, Scorer
+from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition, MissingScore, Sample, SampleScore, Status
 
 __all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches"]
@@ -129,7 +132,10 @@ class TaskScoring:
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
         if status is Status.SCORED:
-            parsed = [self.chain.parse(answer) for answer in sample.answers]
+            try:
+                parsed = [self.chain.parse(answer) for answer in sample.answers]
+            except (Exception, SystemExit) as error:  # a plugin's parser, or a pattern that takes too long
+                status, reason = Status.ERRORED, _reason("a parser of the task", error)
             failed = [each for each in parsed if not each.ok]
             if failed and len(failed) == len(parsed):
                 status, reason = Status.UNPARSED, failed[0].reason
@@ -165,9 +171,9 @@ class TaskScoring:
             return await self._call(part, items)
         except (BudgetError, RunError, UsageError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if len(items) == 1:
-                return [Score({}, failure=_reason(part.name, error), errored=True)]
+                return [Score({}, failure=_reason(f"the scorer {part.name!r}", error), errored=True)]
             for item in items:
                 self.context.forget(item.key)  # what it asked before is asked by the same numbers again
             return [(await self._apply(part, [item]))[0] for item in items]
@@ -175,11 +181,29 @@ class TaskScoring:
     async def _call(self, part: ScorerPart, items: Sequence[Scorable]) -> Sequence[Score]:
         given = part.scorer.score(items, self.context)
         scores = await given if inspect.isawaitable(given) else given
-        if len(scores) != len(items):
-            raise ScoringError(f"the scorer {part.name!r} gave {len(scores)} scores for {len(items)} samples")
+        fault = _shape_fault(scores, len(items))
+        if fault is not None:
+            raise ScoringError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
         if part.closed:
             _check_names(part, scores)
         return scores
+
+
+def _shape_fault(scores: Any, count: int) -> str | None:
+    """Say what is wrong with what a scorer returned, or None."""
+    if not isinstance(scores, Sequence) or isinstance(scores, str):
+        return f"gave a {type(scores).__name__} and no list of scores"
+    if len(scores) != count:
+        return f"gave {len(scores)} scores for {count} samples"
+    for score in scores:
+        if not isinstance(score, Score):
+            return f"gave a {type(score).__name__} and no Score"
+        if not isinstance(score.scores, Mapping):
+            return f"gave a Score whose scores are a {type(score.scores).__name__}"
+        for name, value in score.scores.items():
+            if not isinstance(value, int | float | np.number | np.bool_):
+                return f"gave {name!r} as a {type(value).__name__} and no number"
+    return None
 
 
 def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
@@ -190,10 +214,10 @@ def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
             raise ScoringError(what, cure=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
 
 
-def _reason(name: str, error: Exception) -> str:
+def _reason(part: str, error: BaseException) -> str:
     if isinstance(error, CrevalError):
         return redact(str(error))
-    return redact(f"the scorer {name!r} failed: {type(error).__name__}: {error}")
+    return redact(f"{part} failed: {type(error).__name__}: {error} ({line_of(error)})")
 
 
 def _lack(score: Score) -> MissingScore | None:

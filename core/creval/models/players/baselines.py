@@ -11,6 +11,7 @@ from creval.models.options import Players, ProviderOptions
 from creval.models.traits import ProviderTraits
 from creval.types.components import Baseline, Context, Turn
 from creval.types.messages import Completion, GenerateRequest, Origin, Reply
+from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition
 
 __all__ = ["BaselineProvider", "baseline"]
@@ -47,14 +48,18 @@ class BaselineProvider:
 
     async def _play(self, player: Baseline, turn: Turn) -> str:
         try:
-            return await asyncio.to_thread(player.reply, turn)
+            said = await asyncio.to_thread(player.reply, turn)
+            if not isinstance(said, str):
+                raise TypeError(f"it said a {type(said).__name__} and no text ({source_of(player.reply)})")
+            return said
         except UsageError:
             raise
         except CrevalError as error:
             raise FatalModelError(f"the {self._name} player failed: {error}", where=turn.key.task) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise FatalModelError(
-                f"the {self._name} player failed on doc {turn.key.doc!r}: {type(error).__name__}: {error}",
+                f"the {self._name} player failed on doc {turn.key.doc!r}: {type(error).__name__}: {error} "
+                f"({line_of(error)})",
                 where=turn.key.task,
                 cure="This is a fault of the player; report it to the plugin that brings the task.",
             ) from error

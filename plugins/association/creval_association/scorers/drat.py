@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,13 @@ class Drat:
     min_survivors: int = 3
     words: int = 10
     pool: Sequence[str] = field(default_factory=null_pool)
+
+    def doc_fault(self, doc: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being scored."""
+        anchors = doc.get("anchors")
+        if isinstance(anchors, list) and anchors and all(isinstance(anchor, str) for anchor in anchors):
+            return None
+        return f"the field 'anchors' must be a list of texts, not {str(anchors)[:60]!r}"
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""

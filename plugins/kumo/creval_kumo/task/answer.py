@@ -1,14 +1,15 @@
 """Reads a player's answer: the name inside the last <ANSWER> tag.
 
 As in the original evaluation: the text after the last `<ANSWER>`, up to `</ANSWER>` where there is one, stripped;
-where `${` occurs, the part inside `${...}`. Whether the name exists is for the game to say (exact, case-sensitive).
+where `${` occurs, the part inside `${...}`. Characters that nobody sees are taken out first. Whether the name exists is
+for the game to say (exact, case-sensitive).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from creval.plugin import Parsed
+from creval.plugin import Parsed, without_unseen
 
 __all__ = ["AnswerTag", "read_name"]
 
@@ -17,7 +18,7 @@ _OPEN, _CLOSE = "<ANSWER>", "</ANSWER>"
 
 def read_name(text: str) -> str | None:
     """Return the name that a text answers, or None where there is no tag or nothing in it."""
-    _, tag, after = text.rpartition(_OPEN)
+    _, tag, after = without_unseen(text).rpartition(_OPEN)
     if not tag:
         return None
     name = after.partition(_CLOSE)[0].strip()

@@ -1,0 +1,25 @@
+"""Where code of a component stands, for messages about its faults: file and line."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["line_of", "source_of"]
+
+
+def source_of(method: Callable[..., Any]) -> str:
+    """Return `file.py:12` for the definition of a function or method, or its module where the source is not known."""
+    code = getattr(inspect.unwrap(method), "__code__", None)
+    if code is None:
+        return f"module {getattr(method, '__module__', 'unknown')}"
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+
+
+def line_of(error: BaseException) -> str:
+    """Return `file.py:12` for the place where an error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"

@@ -1,0 +1,87 @@
+"""Docs that prompts and scorers cannot take, and scorers that cannot take what parsers give, are refused at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from creval.cli.commands.validate import validate
+from creval.data.check import check_all, check_warnings
+from creval.data.options import DataOptions
+from creval.plugins.loader import load_plugins
+
+TASK = """
+schema: 1
+task: stems
+version: 1.0.0
+title: Stems
+dataset: {{source: file, file: stems.jsonl}}
+prompt:
+  - {{role: user, content: "{prompt}"}}
+parse: {parse}
+score: {score}
+metrics:
+  - {{name: {score}, failed: zero}}
+"""
+INDEXED = "{{ stems[0] }} and {{ stems[1] }}"
+LOOP = "{% for stem in stems %}{{ stem }} {% endfor %}"
+
+
+def written(folder: Path, rows: list[dict[str, object]], **parts: str) -> str:
+    given = {"prompt": "{{ stems }}", "parse": "text", "score": "exact_match", **parts}
+    (folder / "stems.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (folder / "stems.yaml").write_text(TASK.format(**given), "utf-8")
+    return str(folder / "stems.yaml")
+
+
+def problems(file: str) -> list[str]:
+    return [problem.message for problem in check_all([file], load_plugins(), DataOptions(offline=True))]
+
+
+@pytest.mark.parametrize("prompt", [INDEXED, LOOP])
+def test_a_text_is_no_list(tmp_path: Path, prompt: str) -> None:
+    good, bad = {"stems": ["cottage", "swiss"], "target": "x"}, {"stems": "cottage,swiss,cake", "target": "x"}
+    assert problems(written(tmp_path, [good, good], prompt=prompt)) == []
+    (found,) = problems(written(tmp_path, [good, bad], prompt=prompt))
+    assert "takes the items of 'stems'" in found and "is the text 'cottage,swiss,cake'" in found
+
+
+def test_a_loop_over_something_else_and_a_slice_ask_nothing_of_a_field(tmp_path: Path) -> None:
+    row: dict[str, object] = {"stems": "cottage", "target": "x"}
+    for prompt in ("{{ stems[:3] }}", "{% for i in range(2) %}{{ stems }}{% endfor %}"):
+        assert problems(written(tmp_path, [row], prompt=prompt)) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "what"), [("four", "'four' is not a finite number"), ([1, True], "not a bool"), (None, "not a NoneType")]
+)
+def test_numeric_needs_numbers(tmp_path: Path, target: object, what: str) -> None:
+    parts = {"parse": "last_number", "score": "numeric"}
+    assert problems(written(tmp_path, [{"stems": "a", "target": 4}, {"stems": "b", "target": "4.5"}], **parts)) == []
+    (found,) = problems(written(tmp_path, [{"stems": "a", "target": target}], **parts))
+    assert found.startswith("doc ") and "'target'" in found and what in found
+
+
+@pytest.mark.parametrize("parse", ["json_array", "[json_array, words]", "lines", "[text, words]"])
+@pytest.mark.parametrize("score", ["includes", "exact_match", "numeric"])
+def test_a_list_is_nothing_for_a_scorer_of_texts(tmp_path: Path, parse: str, score: str) -> None:
+    (found,) = problems(written(tmp_path, [{"stems": "a", "target": "4"}], parse=parse, score=score))
+    assert found == f"the scorer '{score}' takes a number or a text, but `parse` gives a list"
+
+
+def test_what_is_not_known_is_not_refused(tmp_path: Path) -> None:
+    for parse in ("json_object: answer", "text", "choice", "last_number", "[tagged: answer, text]"):
+        row: dict[str, object] = {"stems": "a", "target": "4"}
+        parsed = "{" + parse + "}" if ": " in parse and not parse.startswith("[") else parse
+        assert problems(written(tmp_path, [row], parse=parsed, score="includes")) == []
+
+
+def test_validate_warns_of_a_repeat_inside_a_repeat(tmp_path: Path) -> None:
+    file = written(tmp_path, [{"stems": "a", "target": "4"}], parse="{regex: '(a+)+$'}")
+    (warning,) = check_warnings([file], load_plugins())
+    assert "has a repeat inside a repeat" in warning.message and warning.line == 9
+    result = CliRunner().invoke(validate, [file])
+    assert (result.exit_code, "warning: " in result.output, "no problems found" in result.output) == (0, True, True)

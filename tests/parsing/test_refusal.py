@@ -1,0 +1,98 @@
+"""Plain refusals are known, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from creval.parsing.json_values import JsonArray
+from creval.parsing.lines import Lines, Text
+from creval.parsing.refusal import is_refusal
+from creval.parsing.small_talk import is_small_talk, without_opening
+from creval.parsing.words import Words
+
+REFUSALS = """
+I'm sorry, but I can't help with that.
+I’m sorry, but I can’t help with that.
+I am sorry, but I cannot help with that.
+Sorry, I can't assist with that request.
+I cannot fulfill this request.
+I cannot and will not provide that.
+I'm unable to provide that.
+I won't do that.
+I can't.
+No, I can't help with that.
+I'm afraid I can't do that.
+I would rather not.
+I would rather not say anything about that.
+I must respectfully decline.
+I'm not comfortable answering that.
+I do not feel comfortable answering.
+As an AI language model, I cannot generate such content.
+I'm sorry, but as an AI language model, I am not able to answer.
+As an AI, I don't have personal preferences.
+Unfortunately, I can't help with that.
+I apologize, but I'm unable to assist.
+This request goes against my guidelines.
+I can't help with that. Is there anything else I can do for you?
+**I'm sorry, but I can't help with that.**
+I'm sorry.
+Sorry.
+""".strip().splitlines()
+ANSWERS = [
+    *("ocean, justice, hammer", "cheese", "sorry", "no", "thanks", "well\nno\nsorry", "sorry; regret; grief"),
+    *("sorry, ocean, justice, hammer, lamp", "sorrow\nsorry\nregret", "1. Sorry\n2. can't", "apologies\nregret"),
+    "I can't think of more; doorstop; fan",
+    "Sorry! Here are ten words: a, b, c",
+    "I can imagine using it as a doorstop",
+    "I can't sit on it, so a doorstop",
+    "Use it to apologize",
+    "I will decline the cheese",
+    "The answer is cheese",
+    'I\'m sorry, but I can\'t think of ten. ["ocean", "lamp"]',
+    "I can't give ten, but:\n- ocean\n- lamp",
+    "I'm sorry, but I can't help. " * 20,
+]
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_refusals(text):
+    assert is_refusal(text) and is_refusal(f"\n  {text.upper()} ")
+    for parser in (JsonArray(), Lines(), Words(), Text(refusals=True)):
+        parsed = parser.parse(text)
+        assert (parsed.ok, parsed.reason, parsed.route) == (False, "the answer is a refusal", "refusal")
+    assert Text().parse(text).ok and Lines(refusals=False).parse(text).ok
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_what_is_none(text):
+    assert not is_refusal(text)
+
+
+@given(st.text(max_size=500), st.sampled_from(REFUSALS))
+def test_any_text_is_judged(text, refusal):
+    assert is_refusal(text) in (True, False)
+    assert not is_refusal(f"{refusal}\n1. ocean {text}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Sure!",
+        "Of course.",
+        "Here are ten words",
+        "Ten words:",
+        "I hope this helps!",
+        "Let me know if you need more",
+        "Enjoy!",
+    ],
+)
+def test_talk_about_a_list_is_told_from_its_items(line):
+    assert is_small_talk(line)
+    assert not any(map(is_small_talk, ("sure", "ocean", "note", "hope", "Doorstop", "let", "hope chest")))
+
+
+def test_an_opening_goes():
+    assert without_opening("Sure! ocean, lamp") == "ocean, lamp"
+    assert without_opening("sure, ocean, lamp") == "sure, ocean, lamp"
