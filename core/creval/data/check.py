@@ -114,8 +114,10 @@ def _check_kinds(task: Task, parsers: Sequence[Any], scorers: Sequence[tuple[str
     given = _given(parsers)
     problems = []
     for path, name, scorer in scorers:
-        takes = getattr(scorer, "takes", None)
-        wrong = sorted(kind for kind in given if kind is not None and takes is not None and kind not in takes)
+        takes: frozenset[str] | None = getattr(scorer, "takes", None)
+        if takes is None:
+            continue
+        wrong = sorted(kind for kind in given if kind is not None and kind not in takes)
         if wrong:
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but `parse` gives a {wrong[0]}"
             problems.append(_at(task, path, what, "Take another parser or scorer."))

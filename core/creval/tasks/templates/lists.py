@@ -22,7 +22,7 @@ def list_fields(messages: Sequence[PromptMessage]) -> frozenset[str]:
     for message in messages:
         tree = environment().parse(message.template)
         own = {name.name for name in tree.find_all(nodes.Name) if name.ctx != "load"}
-        taken = [item.node for item in tree.find_all(nodes.Getitem) if _is_place(item.arg)]
+        taken: list[nodes.Node] = [item.node for item in tree.find_all(nodes.Getitem) if _is_place(item.arg)]
         taken += [loop.iter for loop in tree.find_all(nodes.For)]
         found |= {node.name for node in taken if isinstance(node, nodes.Name) and node.name not in own}
     return frozenset(found)
