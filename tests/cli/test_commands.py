@@ -219,7 +219,7 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "-o", ""), "an empty text is no path"),
         (("play", "kumo_easy", "-o", ""), "an empty text is no path"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--generation", "n=1", "--generation", "n=2"), "twice"),
-        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--condition", "temperature=["), "no valid YAML"),
+        (("--tasks", "kumo_easy", "--model", "baseline/floor", "--condition", "temperature=["), "not valid YAML"),
         (("lss",), "'ls'"),
         (("report", "nowhere"), "no results"),
         (("resume", "nowhere"), "no run"),

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 from support.chat_server import ChatServer
+from support.commands import creval
 
-from creval import run
+from creval import open_run, run
 from creval.engine import run as engine_run
 from creval.engine.run import rescore, resume
 from creval.errors import RunError
@@ -151,6 +152,16 @@ def test_a_run_of_later_rules_is_left_alone(unpack: Callable[[str], Path]) -> No
     for work in (resume, rescore):
         with pytest.raises(RunError, match="or a later one"):
             work(folder)
+
+
+def test_a_stored_run_opens_and_is_reported(unpack: Callable[[str], Path]) -> None:
+    folder = unpack("local")
+    opened = open_run(folder)
+    assert opened.status == "budget" and len(list(opened.samples(status="scored"))) == 9
+    (task,) = opened.results["tasks"]
+    reported = creval(folder.parent, "report", str(folder))
+    assert reported.returncode == 0, reported.stderr
+    assert "spelling" in reported.stdout and task["metrics"][0]["name"] in reported.stdout
 
 
 @pytest.mark.parametrize("name", ["local", "plugins"])
