@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.judged import HOOKS, write_judged
+from support.judged import PARTS as JUDGED
 
 from creval.engine.estimate import Figures, estimate_run
 from creval.errors import UsageError
@@ -146,3 +148,45 @@ def test_missing_encoders_are_told_and_what_will_be_fetched_is_no_fault(make_tas
 def test_tasks_and_model_are_needed(options):
     with pytest.raises(UsageError):
         estimate_run([], "openai/x", options())
+
+
+def test_roles_have_rows_of_their_own(install, tmp_path, options, monkeypatch):
+    """Two to four verdicts a sample; at least the shorter prompt, at most eight tokens each."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    install("judged", HOOKS, JUDGED)
+    task = write_judged(tmp_path, docs=10)
+    given = options(roles={"judge": "openai/gpt-4o"})
+    target, judge = estimate_run([task], "openai/gpt-4o-mini", given).tasks
+    assert (target.task, target.calls) == ("judged", (10, 10))
+    assert (judge.task, judge.samples, judge.calls, judge.output_tokens) == ("judged: judge", 10, (20, 40), (20, 320))
+    assert judge.input_tokens.low == 20 * (len("Kind of {{ answer }}") // 5 + 1)
+    assert judge.input_tokens.high is None  # the task sets no limit to what is to be judged
+    price = PriceTable().find("openai", "gpt-4o")
+    assert judge.price.low == pytest.approx(judge.input_tokens.low * price.input + 20 * price.output)
+    limited = options(roles={"judge": "openai/gpt-4o"}, generation={"max_tokens": 16})
+    assert estimate_run([task], "openai/gpt-4o-mini", limited).tasks[1].price.high > judge.price.low
+
+
+def test_a_provider_without_n_is_called_once_a_completion(make_task, options, install, tmp_path):
+    parts = """
+    from creval.models.traits import ProviderTraits
+
+    class One:
+        traits = ProviderTraits(honours_n=False, free=True)
+        def __init__(self, model, options): pass
+    """
+    hooks = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        registry.add("provider", "one", "creval_one_parts:One")
+    """
+    install("one", hooks, parts)
+    task = make_task(docs=4)
+    given = options(generation={"n": 10})
+    assert estimated(task, "one/x", given).calls == (40, 40)
+    assert estimated(task, "hosted_vllm/x", options(generation={"n": 10}, base_url="http://127.0.0.1:1/v1")).calls == (
+        4,
+        4,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,7 +90,11 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
     setup = open_setup([plan.task for plan in plans], {TARGET: model, **options.roles}, options, plugins)
     look = _Look(setup, options)
     price = look.price(model)
-    rows = [_estimate(plan, setup.runtime(plan.task), price) for plan in plans]
+    rows = []
+    for plan in plans:
+        runtime = setup.runtime(plan.task)
+        rows.append(_estimate(plan, runtime, (price, look.honours_n)))
+        rows += look.roles(plan, runtime)
     look.parts(model)
     return RunEstimate(rows, list(dict.fromkeys(look.missing)), list(dict.fromkeys(look.notes)))
 
@@ -106,6 +110,7 @@ class _Look:
         self._resources = OpenResources(setup.plugins.registry, folder, allow_code_execution=True)
         self.missing: list[str] = []
         self.notes: list[str] = []
+        self.honours_n = True
 
     def price(self, model: str) -> Price | None:
         """Return the price of the target; where its key is missing, which an estimate does not need, the table's."""
@@ -115,14 +120,40 @@ class _Look:
             self.missing.append(str(error))
             options = ModelOptions(base_url=self._options.base_url, offline=self._options.offline)
             return listed_price(model, self._setup.plugins.registry, options)
+        self.honours_n = target.traits.honours_n
         return _FREE if target.traits.free else target.price
+
+    def roles(self, plan: TaskPlan, runtime: TaskRuntime) -> Iterator[TaskEstimate]:
+        """Yield a row for each other role whose calls the components of a task state; the rest is noted."""
+        task = plan.task
+        asking: list[Any] = [runtime.protocol]
+        self._try(lambda: asking.extend(part.scorer for part in self._setup.scoring(task).scorers))
+        stating = [each.expected_role_calls for each in asking if callable(getattr(each, "expected_role_calls", None))]
+        for role in task.roles:
+            found = [_of_role(runtime, work, role, stating) for work in _works(plan)]
+            if not any(calls.high for calls, *_ in found):
+                self.notes.append(f"The calls of the {role} come on top; they are not in these figures.")
+                continue
+            share = plan.total / len(found)
+            calls, into, out = (sum((each[i] for each in found), start=_NOTHING).times(share) for i in range(3))
+            price = self._role_price(role, task.role_models.get(role))
+            costs = _price(into, out, (calls.low or 1, calls.high or 1), price)
+            yield TaskEstimate(f"{task.name}: {role}", plan.total, calls, into, out, costs)
+
+    def _role_price(self, role: str, own: str | None) -> Price | None:
+        try:
+            model = self._setup.models.get(role, own)
+        except MissingPartError:  # `parts` says so
+            options = ModelOptions(offline=self._options.offline)
+            spec = self._options.roles.get(role) or own or ""
+            return listed_price(spec, self._setup.plugins.registry, options)
+        return _FREE if model.traits.free else model.price
 
     def parts(self, target: str) -> None:
         """Look for the models of other roles, and for the resources that the tasks' components use."""
         for task in self._setup.tasks:
             for role in task.roles:
                 self._try(lambda role=role, task=task: self._setup.models.get(role, task.role_models.get(role)))
-                self.notes.append(f"The calls of the {role} come on top; they are not in these figures.")
             self._try(lambda task=task: self._setup.scoring(task))
             for name in self._setup.uses(task, target):
                 self._try(lambda name=name, task=task: self._open(name, self._setup.contexts[task.name].specs[name]))
@@ -140,8 +171,9 @@ class _Look:
                 self.missing.append(str(error))
 
 
-def _estimate(plan: TaskPlan, runtime: TaskRuntime, price: Price | None) -> TaskEstimate:
-    found = [_of_sample(runtime, work, price) for work in _works(plan)]
+def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: tuple[Price | None, bool]) -> TaskEstimate:
+    price, honours_n = target
+    found = [_of_sample(runtime, work, price, honours_n) for work in _works(plan)]
     share = plan.total / len(found) if found else 0.0
     columns = [sum((each[i] for each in found), start=_NOTHING).times(share) for i in range(4)]
     if price is None:
@@ -160,22 +192,52 @@ def _works(plan: TaskPlan) -> Iterator[Work]:
             yield Work(SampleKey(plan.task.name, doc.id, condition.name, 0), doc, condition, 0)
 
 
-def _of_sample(runtime: TaskRuntime, work: Work, price: Price | None) -> tuple[Figures, Figures, Figures, Figures]:
-    """Return calls, input tokens, output tokens and price of one sample."""
+def _of_role(
+    runtime: TaskRuntime, work: Work, role: str, stating: Sequence[Callable[[Mapping[str, Any]], Any]]
+) -> tuple[Figures, Figures, Figures]:
+    """Return calls, input tokens and output tokens of another role for one sample.
+
+    Its prompts hold what the target will say: at most the doc and an answer of the full length more than the template.
+    """
+    ranges = [stated[role] for each in stating if role in (stated := each(work.doc.fields))]
+    fewest, most = sum(int(low) for low, _ in ranges), sum(int(high) for _, high in ranges)
+    prompts = runtime.task.role_prompts.get(role, {}).values()
+    sizes = [sum(len(each.template.encode("utf-8", "replace")) for each in messages) for messages in prompts] or [0]
+    answer, limit = _limit(_settings(runtime, work)), _limit(runtime.task.role_settings.get(role, {}))
+    doc = len(str(dict(work.doc.fields)).encode("utf-8", "replace"))
+    longest = None if answer is None else most * ((max(sizes) + doc) // _BYTES_A_TOKEN[1] + 1 + answer)
+    tokens_in = Figures(fewest * (min(sizes) // _BYTES_A_TOKEN[0] + 1), longest)
+    return Figures(fewest, most), tokens_in, Figures(fewest, None if limit is None else most * limit)
+
+
+def _limit(settings: Mapping[str, Any]) -> int | None:
+    limit = settings.get("max_completion_tokens") or settings.get("max_tokens")
+    return None if limit is None else int(limit)
+
+
+def _of_sample(
+    runtime: TaskRuntime, work: Work, price: Price | None, honours_n: bool
+) -> tuple[Figures, Figures, Figures, Figures]:
+    """Return calls, input tokens, output tokens and price of one sample.
+
+    A provider that gives one completion a call is called once for each.
+    """
     prompts = _prompts(runtime, work)
     first, every = _size(prompts[:1]) // _BYTES_A_TOKEN[0] + 1, _size(prompts) // _BYTES_A_TOKEN[1] + 1
     fewest, most = _calls(runtime, work)
     settings = _settings(runtime, work)
     answers = int(settings.get("n") or getattr(runtime.protocol, "n", 1) or 1)
-    limit = settings.get("max_completion_tokens") or settings.get("max_tokens")
-    longest = None if limit is None else int(limit) * answers
+    if not honours_n:
+        fewest, most, answers = fewest * answers, most * answers, 1
+    limit = _limit(settings)
+    longest = None if limit is None else limit * answers
     asked = None if longest is None and most > 1 else most * every + (longest or 0) * most * (most - 1) // 2
     tokens_in = Figures(fewest * first, asked)
     tokens_out = Figures(fewest * answers, None if longest is None else longest * most)
     return Figures(fewest, most), tokens_in, tokens_out, _price(tokens_in, tokens_out, (fewest, most), price)
 
 
-def _price(into: Figures, out: Figures, calls: tuple[int, int], price: Price | None) -> Figures:
+def _price(into: Figures, out: Figures, calls: tuple[float, float], price: Price | None) -> Figures:
     """Price the mean call of each figure: a table may charge long calls by another rate."""
     if price is None:
         return Figures(None, None)

@@ -210,6 +210,8 @@ class Scorer(Protocol):
 
     - `batch_size`: at most so many samples a call (default 256; of a coroutine function 1, and several calls run at
       once). A batch that fails as a whole is tried again sample by sample.
+    - a method `expected_role_calls(fields)` tells a dry run the fewest and the most calls for a sample of a doc with
+      these fields, by role: `{"judge": (2, 4)}`. A protocol may have one too.
     - `scores_failures` true: it is also given the model's own failures (unparsed, truncated, refused; `values` empty)
       and says what they are worth; their status stays.
     - `reads_some` true: of several answers some may be unreadable (see `Scorable.parsed`); for other scorers such a
