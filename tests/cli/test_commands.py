@@ -322,3 +322,26 @@ def test_a_dry_run_is_one_table_and_tells_what_is_missing(folder: Path) -> None:
     assert re.search(r"spelling +3 +3 ", done.stdout)
     assert re.search(r"total +6 +12 to 24 .* to not known", done.stdout)
     assert not (folder / "runs").exists()
+
+
+def test_one_unfinished_run_silences_no_other_and_json_is_whole(folder: Path) -> None:
+    common = ("--tasks", "kumo_easy", "--limit", "2", "--repeats", "1", "--model")
+    for name in ("floor", "ceiling"):
+        assert creval(folder, *common, f"baseline/{name}", "-o", f"runs/{name}").returncode == 0
+    (folder / "runs" / "cut").mkdir()
+    both = creval(folder, "report", "runs/cut", "runs/ceiling", "--json")
+    assert both.returncode == 2
+    assert "runs/cut: there are no results" in both.stderr
+    first = json.loads(both.stdout)[0]
+    assert (first["run"], first["floor"] is None, first["ceiling"]) == ("runs/ceiling", False, 1.0)
+    assert first["generation_overrides"] == {} and first["cluster"] == "doc"
+    alone = creval(folder, "report", "runs/cut")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    twice = creval(folder, "report", "runs/ceiling", "runs/ceiling", "--json")
+    assert len(json.loads(twice.stdout)) == len(json.loads(both.stdout))
+
+
+def test_play_takes_another_instrument(folder: Path) -> None:
+    done = creval(folder, "play", "drat", "--resource", "embeding=embedded/minilm")
+    assert done.returncode == 2
+    assert "unknown resource 'embeding'" in done.stderr

@@ -12,7 +12,7 @@ from creval.cli.ending import ending
 from creval.cli.main import invoke
 from creval.engine.run import Finished
 from creval.report.tables import print_table
-from creval.report.visible import visible
+from creval.visible import visible
 
 TITLE = "\x1b]0;other window\x07"
 OPENED = "\x1b[31m"

@@ -12,8 +12,8 @@ from creval.api import RunResult
 from creval.errors import RunError
 from creval.report.baselines import Baselines
 from creval.report.settings import setting_words
-from creval.report.visible import visible
 from creval.runs.folder import RunFolder
+from creval.visible import visible
 
 __all__ = ["baseline_notes"]
 

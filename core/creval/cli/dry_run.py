@@ -21,7 +21,7 @@ def show_estimate(tasks: Sequence[str], model: str, options: RunOptions) -> int:
     """Print the calls, tokens and price to expect, and return the exit code: 2 where a run would not start."""
     from creval.engine.estimate import estimate_run
     from creval.report.tables import print_table
-    from creval.report.visible import visible
+    from creval.visible import visible
 
     found = estimate_run(tasks, model, options)
     rows = [_row(row) for row in (*found.tasks, *([found.total] if len(found.tasks) > 1 else []))]

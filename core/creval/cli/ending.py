@@ -16,8 +16,8 @@ from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.baselines import find_baselines
 from creval.report.results import print_results
-from creval.report.visible import visible
 from creval.runs.folder import RunFolder
+from creval.visible import visible
 
 __all__ = ["ending"]
 

@@ -19,7 +19,7 @@ import click
 from creval.cli.interruption import exit_code, listening
 from creval.cli.root import cli
 from creval.errors import CrevalError, UsageError
-from creval.report.visible import visible
+from creval.visible import visible
 
 __all__ = ["invoke", "main"]
 

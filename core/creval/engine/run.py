@@ -14,6 +14,7 @@ from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.rows import check_rows
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
@@ -111,6 +112,8 @@ def resume(
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         _check_unchanged(manifest, plans, path)
+        for plan in plans:
+            check_rows(folder, plan)
         spent = Budget(options.max_cost, options.max_calls, *_spent(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
         setup.open_parts()

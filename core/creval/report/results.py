@@ -13,7 +13,7 @@ from creval.report.baselines import Baselines
 from creval.report.numbers import decimals, number
 from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
-from creval.report.visible import visible
+from creval.visible import visible
 
 __all__ = ["print_results", "result_rows"]
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from creval.report.numbers import number
-from creval.report.visible import visible
+from creval.visible import visible
 
 __all__ = ["cell", "print_table", "table_console"]
 

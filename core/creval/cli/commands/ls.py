@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.report.visible import visible
+from creval.visible import visible
 
 if TYPE_CHECKING:
     from creval.tasks.yaml.headers import TaskHeader

@@ -56,6 +56,7 @@ class _Place:
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a doc.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which docs are taken.")
 @click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")
+@click.option("--resource", multiple=True, metavar="NAME=R", help="Another instrument of the scoring.")
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder.")
 @click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run.")
 @click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
@@ -68,7 +69,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
     The games become a run like a model's, so that `creval report` shows people and models side by side. A run that was
     stopped can be gone on with: creval play --resume RUN.
     """
-    from creval.cli.values import comma_list, paths
+    from creval.cli.values import comma_list, paths, texts
     from creval.engine.options import RunOptions
 
     if run is not None:
@@ -82,6 +83,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
         repeats=given["repeats"],
         seed=given["seed"],
         data=paths(given["data"], "--data"),
+        resources=texts(given["resource"], "--resource"),
         output=given["output"],
         allow_code_execution=given["allow_code_execution"],
         command=shlex.join(["creval", *sys.argv[1:]]),

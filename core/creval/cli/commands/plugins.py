@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.cli.signature import signature
-from creval.report.visible import visible
+from creval.visible import visible
 
 if TYPE_CHECKING:
     from creval.plugins.loader import Plugins

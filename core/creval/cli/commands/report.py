@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from creval.api import RunResult
+    from creval.report.baselines import Baselines
+
 __all__ = ["report"]
+
+_OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant_of", "changed")
 
 
 @click.command(epilog="Example: creval report runs/mine --baselines runs")
@@ -19,20 +26,45 @@ __all__ = ["report"]
     help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: where RUN stands).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a metric.")
-def report(runs: Sequence[Path], baselines: Path | None, as_json: bool) -> None:
-    """Print the results of RUNS, with the counts by status and the floor and ceiling beside each score."""
+@click.pass_context
+def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, as_json: bool) -> None:
+    """Print the results of RUNS, with the counts by status and the floor and ceiling beside each score.
+
+    A run that has no results is told, and the exit code is 2; the others are printed.
+    """
     from creval.api import load_result
     from creval.cli.baseline_notes import baseline_notes
+    from creval.errors import RunError, UsageError
     from creval.report.baselines import find_baselines
     from creval.report.results import print_results
+    from creval.visible import visible
 
-    results = [load_result(run) for run in runs]
-    if as_json:
-        rows = [row for result in results for row in result.to_rows()]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        return
+    results, faults = [], []
+    for run in dict.fromkeys(runs):
+        try:
+            results.append(load_result(run))
+        except RunError as error:  # one unfinished run silences no other
+            faults.append(error)
+    if not results:
+        raise faults[0]
     folder = baselines or runs[0].absolute().parent
     found = find_baselines(folder)
-    print_results(results, found)
-    for line in baseline_notes(results, found, folder):
-        click.echo(line, err=True)
+    if as_json:
+        click.echo(json.dumps(list(_rows(results, found)), indent=2, ensure_ascii=False))
+    else:
+        print_results(results, found)
+        for line in baseline_notes(results, found, folder):
+            click.echo(line, err=True)
+    for fault in faults:
+        click.echo(visible(str(fault)), err=True)
+    ctx.exit(UsageError.exit_code if faults else 0)
+
+
+def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:
+    """Yield one flat row a metric, with its run, floor, ceiling, and what the user set in place of the task's own."""
+    for result in results:
+        metrics = [(task, metric) for task in result.results["tasks"] for metric in task["metrics"]]
+        for row, (task, metric) in zip(result.to_rows(), metrics, strict=True):
+            beside = {which: found.beside(task, metric, which) for which in ("floor", "ceiling")}
+            own = {name: task.get(name) for name in _OWN}
+            yield {"run": str(result.folder), **row, **beside, **own}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import yaml
 
-from creval.report.visible import visible
+from creval.visible import visible
 
 if TYPE_CHECKING:
     from creval.tasks.model import MetricSpec, Task

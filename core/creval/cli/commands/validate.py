@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from creval.report.visible import visible
+from creval.visible import visible
 
 __all__ = ["validate"]
 

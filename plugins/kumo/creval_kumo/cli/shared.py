@@ -83,7 +83,7 @@ def check_output(output: Path | None, overwrite: bool) -> None:
             pass
     except OSError as error:
         cure = "Choose another --output."
-        raise UsageError(f"nothing can be written there: {error.strerror}", where=str(output), cure=cure) from error
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(output), cure=cure) from error
 
 
 class OutputFile(click.Path):

@@ -14,6 +14,7 @@ from creval.models.players.desks.lines import LineReader
 from creval.models.players.desks.paint import Around, paint
 from creval.models.players.desks.standing import Standing
 from creval.types.screens import ChoiceGroup, View
+from creval.visible import visible
 
 __all__ = ["TerminalDesk"]
 
@@ -112,7 +113,7 @@ class TerminalDesk:
         around = Around(self._player, self._standing.words(), self._notice, self._page, self._text_alone)
         if not self._console.is_terminal and self._text_shown:  # a log needs the text once a sample
             view = replace(view, reading="(as above)", markdown=False)
-        painting = paint(view, around, self._console)
+        painting = paint(_visible(view), around, self._console)
         self._page, self._cramped, self._text_shown = painting.page, painting.cramped, True
         self._console.clear()
         self._console.print(painting.content)
@@ -121,6 +122,30 @@ class TerminalDesk:
         self._console.print(Text(words, style="bold"), end="")
         self._console.file.flush()
         return await self._lines.line()
+
+
+def _visible(view: View) -> View:
+    """Return a view whose texts cannot steer the terminal: they come from anybody's docs."""
+    groups = [
+        replace(
+            group,
+            title=visible(group.title),
+            choices=tuple(replace(one, value=visible(one.value), note=visible(one.note)) for one in group.choices),
+        )
+        for group in view.groups
+    ]
+    past = tuple(replace(step, step=visible(step.step), result=visible(step.result)) for step in view.past)
+    return replace(
+        view,
+        title=visible(view.title),
+        goal=visible(view.goal),
+        reading=visible(view.reading),
+        reading_title=visible(view.reading_title),
+        guide=visible(view.guide),
+        past_title=visible(view.past_title),
+        past=past,
+        groups=tuple(groups),
+    )
 
 
 def _values(group: ChoiceGroup) -> list[str]:
