@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from creval.parsing.json_mending import Effort, UnreadableError, mend
 from creval.parsing.json_values import JsonArray, JsonObject
 
 WORDS = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12)
@@ -116,6 +117,18 @@ def test_nothing_is_lost_or_invented_by_mending(words, at, inserted):
             written, broken = written.replace(escape, ""), broken.replace(escape, "")
         if "\\" not in written:
             assert [c for c in written if c.isalnum()] == [c for c in broken if c.isalnum()]
+
+
+def test_the_library_is_stopped_where_it_looks_at_the_text_again_and_again():
+    """It would read this in time that grows with the cube; what is counted is how often it looks at a character."""
+    text = '["q" "x" ' + '{"a" ' * 8_000 + "]"
+    effort = Effort(reads=50_000)
+    with pytest.raises(UnreadableError, match="too long to be mended"):
+        mend(text, 0, effort)
+    assert -10 <= effort.left < 0
+    slip = json.dumps({"results": [{"word": f"w{i}", "reason": "a small rock"} for i in range(200)]})
+    enough = Effort(reads=5 * len(slip))
+    assert len(mend(slip[:-2] + ",]}", 0, enough)[0]["results"]) == 200 and enough.left > 0
 
 
 def test_choose():
