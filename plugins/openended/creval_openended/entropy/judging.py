@@ -1,0 +1,43 @@
+"""Asks an entailment resource whether texts entail each other, as clustering needs it.
+
+Source: paper 004, C.2.3. `strict`: the most probable of the three labels is entailment, in both directions.
+`non_defeating` (the looser rule of Farquhar et al., 2024): neither direction contradicts, and not both are neutral; a
+direction alone then holds where it does not contradict.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from creval.plugin import Entailment
+from creval_openended.entropy.partition import Pair
+
+__all__ = ["Rule", "judge_by"]
+
+Rule = Literal["strict", "non_defeating"]
+_ENTAILMENT, _NEUTRAL, _CONTRADICTION = 0, 1, 2
+
+
+def judge_by(entailment: Entailment, rule: Rule) -> Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]:
+    """Return what `partition_all` asks. Pairs go to the resource many at once; it keeps what it has judged."""
+
+    async def judge(pairs: Sequence[Pair]) -> Sequence[bool]:
+        if rule == "strict":
+            return (await _labels(entailment, pairs) == _ENTAILMENT).tolist()
+        back = [(hypothesis, premise) for premise, hypothesis in pairs]
+        forward, backward = np.split(await _labels(entailment, [*pairs, *back]), 2)
+        against = (forward == _CONTRADICTION) | (backward == _CONTRADICTION)
+        return (~against & ~((forward == _NEUTRAL) & (backward == _NEUTRAL))).tolist()
+
+    return judge
+
+
+async def _labels(entailment: Entailment, pairs: Sequence[Pair]) -> np.ndarray[Any, Any]:
+    rows = entailment.predict(pairs)
+    if inspect.isawaitable(rows):
+        rows = await rows
+    return np.asarray(np.asarray(rows).argmax(axis=1))

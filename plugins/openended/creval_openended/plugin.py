@@ -1,0 +1,73 @@
+"""What this plugin registers. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from creval.plugin import flag, hookimpl, integer, list_of, one_of, params
+
+if TYPE_CHECKING:
+    from creval.plugin import Registry
+
+__all__ = ["creval_components", "creval_tasks"]
+
+_ENTROPIES = ("semantic_entropy", "semantic_entropy_count", "naive_entropy", "classes", "candidates")
+_DIVERGENCE = (
+    *(f"{name}{end}" for name in _ENTROPIES for end in ("", "_min", "_max")),
+    "semantic_entropy_unfiltered",
+    "relative_entropy",
+    "steps",
+)
+
+
+@hookimpl
+def creval_tasks() -> Sequence[Path]:
+    """Folders of task YAML."""
+    return [Path(__file__).parent / "tasks"]
+
+
+@hookimpl
+def creval_components(registry: Registry) -> None:
+    """Register the protocol, the scorers and the players."""
+    registry.add(
+        "protocol",
+        "openended.stepwise",
+        "creval_openended.stepwise.protocol:Stepwise",
+        "a solution made step by step, the most probable of n candidates each",
+        parameters=params(
+            n=integer(1, 128),
+            steps=list_of(integer(1, 100), minimum=2, maximum=2),
+            full_answer=flag(),
+            unit=one_of("step", "sentence"),
+            select=one_of("mean", "sum"),
+            majority=one_of("more_than_half", "half"),
+        ),
+        prompts=("full", "step"),
+        provides=("steps", "number", "limit", "last"),
+    )
+    registry.add(
+        "scorer",
+        "openended.divergence",
+        "creval_openended.task.divergence:Divergence",
+        "entropy over classes of meaning among the candidates of each step",
+        parameters=params(rule=one_of("strict", "non_defeating"), drop_repeated=flag()),
+        produces=_DIVERGENCE,
+        uses=("entailment",),
+    )
+    registry.add(
+        "scorer",
+        "openended.surface",
+        "creval_openended.task.divergence:Surface",
+        "how alike the candidates are by words and vectors",
+        produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
+        uses=("embedding",),
+    )
+    registry.add("baseline", "same_step", "creval_openended.task.players:SameStep", "the same step in every candidate")
+    registry.add(
+        "baseline",
+        "unrelated_steps",
+        "creval_openended.task.players:UnrelatedSteps",
+        "a different step in every candidate",
+    )

@@ -1,0 +1,1 @@
+"""Step-by-step sampling: how many steps, what a candidate is worth, which one is taken."""
