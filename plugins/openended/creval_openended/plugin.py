@@ -30,7 +30,7 @@ def creval_tasks() -> Sequence[Path]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the protocol, the scorers and the players."""
+    """Register the protocol, the scorers, the offline instrument and the players."""
     registry.add(
         "protocol",
         "openended.stepwise",
@@ -38,7 +38,7 @@ def creval_components(registry: Registry) -> None:
         "a solution made step by step, the most probable of n candidates each",
         parameters=params(
             n=integer(1, 128),
-            steps=list_of(integer(1, 100), minimum=2, maximum=2),
+            steps=list_of(integer(1, 100), minimum=2),
             full_answer=flag(),
             unit=one_of("step", "sentence"),
             select=one_of("mean", "sum"),
@@ -63,6 +63,12 @@ def creval_components(registry: Registry) -> None:
         "how alike the candidates are by words and vectors",
         produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
         uses=("embedding",),
+    )
+    registry.add(
+        "entailment",
+        "cosine",
+        "creval_openended.entropy.cosine:open_cosine",
+        "cosine/0.85: no entailment, but closeness of sentence vectors, for trials offline",
     )
     registry.add("baseline", "same_step", "creval_openended.task.players:SameStep", "the same step in every candidate")
     registry.add(

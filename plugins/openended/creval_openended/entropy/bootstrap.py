@@ -23,7 +23,7 @@ class Step:
 
 
 def candidate_interval(steps: Sequence[Step], seed: int, confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return the percentile interval of the mean entropy over steps when each step's candidates are drawn with replacement.
+    """Return the percentile interval of the mean entropy over steps, each step's candidates drawn with replacement.
 
     It tells the noise of n candidates alone; a resample holds fewer different candidates, so it lies low. The interval
     over problems stands beside the metric. None without a step.

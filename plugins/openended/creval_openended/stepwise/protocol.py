@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from creval.plugin import Session
+from creval.plugin import Session, UsageError
 from creval_openended.stepwise.candidates import Candidate, read_candidate, without_label
 from creval_openended.stepwise.choice import Majority, Select, choose, is_complete
 from creval_openended.stepwise.sentences import split_sentences
 
-__all__ = ["Stepwise"]
+__all__ = ["Stepwise", "chosen_texts"]
 
 Unit = Literal["step", "sentence"]
 _TOLERATED = ("length", "refusal")
@@ -26,8 +26,9 @@ class Stepwise:
     """The protocol; its prompts are `full` (where `full_answer` is asked for) and `step`.
 
     `n` candidates a step; `steps` is (fewest, most). `unit` says what a step is and how the steps of the full answer
-    are counted: labels "Step k", or sentences. `select` and `majority` as in `creval_openended.stepwise.choice`. Both prompts see the doc's fields; `step` also `steps` (the texts so far),
-    `number` (of this step, from 1), `limit` and `last`.
+    are counted: labels "Step k", or sentences. `select` and `majority` as in `creval_openended.stepwise.choice`.
+    Both prompts see the doc's fields; `step` also `steps` (the texts so far), `number` (of this step, from 1), `limit`
+    and `last`.
 
     The outcome holds `full` (what there is of it), `limit`, and for each step all candidates and the one chosen. The
     answer is the chosen steps, a line each. A candidate that is cut or refused is left out, and never ends the sample;
@@ -44,6 +45,12 @@ class Stepwise:
         majority: Majority = "more_than_half",
     ) -> None:
         self._n = n
+        if len(steps) != 2 or steps[0] > steps[1]:
+            raise UsageError(
+                f"{list(steps)} are no bounds of the number of steps",
+                where="openended.stepwise: steps",
+                cure="Write the fewest and the most, as in [2, 10].",
+            )
         self._fewest, self._most = steps
         self._full = full_answer
         self._unit = unit

@@ -1,13 +1,14 @@
 """Scorers of divergence: `openended.divergence` (classes of meaning) and `openended.surface` (words and vectors).
 
-Source: paper 004, 3.2, Section 5 and Appendix C. A step's measure is taken over its usable candidates, a solution's is the
-mean over its steps; the lowest and highest step stand beside it. Classes are found here and not while the solution is
-made, so that another entailment model costs no call of the target.
+Source: paper 004, 3.2, Section 5 and Appendix C. A step's measure is taken over its usable candidates, a solution's is
+the mean over its steps; the lowest and highest step stand beside it. Classes are found here and not while the solution
+is made, so that another entailment model costs no call of the target.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def dropped(outcome: Mapping[str, Any]) -> dict[str, int]:
 def repeats_itself(outcome: Mapping[str, Any]) -> bool:
     """Whether two consecutive steps of the solution are the same text (Appendix F's artefact of greedy choice)."""
     texts = chosen_texts(outcome)
-    return any(one == next_ for one, next_ in zip(texts, texts[1:], strict=False))
+    return any(one == next_ for one, next_ in pairwise(texts))
 
 
 class Divergence:
