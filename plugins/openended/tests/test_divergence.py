@@ -1,0 +1,134 @@
+"""The scorers on solutions as the protocol leaves them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from creval.plugin import Condition, SampleKey, Scorable, Score
+from creval_openended.task.divergence import Divergence, Surface
+
+
+class Same:
+    """Texts entail each other where they begin with the same letter."""
+
+    name = "same-letter"
+    asked = 0
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        self.asked += len(pairs)
+        return np.array([[1.0, 0, 0] if a[0] == b[0] else [0, 1.0, 0] for a, b in pairs]).reshape(-1, 3)
+
+
+class Letters:
+    """Vectors of letter counts."""
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([[text.count(chr(97 + i)) + 0.001 for i in range(26)] for text in texts], dtype=np.float32)
+
+
+class World:
+    """The context of a scorer."""
+
+    seed, task = 3, "t"
+
+    def __init__(self, **resources: Any) -> None:
+        self._resources = resources
+
+    def resource(self, name: str) -> Any:
+        return self._resources[name]
+
+
+def step(*texts: str, logprobs: bool = True, complete: bool = False, chosen: int | None = 0) -> dict[str, Any]:
+    candidates = [
+        {
+            "text": text,
+            "kind": "usable",
+            "finish": "stop",
+            "mean": -1.0 if logprobs else None,
+            "total": None,
+            "tokens": 1,
+        }
+        for text in texts
+    ]
+    return {"number": 1, "candidates": candidates, "chosen": None if complete else chosen, "complete": complete}
+
+
+def sample(*steps: dict[str, Any]) -> Scorable:
+    key = SampleKey("t", "d", "", 0)
+    return Scorable(key, {}, Condition("", {}), ["x"], ["x"], {"steps": list(steps)})
+
+
+def score(*items: Scorable, **settings: Any) -> list[Score]:
+    return list(asyncio.run(Divergence(**settings).score(items, World(entailment=Same()))))  # type: ignore[arg-type]
+
+
+def test_a_solution_is_the_mean_over_its_steps() -> None:
+    (found,) = score(sample(step("Step 1: ax", "Step 1: bx"), step("ay", "az")))
+    assert found.scores["semantic_entropy"] == pytest.approx(math.log(2) / 2)
+    assert (found.scores["semantic_entropy_min"], found.scores["semantic_entropy_max"]) == (
+        0,
+        pytest.approx(math.log(2)),
+    )
+    assert found.scores["classes"] == 1.5 and found.scores["steps"] == 2
+    assert found.details is not None and [each["labels"] for each in found.details["steps"]] == [[0, 1], [0, 0]]
+
+
+def test_the_step_at_which_it_was_complete_does_not_count() -> None:
+    (found,) = score(sample(step("a", "b"), step("a", "b", "c", complete=True)))
+    assert found.scores["steps"] == 1
+
+
+def test_without_log_probabilities_the_plain_metric_is_absent_and_the_count_is_there() -> None:
+    (found,) = score(sample(step("a", "b", logprobs=False)))
+    assert "semantic_entropy" not in found.scores and "naive_entropy" not in found.scores
+    assert found.scores["semantic_entropy_count"] == pytest.approx(math.log(2))
+
+
+def test_a_solution_without_a_usable_step_says_so() -> None:
+    (found,) = score(sample(step(complete=True)))
+    assert found.failure == "no step has a usable candidate" and not found.errored
+
+
+def test_repeated_steps_leave_the_whole_solution_out_where_asked() -> None:
+    twice = sample(step("a", "b"), step("a", "c"))
+    (kept,) = score(twice)
+    (left,) = score(twice, drop_repeated=True)
+    assert "semantic_entropy" in kept.scores and kept.details is not None and kept.details["repeated_step"]
+    assert set(left.scores) == {"semantic_entropy_unfiltered", "steps"}
+    assert left.scores["semantic_entropy_unfiltered"] == kept.scores["semantic_entropy"]
+
+
+def test_steps_of_all_samples_are_judged_together_and_each_pair_once() -> None:
+    world = World(entailment=Same())
+    items = [sample(step("a", "b")), sample(step("a", "b"))]
+    asyncio.run(Divergence().score(items, world))  # type: ignore[arg-type]
+    assert world.resource("entailment").asked == 1
+
+
+def test_an_awaitable_instrument_is_awaited() -> None:
+    class Slow(Same):
+        async def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:  # type: ignore[override]
+            await asyncio.sleep(0)
+            return Same().predict(pairs)
+
+    found = asyncio.run(Divergence().score([sample(step("a", "b"))], World(entailment=Slow())))  # type: ignore[arg-type]
+    assert found[0].scores["classes"] == 2
+
+
+def test_the_interval_over_candidates_holds_for_equal_steps() -> None:
+    (found,) = score(sample(step("a", "a2", "a3")))
+    assert found.details is not None and found.details["candidate_interval"] == (0.0, 0.0)
+
+
+def test_surface_measures() -> None:
+    items = [sample(step("aa", "bb"), step("aa", "aa")), sample(step("alone"))]
+    found = asyncio.run(Surface().score(items, World(embedding=Letters())))  # type: ignore[arg-type]
+    assert found[0].scores["cosine"] == pytest.approx(0.5, abs=0.01)
+    assert found[0].scores["distinct_1"] == pytest.approx(0.75)
+    assert "cosine" not in found[1].scores and found[1].scores["distinct_1"] == 1
