@@ -8,6 +8,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -55,9 +56,10 @@ def open_url(
     return open_file(file, format)
 
 
-def download(url: str, sha256: str, file: Path, max_bytes: int = MAX_BYTES) -> None:
-    """Fetch a file whole or not at all: it appears under its name only after its sha256 was found right.
+def download(url: str, pin: str | Callable[[Path], None], file: Path, max_bytes: int = MAX_BYTES) -> None:
+    """Fetch a file whole or not at all: it appears under its name only after it was found to be the pinned one.
 
+    `pin` is the sha256 of its bytes; or, where only the content is known, a check that raises DataError.
     A connection that breaks, 429 (its Retry-After is honoured) and 5xx are tried again, three times.
     Raises DataError for anything but http(s), for a refused or broken connection, for more than `max_bytes`, and where
     the content is not the pinned one.
@@ -76,7 +78,10 @@ def download(url: str, sha256: str, file: Path, max_bytes: int = MAX_BYTES) -> N
             output.flush()
             os.fsync(output.fileno())
         try:
-            check_sha256(partial, sha256)
+            if callable(pin):
+                pin(partial)
+            else:
+                check_sha256(partial, pin)
         except DataError as error:
             raise DataError(error.what, where=url, cure=error.cure) from None
         partial.replace(file)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from creval.plugin import flag, hookimpl, integer, list_of, one_of, params
+from creval.plugin import flag, hookimpl, integer, list_of, one_of, params, text
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -63,6 +63,13 @@ def creval_components(registry: Registry) -> None:
         "how alike the candidates are by words and vectors",
         produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
         uses=("embedding",),
+    )
+    registry.add(
+        "source",
+        "macgyver",
+        "creval_openended.published.macgyver:open_macgyver",
+        "the MacGyver problems out of their makers' workbook",
+        parameters=params(choice=one_of("paper", "solvable"), url=text(), remote=True),
     )
     registry.add(
         "entailment",

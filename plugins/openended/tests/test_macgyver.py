@@ -1,0 +1,93 @@
+"""The MacGyver problems: which they are, and what becomes of a workbook that is another one."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from creval.data.options import DataOptions
+from creval.errors import DataError
+from creval_openended.published.macgyver import COLUMNS, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
+
+
+def write_workbook(file: Path, rows: list[dict[str, Any]]) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(list(COLUMNS))
+    for row in rows:
+        sheet.append([row[name] for name in COLUMNS])
+    book.save(file)
+
+
+@pytest.fixture(scope="session")
+def pairs(reference_data: Path) -> list[dict[str, Any]]:
+    text = (reference_data / "macgyver" / "problem_solution_pair.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/pairs.xlsx"
+    server.shutdown()
+    server.server_close()
+
+
+def test_the_pin_is_that_of_the_published_rows(pairs: list[dict[str, Any]]) -> None:
+    assert rows_digest(pairs) == ROWS_SHA256
+    assert Counter(row["Solvable?"] for row in pairs) == {"Yes": 1306, "No": 377}
+    assert Counter(type(row["ID"]).__name__ for row in pairs) == {"str": 1306, "int": 377}
+
+
+def test_the_three_hundred(pairs: list[dict[str, Any]]) -> None:
+    ids = paper_ids()
+    assert len(set(ids)) == 300 and ids[:5] == ["1900", "2103", "2164", "333", "380"]
+    assert ids[-3:] == ["708", "494", "1566"]
+    digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
+    assert digest == "de660a70767a1004fb6b519d38371ba64d4c5427031cb45c3f6502abd4c7f794"
+    kinds = {str(row["ID"]): row for row in pairs}
+    assert all(kinds[name]["Solvable?"] == "Yes" for name in ids)
+    assert sum(kinds[name]["Unconventional?"] == "unconventional" for name in ids) == 215
+
+
+def test_a_fetched_workbook_gives_the_problems(pairs: list[dict[str, Any]], tmp_path: Path, address: str) -> None:
+    write_workbook(tmp_path / "pairs.xlsx", pairs)
+    options = DataOptions(cache=tmp_path / "cache")
+    rows = open_macgyver("paper", address, base=tmp_path, options=options)
+    assert len(rows) == 300 and rows.row(0)["id"] == "1900"  # type: ignore[index]
+    (tmp_path / "pairs.xlsx").unlink()
+    offline = DataOptions(cache=tmp_path / "cache", offline=True)
+    assert len(open_macgyver("solvable", address, base=tmp_path, options=offline)) == 1306
+
+
+def test_another_workbook_is_refused_and_not_kept(pairs: list[dict[str, Any]], tmp_path: Path, address: str) -> None:
+    write_workbook(tmp_path / "pairs.xlsx", [{**pairs[0], "Problem": "Another one."}, *pairs[1:]])
+    options = DataOptions(cache=tmp_path / "cache")
+    with pytest.raises(DataError, match="not the MacGyver problems"):
+        open_macgyver("paper", address, base=tmp_path, options=options)
+    assert not list((tmp_path / "cache").rglob("*.xlsx"))
+    (tmp_path / "pairs.xlsx").write_bytes(b"PK no workbook")
+    with pytest.raises(DataError, match="cannot be read"):
+        open_macgyver("paper", address, base=tmp_path, options=options)
+
+
+def test_without_a_network_the_cure_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="--offline forbids the network"):
+        open_macgyver(base=tmp_path, options=DataOptions(cache=tmp_path, offline=True))
