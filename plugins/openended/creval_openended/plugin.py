@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["creval_components", "creval_tasks"]
 
+_ANALYSES = (
+    ("correlations", "Correlations", "Entropy against surface measures of diversity, by step."),
+    ("steps", "Steps", "Entropy by the number of the step."),
+    ("temperature", "Temperature", "Entropy by the temperature of sampling."),
+    ("classes", "Classes", "Entropy by the number of classes of meaning, and their histogram."),
+    ("confounds", "Confounds", "What else entropy goes with: length, place, temperature."),
+)
 _ENTROPIES = ("semantic_entropy", "semantic_entropy_count", "naive_entropy", "classes", "candidates")
 _DIVERGENCE = (
     *(f"{name}{end}" for name in _ENTROPIES for end in ("", "_min", "_max")),
@@ -84,3 +91,5 @@ def creval_components(registry: Registry) -> None:
         "creval_openended.task.players:UnrelatedSteps",
         "a different step in every candidate",
     )
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.commands:{target}", summary)

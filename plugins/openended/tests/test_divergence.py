@@ -76,7 +76,7 @@ def test_a_solution_is_the_mean_over_its_steps() -> None:
         pytest.approx(math.log(2)),
     )
     assert found.scores["classes"] == 1.5 and found.scores["steps"] == 2
-    assert found.details is not None and [each["labels"] for each in found.details["steps"]] == [[0, 1], [0, 0]]
+    assert found.details is not None and [each["labels"] for each in found.details["entropy_steps"]] == [[0, 1], [0, 0]]
 
 
 def test_the_step_at_which_it_was_complete_does_not_count() -> None:

@@ -27,11 +27,11 @@ def judge_by(entailment: Entailment, rule: Rule) -> Callable[[Sequence[Pair]], A
 
     async def judge(pairs: Sequence[Pair]) -> Sequence[bool]:
         if rule == "strict":
-            return (await _labels(entailment, pairs) == _ENTAILMENT).tolist()
+            return [bool(label == _ENTAILMENT) for label in await _labels(entailment, pairs)]
         back = [(hypothesis, premise) for premise, hypothesis in pairs]
         forward, backward = np.split(await _labels(entailment, [*pairs, *back]), 2)
         against = (forward == _CONTRADICTION) | (backward == _CONTRADICTION)
-        return (~against & ~((forward == _NEUTRAL) & (backward == _NEUTRAL))).tolist()
+        return [bool(holds) for holds in ~against & ~((forward == _NEUTRAL) & (backward == _NEUTRAL))]
 
     return judge
 

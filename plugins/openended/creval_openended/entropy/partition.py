@@ -16,6 +16,8 @@ __all__ = ["Pair", "classes_of", "partition_all", "relabelled"]
 Pair = tuple[str, str]
 """(premise, hypothesis)."""
 
+_Search = Generator[Sequence[Pair], Sequence[bool], list[int]]
+
 Judge = Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]
 """Says of each pair whether its premise entails its hypothesis; called with many pairs at once."""
 
@@ -49,7 +51,7 @@ async def partition_all(steps: Sequence[Sequence[str]], judge: Judge) -> list[li
     Returns for each step the class of each candidate. A pair that several steps ask for at once is judged once.
     """
     results: list[list[int]] = [[] for _ in steps]
-    running = {}
+    running: dict[int, tuple[_Search, Sequence[Pair]]] = {}
     for index, texts in enumerate(steps):
         search = classes_of(texts)
         _advance(running, results, index, search, None)
@@ -59,9 +61,6 @@ async def partition_all(steps: Sequence[Sequence[str]], judge: Judge) -> list[li
         for index, (search, pairs) in list(running.items()):
             _advance(running, results, index, search, [verdicts[pair] for pair in pairs])
     return results
-
-
-_Search = Generator[Sequence[Pair], Sequence[bool], list[int]]
 
 
 def _advance(

@@ -57,7 +57,7 @@ def paper_ids() -> list[str]:
     return files("creval_openended").joinpath("data", "macgyver_300.txt").read_text(encoding="utf-8").split()
 
 
-def read_workbook(file: Path) -> list[Row]:
+def read_workbook(file: Path) -> Sequence[Row]:
     """Return the rows of the workbook's first sheet. Raises DataError, MissingPartError."""
     try:
         from openpyxl import load_workbook

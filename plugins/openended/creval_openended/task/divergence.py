@@ -89,7 +89,7 @@ class Divergence:
         scores = _scores(found)
         repeated = repeats_itself(item.outcome)
         details = {
-            "steps": [_step_details(each, classes) for each, classes in zip(found, labels, strict=True)],
+            "entropy_steps": [_step_details(each, classes) for each, classes in zip(found, labels, strict=True)],
             "dropped": lost,
             "repeated_step": repeated,
             "candidate_interval": candidate_interval(measured, seed),
@@ -161,4 +161,4 @@ class Surface:
             numbers = [value for value in values if value is not None]
             if numbers:
                 scores[name] = float(np.mean(numbers))
-        return Score(scores, {"steps": per_step})
+        return Score(scores, {"surface_steps": per_step})

@@ -1,0 +1,1 @@
+"""Analyses over runs: what entropy goes with, by step and by solution."""
