@@ -18,7 +18,7 @@ from creval.types.sample import Status
 PLUGINS = load_plugins()
 INDEX = TaskIndex(PLUGINS)
 NAMES = [f"{header.plugin}/{header.name}" for header in INDEX.headers() if header.kind == "task"]
-OFFLINE = {"embedding": "embedded/minilm"}
+OFFLINE = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
 """Instruments that need no network. The bounds that tasks state hold for these too."""
 
 

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.programs import CaseResult, Language, Limits, Program, Stop
-    from creval.types.sample import CallRecord, Condition, Doc, Sample, SampleKey, SampleScore, Status
+    from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, SampleScore, Status
     from creval.types.screens import Choice, ChoiceGroup, Past, Screen, View
 
 __all__ = [
@@ -121,6 +121,7 @@ __all__ = [
     "ListRows",
     "Message",
     "MissingPartError",
+    "MissingScore",
     "Model",
     "ModelError",
     "NumpyEncoder",
@@ -351,6 +352,7 @@ _HOMES = {
         "CallRecord",
         "Condition",
         "Doc",
+        "MissingScore",
         "Sample",
         "SampleKey",
         "SampleScore",

@@ -19,7 +19,7 @@ AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord CaseResult Choice ChoiceGroup
 Completion Condition Context CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError
 FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind Language Limits ListRows Message
-MissingPartError Model ModelError NumpyEncoder Origin Parsed Parser Past PluginError Program Provider
+MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed Parser Past PluginError Program Provider
 ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply ResourceOptions RetryableModelError Rows Run
 RunError Sample SampleKey SampleScore Sandbox SandboxError Scorable Score Scorer ScoringError Screen Session
 Status Stop TaskProtocol TokenLogprob Turn UnknownNameError Usage UsageError View WordList Workbench

@@ -13,7 +13,7 @@ ALLOWED: Mapping[str, str] = {
     "no KUMO data in": "as above",
     "is not there: run `make fidelity`": "all-mpnet-base-v2 is a download of 400 MB, which `make fidelity` makes",
     "no word vectors called 'glove-840b'": "GloVe 840B comes from its makers alone (2 GB)",
-    "its data are fetched from the web": "no test leaves this machine; the plugin's tests run the examples on a copy",
+    "its data come from elsewhere": "no test leaves this machine; the plugin's tests run the examples on a copy",
     "no Chromium with chromedriver": "where it cannot be installed",
     "no bubblewrap": "where it cannot be installed",
     "no /proc on this system": "Linux alone has it",

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from creval.types.messages import GenerateRequest, Message, Reply
+from creval.types.messages import Completion, GenerateRequest, Message, Reply
 from creval.types.programs import CaseResult, Limits, Program
-from creval.types.sample import CallRecord, Condition, Doc, SampleKey
+from creval.types.sample import CallRecord, Condition, Doc, MissingScore, SampleKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,13 +194,15 @@ class Score:
 
     `failure` None: scored. Otherwise the sample ends as `unparsed` (the answer is at fault: fewer valid words
     than the test needs) or, with `errored`, as errored (a part is at fault: no vectors). Scores of an answer that
-    fails so are kept (how many valid words it had); those of an errored one are not.
+    fails so are kept (how many valid words it had); those of an errored one are not. `missing` says of single scores
+    why there is none though the others stand.
     """
 
     scores: Mapping[str, float]
     details: Mapping[str, Any] | None = None
     failure: str | None = None
     errored: bool = False
+    missing: Mapping[str, MissingScore] = field(default_factory=dict)
 
 
 class Scorer(Protocol):
@@ -276,9 +278,12 @@ class Turn:
 
 
 class Baseline(Protocol):
-    """Kind `baseline`: plays a task without a language model (floor: chance; ceiling: the best known)."""
+    """Kind `baseline`: plays a task without a language model (floor: chance; ceiling: the best known).
 
-    def reply(self, turn: Turn) -> str: ...
+    A player whose task reads log-probabilities returns a Completion that has them.
+    """
+
+    def reply(self, turn: Turn) -> str | Completion: ...
 
 
 # --- resources --------------------------------------------------------------------------------------

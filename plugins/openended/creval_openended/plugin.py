@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from creval.plugin import flag, hookimpl, integer, list_of, one_of, params, text
 if TYPE_CHECKING:
     from creval.plugin import Registry
 
-__all__ = ["creval_components", "creval_tasks"]
+__all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
 _ANALYSES = (
     ("correlations", "Correlations", "Entropy against surface measures of diversity, by step."),
@@ -33,6 +33,12 @@ _DIVERGENCE = (
 def creval_tasks() -> Sequence[Path]:
     """Folders of task YAML."""
     return [Path(__file__).parent / "tasks"]
+
+
+@hookimpl
+def creval_commands() -> Mapping[str, str]:
+    """Commands under `creval openended`."""
+    return {"import": "creval_openended.cli.importing:import_published"}
 
 
 @hookimpl
@@ -66,10 +72,31 @@ def creval_components(registry: Registry) -> None:
     registry.add(
         "scorer",
         "openended.surface",
-        "creval_openended.task.divergence:Surface",
+        "creval_openended.task.surface:Surface",
         "how alike the candidates are by words and vectors",
+        parameters=params(cosine=one_of("candidates", "founders", about="among which texts of a step")),
         produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
         uses=("embedding",),
+    )
+    registry.add(
+        "source",
+        "hypogen",
+        "creval_openended.published.imported:open_hypogen",
+        "HypoGen's bits and flips, imported by creval openended import",
+        parameters=params(count=integer(1, about="how many docs, in the order in which they are drawn"), remote=True),
+    )
+    registry.add(
+        "source",
+        "bookmia",
+        "creval_openended.published.imported:open_bookmia",
+        "beginnings and endings of BookMIA's excerpts, imported by creval openended import",
+        parameters=params(
+            count=integer(1, about="how many docs, in the order in which they are drawn"),
+            sentences=list_of(integer(1), minimum=2, about="of the beginning, of the ending"),
+            between=integer(1, about="words that must stand between them"),
+            splitter=text(about="the rule that tells sentences"),
+            remote=True,
+        ),
     )
     registry.add(
         "source",

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from creval.plugin import Condition, SampleKey, Scorable, Score
-from creval_openended.task.divergence import Divergence, Surface
+from creval.plugin import Condition, SampleKey, Scorable, Score, Status
+from creval_openended.task.divergence import Divergence
+from creval_openended.task.surface import Surface
 
 
 class Same:
@@ -88,6 +89,8 @@ def test_without_log_probabilities_the_plain_metric_is_absent_and_the_count_is_t
     (found,) = score(sample(step("a", "b", logprobs=False)))
     assert "semantic_entropy" not in found.scores and "naive_entropy" not in found.scores
     assert found.scores["semantic_entropy_count"] == pytest.approx(math.log(2))
+    assert "log-probabilities" in found.missing["semantic_entropy"].reason
+    assert found.missing["naive_entropy"].status is Status.ERRORED
 
 
 def test_a_solution_without_a_usable_step_says_so() -> None:
@@ -101,6 +104,7 @@ def test_repeated_steps_leave_the_whole_solution_out_where_asked() -> None:
     (left,) = score(twice, drop_repeated=True)
     assert "semantic_entropy" in kept.scores and kept.details is not None and kept.details["repeated_step"]
     assert set(left.scores) == {"semantic_entropy_unfiltered", "steps"}
+    assert left.missing["semantic_entropy"].reason == "two consecutive steps are the same"
     assert left.scores["semantic_entropy_unfiltered"] == kept.scores["semantic_entropy"]
 
 
@@ -126,9 +130,18 @@ def test_the_interval_over_candidates_holds_for_equal_steps() -> None:
     assert found.details is not None and found.details["candidate_interval"] == (0.0, 0.0)
 
 
+def test_cosine_among_the_founders_of_classes_alone() -> None:
+    world: Any = World(embedding=Letters(), entailment=Same())
+    items = [sample(step("aa", "ab", "bb"))]
+    (found,) = asyncio.run(Surface(cosine="founders").score(items, world))  # type: ignore[arg-type]
+    (plain,) = Surface().score(items, world)  # type: ignore[misc]
+    assert found.scores["cosine"] == pytest.approx(0, abs=0.01) and plain.scores["cosine"] > 0.4
+    assert found.scores["distinct_1"] == plain.scores["distinct_1"]
+
+
 def test_surface_measures() -> None:
     items = [sample(step("aa", "bb"), step("aa", "aa")), sample(step("alone"))]
-    found = asyncio.run(Surface().score(items, World(embedding=Letters())))  # type: ignore[arg-type]
+    found: Any = Surface().score(items, World(embedding=Letters()))  # type: ignore[arg-type]
     assert found[0].scores["cosine"] == pytest.approx(0.5, abs=0.01)
     assert found[0].scores["distinct_1"] == pytest.approx(0.75)
     assert "cosine" not in found[1].scores and found[1].scores["distinct_1"] == 1

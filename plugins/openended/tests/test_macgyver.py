@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import hashlib
 import json
@@ -15,7 +16,11 @@ from typing import Any
 import pytest
 
 from creval.data.options import DataOptions
+from creval.engine.examples import run_examples
+from creval.engine.options import RunOptions
 from creval.errors import DataError
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
 from creval_openended.published.macgyver import COLUMNS, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
 
 
@@ -91,3 +96,15 @@ def test_another_workbook_is_refused_and_not_kept(pairs: list[dict[str, Any]], t
 def test_without_a_network_the_cure_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="--offline forbids the network"):
         open_macgyver(base=tmp_path, options=DataOptions(cache=tmp_path, offline=True))
+
+
+def test_the_examples_of_the_task_on_a_copy(
+    pairs: list[dict[str, Any]], tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    write_workbook(tmp_path / "pairs.xlsx", pairs)
+    open_macgyver("paper", address, base=tmp_path, options=DataOptions(cache=tmp_path / "cache"))
+    plugins = load_plugins()
+    options = RunOptions(resources={"embedding": "embedded/minilm", "entailment": "cosine/0.85"}, offline=True)
+    outcomes = asyncio.run(run_examples(TaskIndex(plugins).load("macgyver"), options, plugins))
+    assert len(outcomes) >= 8 and [fault for each in outcomes for fault in each.faults] == []

@@ -108,6 +108,7 @@ class TaskScoring:
             given = {} if lack is not None and lack.status is Status.ERRORED else score.scores
             numbers.update({name: float(value) for name, value in given.items()})
             if lack is None:
+                missing.update(score.missing)
                 continue
             missing.update({name: lack for name in part.gives if name not in given})
             if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):

@@ -40,13 +40,14 @@ class BaselineProvider:
         the player fails on this doc.
         """
         player, context = self._player(request.origin.key.task)
-        texts = [await self._play(player, self._turn(request, context, index)) for index in range(request.n)]
-        return Reply(tuple(Completion(text) for text in texts), model=f"baseline/{self._name}", cost=0.0)
+        said = [await self._play(player, self._turn(request, context, index)) for index in range(request.n)]
+        completions = tuple(each if isinstance(each, Completion) else Completion(each) for each in said)
+        return Reply(completions, model=f"baseline/{self._name}", cost=0.0)
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    async def _play(self, player: Baseline, turn: Turn) -> str:
+    async def _play(self, player: Baseline, turn: Turn) -> str | Completion:
         try:
             said = await asyncio.to_thread(player.reply, turn)
             if not isinstance(said, str):

@@ -81,5 +81,5 @@ def entropies(labels: Sequence[int], logprobs: Sequence[float] | None) -> Entrop
         naive=naive,
         candidates=len(labels),
         classes=len(set(labels)),
-        relative=value / bound if bound > 0 else None,
+        relative=min(1.0, value / bound) if bound > 0 else None,
     )

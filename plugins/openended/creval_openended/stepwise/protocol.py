@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from creval.plugin import Session, UsageError
-from creval_openended.stepwise.candidates import Candidate, read_candidate, without_label
+from creval_openended.stepwise.candidates import Candidate, read_candidate
 from creval_openended.stepwise.choice import Majority, Select, choose, is_complete
 from creval_openended.stepwise.sentences import split_sentences
 
-__all__ = ["Stepwise", "chosen_texts"]
+__all__ = ["Stepwise"]
 
 Unit = Literal["step", "sentence"]
 _TOLERATED = ("length", "refusal")
@@ -110,12 +110,3 @@ def _reasons(trail: Sequence[Mapping[str, Any]]) -> str:
     """Say what became of the candidates of the last step: `7 STOP, 3 cut`."""
     kinds = [Candidate.from_json(each).kind for each in trail[-1]["candidates"]] if trail else []
     return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "nothing was sampled"
-
-
-def chosen_texts(outcome: Mapping[str, Any]) -> list[str]:
-    """Return the steps of a finished sample without their labels, as they were appended."""
-    return [
-        without_label(step["candidates"][step["chosen"]]["text"])
-        for step in outcome.get("steps", ())
-        if step["chosen"] is not None
-    ]

@@ -1,4 +1,4 @@
-"""Scorers of divergence: `openended.divergence` (classes of meaning) and `openended.surface` (words and vectors).
+"""Scorer `openended.divergence`: entropy over classes of meaning.
 
 Source: paper 004, 3.2, Section 5 and Appendix C. A step's measure is taken over its usable candidates, a solution's is
 the mean over its steps; the lowest and highest step stand beside it. Classes are found here and not while the solution
@@ -7,52 +7,26 @@ is made, so that another entailment model costs no call of the target.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, MissingScore, Scorable, Score, Status
 from creval_openended.entropy.bootstrap import Step, candidate_interval
 from creval_openended.entropy.estimators import Entropies, entropies
 from creval_openended.entropy.judging import Rule, judge_by
 from creval_openended.entropy.partition import partition_all
-from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
 from creval_openended.stepwise.candidates import Candidate, without_label
-from creval_openended.stepwise.protocol import chosen_texts
+from creval_openended.stepwise.outcome import dropped, measured_steps, repeats_itself
 
-__all__ = ["Divergence", "Surface"]
+__all__ = ["Divergence"]
 
 _NO_STEP = "no step has a usable candidate"
-
-
-def measured_steps(outcome: Mapping[str, Any]) -> list[list[Candidate]]:
-    """Return the usable candidates of each step that counts; the step at which the solution was complete does not."""
-    steps = []
-    for step in outcome.get("steps", ()):
-        if not step["complete"]:
-            candidates = [Candidate.from_json(each) for each in step["candidates"]]
-            usable = [candidate for candidate in candidates if candidate.kind == "usable"]
-            if usable:
-                steps.append(usable)
-    return steps
-
-
-def dropped(outcome: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many candidates were left out, by what they were."""
-    counts: dict[str, int] = {}
-    for step in outcome.get("steps", ()):
-        for each in step["candidates"]:
-            if each["kind"] != "usable":
-                counts[each["kind"]] = counts.get(each["kind"], 0) + 1
-    return counts
-
-
-def repeats_itself(outcome: Mapping[str, Any]) -> bool:
-    """Whether two consecutive steps of the solution are the same text (Appendix F's artefact of greedy choice)."""
-    texts = chosen_texts(outcome)
-    return any(one == next_ for one, next_ in pairwise(texts))
+_NO_LOGPROBS = "candidates came without log-probabilities; semantic_entropy_count needs none"
+_REPEATED = "two consecutive steps are the same"
+_WEIGHED = ("semantic_entropy", "naive_entropy")
+_UNFILTERED = "semantic_entropy_unfiltered"
 
 
 class Divergence:
@@ -87,6 +61,7 @@ class Divergence:
         measured = [Step(classes, _logprobs(step)) for step, classes in zip(steps, labels, strict=True)]
         found = [entropies(step.labels, step.logprobs) for step in measured]
         scores = _scores(found)
+        missing = {name: MissingScore(Status.ERRORED, _NO_LOGPROBS) for name in _weighed() if name not in scores}
         repeated = repeats_itself(item.outcome)
         details = {
             "entropy_steps": [_step_details(each, classes) for each, classes in zip(found, labels, strict=True)],
@@ -94,12 +69,16 @@ class Divergence:
             "repeated_step": repeated,
             "candidate_interval": candidate_interval(measured, seed),
         }
-        if "semantic_entropy" in scores:
-            scores["semantic_entropy_unfiltered"] = scores["semantic_entropy"]
         if repeated and self._drop_repeated:
-            kept = ("semantic_entropy_unfiltered", "steps")
+            kept = (_UNFILTERED, "steps")
+            missing |= {name: MissingScore(Status.UNPARSED, _REPEATED) for name in scores if name not in kept}
             scores = {name: value for name, value in scores.items() if name in kept}
-        return Score(scores, details)
+        return Score(scores, details, missing=missing)
+
+
+def _weighed() -> list[str]:
+    """The scores that need log-probabilities."""
+    return [_UNFILTERED, *(f"{name}{end}" for name in _WEIGHED for end in ("", "_min", "_max"))]
 
 
 def _logprobs(step: Sequence[Candidate]) -> list[float] | None:
@@ -121,6 +100,8 @@ def _scores(found: Sequence[Entropies]) -> dict[str, float]:
         if len(numbers) == len(values):  # with a step that lacks it the mean would be over other steps
             scores[name] = float(np.mean(numbers))
             scores[f"{name}_min"], scores[f"{name}_max"] = min(numbers), max(numbers)
+    if "semantic_entropy" in scores:
+        scores[_UNFILTERED] = scores["semantic_entropy"]
     relative = [each.relative for each in found if each.relative is not None]
     if relative:
         scores["relative_entropy"] = float(np.mean(relative))
@@ -136,29 +117,3 @@ def _step_details(found: Entropies, labels: Sequence[int]) -> dict[str, Any]:
         "candidates": found.candidates,
         "labels": list(labels),
     }
-
-
-class Surface:
-    """`cosine`, `self_bleu`, `distinct_1`, `distinct_2` of the candidates, mean over steps (Appendix C.3)."""
-
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
-        """Measure each solution."""
-        embedding = context.resource("embedding")
-        return [self._one(item, embedding) for item in items]
-
-    def _one(self, item: Scorable, embedding: Any) -> Score:
-        steps = [[without_label(each.text) for each in step] for step in measured_steps(item.outcome)]
-        if not steps:
-            return Score({}, failure=_NO_STEP)
-        per_step: dict[str, list[float | None]] = {
-            "cosine": [mean_cosine(embedding.embed(texts)) for texts in steps],
-            "self_bleu": [self_bleu(texts) for texts in steps],
-            "distinct_1": [distinct(texts, 1) for texts in steps],
-            "distinct_2": [distinct(texts, 2) for texts in steps],
-        }
-        scores = {}
-        for name, values in per_step.items():
-            numbers = [value for value in values if value is not None]
-            if numbers:
-                scores[name] = float(np.mean(numbers))
-        return Score(scores, {"surface_steps": per_step})

@@ -1,8 +1,14 @@
-"""Floor and ceiling: the same step every time (entropy 0), and as many unrelated steps as are asked for (ln n)."""
+"""Floor and ceiling: the same step in every candidate (entropy 0), and ten unrelated ones (entropy ln 10).
+
+Each knows how probable its answers are and says so, as a model with log-probabilities does. From step to step both say
+something else, so that no solution repeats itself.
+"""
 
 from __future__ import annotations
 
-from creval.plugin import Turn
+import math
+
+from creval.plugin import Completion, TokenLogprob, Turn
 
 __all__ = ["SameStep", "UnrelatedSteps"]
 
@@ -22,19 +28,29 @@ _FULL = "Step 1: Begin.\nStep 2: Finish."
 
 
 class SameStep:
-    """Says the same step in every candidate of every step."""
+    """Says the same step in every candidate of a step."""
 
-    def reply(self, turn: Turn) -> str:
+    def reply(self, turn: Turn) -> str | Completion:
         """Return the step; first the full answer of two steps."""
-        return _FULL if turn.call == 0 else _STEPS[0]
+        return _said(_STEPS[turn.call % len(_STEPS)], 1.0) if _sampled(turn) else _FULL
 
 
 class UnrelatedSteps:
-    """Says a different step in every candidate: the most classes that there can be."""
+    """Says a different step in every candidate: the most classes that there can be. Beyond ten they are numbered."""
 
-    def reply(self, turn: Turn) -> str:
-        """Return the step that belongs to the candidate's number; beyond ten they are numbered."""
-        if turn.call == 0:
+    def reply(self, turn: Turn) -> str | Completion:
+        """Return the step that belongs to the candidate's number; first the full answer of two steps."""
+        if not _sampled(turn):
             return _FULL
-        step = _STEPS[turn.completion % len(_STEPS)]
-        return step if turn.completion < len(_STEPS) else f"{step} Do so {turn.completion} times."
+        step = _STEPS[(turn.call + turn.completion) % len(_STEPS)]
+        again = turn.completion // len(_STEPS)
+        return _said(f"{step} Do so {again} times." if again else step, 1 / len(_STEPS))
+
+
+def _sampled(turn: Turn) -> bool:
+    """Whether candidates of a step are asked for, and not the full answer: only their prompt speaks of STOP."""
+    return "STOP" in turn.messages[-1].content
+
+
+def _said(text: str, probability: float) -> Completion:
+    return Completion(text, logprobs=(TokenLogprob(text, math.log(probability)),))

@@ -1,0 +1,1 @@
+"""Commands under `creval openended`."""

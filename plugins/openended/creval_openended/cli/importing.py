@@ -1,0 +1,76 @@
+"""`creval openended import`: the published problems of hypogen and bookmia, kept for their tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from creval.plugin import Rows
+    from creval_openended.published.sets import PublishedSet
+
+__all__ = ["import_published"]
+
+_COMMIT_LENGTH = 40
+
+
+@click.command(
+    "import",
+    short_help="Import the published problems of hypogen or bookmia.",
+    epilog="Example: creval openended import hypogen hypogen-train.jsonl",
+)
+@click.argument("task", type=click.Choice(["hypogen", "bookmia"]))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--revision", metavar="COMMIT", help="Without FILE: fetch it from the Hugging Face hub at this commit (40 digits)."
+)
+@click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
+def import_published(task: str, file: Path | None, revision: str | None, offline: bool) -> None:
+    """Keep the problems of a published set for its task, and where they came from.
+
+    FILE is the split train of UniverseTBD/hypogen-dr1 or of swj0419/BookMIA as jsonl, json, csv, tsv or parquet.
+    Without it the set is fetched at a commit that you name: none is preset, and branches move.
+    """
+    from creval.plugin import DataOptions, UsageError, open_file, sha256_of
+    from creval_openended.published.imported import keep
+    from creval_openended.published.sets import SETS, kept_rows
+
+    if (file is None) == (revision is None):
+        raise UsageError("give either FILE or --revision", cure=f"creval openended import {task} --revision COMMIT")
+    options = DataOptions.from_environment(offline=offline)
+    published = SETS[task]
+    origin: dict[str, Any]
+    if file is not None:
+        rows, origin = open_file(file), {"file": file.name, "sha256": sha256_of(file)}
+    else:
+        rows, origin = _from_hub(published, str(revision), options)
+    kept = kept_rows(published, _sound(rows), rows.origin)
+    where = keep(task, kept, {**origin, "rows": len(rows), "kept": len(kept)}, options)
+    click.echo(f"{len(kept)} of {len(rows)} rows kept in {where}. Play them: --tasks {task}")
+
+
+def _from_hub(published: PublishedSet, revision: str, options: Any) -> tuple[Rows, dict[str, Any]]:
+    from creval.plugin import UsageError, open_huggingface
+
+    if len(revision) != _COMMIT_LENGTH or set(revision) - set("0123456789abcdef"):
+        raise UsageError(
+            f"{revision!r} is no full commit", cure="Give the 40 digits of a commit: branches and tags move."
+        )
+    rows = open_huggingface(published.dataset, revision, published.split, base=Path(), options=options)
+    return rows, {"dataset": published.dataset, "revision": revision, "split": published.split}
+
+
+def _sound(rows: Rows) -> list[Mapping[str, Any]]:
+    """All rows, each a mapping. Raises DataError at the first one that cannot be read."""
+    from creval.plugin import DataError
+
+    found: list[Mapping[str, Any]] = []
+    for row in rows:
+        if not isinstance(row, Mapping):
+            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
+            raise DataError(reason, where=where, cure="Fetch the file anew.")
+        found.append(row)
+    return found
