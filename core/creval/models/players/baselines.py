@@ -41,18 +41,19 @@ class BaselineProvider:
         """
         player, context = self._player(request.origin.key.task)
         said = [await self._play(player, self._turn(request, context, index)) for index in range(request.n)]
-        completions = tuple(each if isinstance(each, Completion) else Completion(each) for each in said)
-        return Reply(completions, model=f"baseline/{self._name}", cost=0.0)
+        return Reply(tuple(said), model=f"baseline/{self._name}", cost=0.0)
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    async def _play(self, player: Baseline, turn: Turn) -> str | Completion:
+    async def _play(self, player: Baseline, turn: Turn) -> Completion:
         try:
             said = await asyncio.to_thread(player.reply, turn)
+            if isinstance(said, Completion):
+                return said
             if not isinstance(said, str):
                 raise TypeError(f"it said a {type(said).__name__} and no text ({source_of(player.reply)})")
-            return said
+            return Completion(said)
         except UsageError:
             raise
         except CrevalError as error:
