@@ -141,3 +141,95 @@ def test_any_body_gives_an_error_of_bounded_length(status: int, body: object) ->
 @given(st.text(max_size=200))
 def test_any_text_gives_an_error(body: str) -> None:
     assert isinstance(explain(error_of(400, body, {}), CALLER, 0.0), ModelError)
+
+
+def test_a_402_that_names_a_time_to_wait_is_waited_for() -> None:
+    error = judge(402, {"message": "The account is on hold"}, retry_after="7")
+    assert isinstance(error, RetryableModelError)
+    assert error.retry_after == 7.0
+
+
+def test_a_limit_that_the_credit_does_not_cover_names_the_one_that_it_does() -> None:
+    said = "This needs more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 1234."
+    for wait in (None, "7"):
+        error = judge(402, {"message": said}, retry_after=wait)
+        assert isinstance(error, FatalModelError)
+        assert (error.every_call, error.closed) == (True, False)
+        assert "--generation max_tokens=1234" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (401, {"message": "wrong key"}),
+        (402, {"message": "Insufficient credits"}),
+        (403, {"message": "Key limit exceeded (monthly limit)", "code": 403}),
+        (403, {"message": "You have reached your spending limit"}),
+        (429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}),
+        (429, {"message": "Your account is not active", "code": "billing_not_active"}),
+        (429, {"message": "please pay", "type": "exceeded_current_quota_error"}),
+        (400, {"message": "Access denied", "code": "Arrearage"}),
+    ],
+)
+def test_what_concerns_the_account_closes_the_model(status: int, error: dict[str, object]) -> None:
+    told = judge(status, error, retry_after=None)
+    assert isinstance(told, FatalModelError)
+    assert told.closed
+    assert told.every_call
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(403, {"message": "no access to this model"}), (404, {"message": "no such model"})]
+)
+def test_what_concerns_the_model_holds_for_the_task_alone(status: int, error: dict[str, object]) -> None:
+    told = judge(status, error)
+    assert isinstance(told, FatalModelError)
+    assert (told.every_call, told.closed) == (True, False)
+
+
+def test_a_firewalls_page_may_be_about_one_question() -> None:
+    told = judge(403, "<html><title>Request blocked</title></html>")
+    assert isinstance(told, FatalModelError)
+    assert not told.every_call
+
+
+OPENAI = (
+    "This model's maximum context length is 4096 tokens. However, you requested {} tokens ({} in the messages, {} in "
+    "the completion). Please reduce the length of the messages or completion."
+)
+VLLM = (
+    "'max_tokens' or 'max_completion_tokens' is too large: {2}. This model's maximum context length is 4096 tokens and "
+    "your request has {1} input tokens ({2} > 4096 - {1})."
+)
+
+
+@pytest.mark.parametrize("said", [OPENAI, VLLM])
+@pytest.mark.parametrize(("asked", "limit", "every"), [(20, 5000, True), (1000, 4000, False)])
+def test_a_limit_that_leaves_no_room_is_told_and_given_up_where_it_holds_for_all(
+    said: str, asked: int, limit: int, every: bool
+) -> None:
+    told = judge(400, {"message": said.format(asked + limit, asked, limit), "code": "context_length_exceeded"})
+    assert isinstance(told, FatalModelError)
+    assert "--generation max_tokens=" in str(told)
+    assert str(limit) in (told.cure or "")
+    assert told.every_call is every
+
+
+def test_a_limit_above_the_models_own_holds_for_every_call() -> None:
+    told = judge(
+        400, {"message": "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"}
+    )
+    assert isinstance(told, FatalModelError)
+    assert told.every_call
+
+
+@pytest.mark.parametrize("code", [502, "503", 429, 403])
+def test_a_content_flag_within_a_reply_of_status_200_is_a_refusal(code: object) -> None:
+    error = {"message": "Provider returned error", "code": code, "metadata": {"raw": "blocked by content_filter"}}
+    assert declined(failure_in(error, None))
+    assert not declined(failure_in({"message": "Provider returned error", "code": code}, None))
+
+
+def test_an_unknown_setting_that_is_refused_is_named_as_it_was_given() -> None:
+    told = judge(400, {"message": "Unrecognized request argument supplied: top_a"})
+    assert "--generation extra.top_a=null" in str(told)

@@ -29,7 +29,8 @@ _OUT_OF_MONEY = (
     "account_overdue",
 )
 _SPENDING_LIMIT = r"(?i)(spend|spending|usage|credit|budget|key|monthly|weekly|daily) +limit|limit +exceeded"
-_AFFORDABLE = r"(?i)can only afford (\d+)|(?:fewer|lower|reduce|decrease)[^.]{0,40}max_(?:completion_)?tokens"
+_AFFORDABLE = r"(?i)can only afford (\d+)"
+_TOO_MANY_TOKENS = rf"{_AFFORDABLE}|(?:fewer|lower|reduce|decrease)[^.]{{0,40}}max_(?:completion_)?tokens"
 _CONTEXT = r"(?i)context[ _](?:length|window|size)|maximum (?:input|sequence|model) length|too (?:large|long)"
 _LIMIT = r"(?i)max_(?:completion_|new_|output_)?tokens|completion tokens|in the (?:completion|output)|of output"
 _CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|size|limit)[^.\d]{0,20}?(\d{2,9})"
@@ -182,7 +183,7 @@ def _will_pass(failure: Failure) -> bool:
     if any(word in failure.code for word in _OUT_OF_MONEY):
         return False
     if status == 402:  # some servers stop an account for a while
-        return bool(failure.retry_after) and not re.search(_AFFORDABLE, failure.message)
+        return bool(failure.retry_after) and not re.search(_TOO_MANY_TOKENS, failure.message)
     if status is None or 200 <= status < 300:  # no answer, or one that makes no sense
         return True
     return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)
@@ -200,9 +201,11 @@ def _refused_parameter(failure: Failure) -> str:
 
 def _verdict(failure: Failure, caller: Caller) -> _Verdict:
     status, words = failure.status, f"{failure.code} {failure.message}".lower()
-    if status == 402 and (found := re.search(_AFFORDABLE, failure.message)):
-        most = f" to at most {found[1]}" if found[1] else ""
-        return _Verdict(f"Lower the limit{most} (--generation max_tokens={found[1] or '...'}), or add credit.", True)
+    if status == 402 and re.search(_TOO_MANY_TOKENS, failure.message):
+        found = re.search(_AFFORDABLE, failure.message)
+        most = f" to at most {found[1]}" if found else ""
+        value = found[1] if found else "..."
+        return _Verdict(f"Lower the limit{most} (--generation max_tokens={value}), or add credit.", True)
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
         return _Verdict("Add credit to the account, then resume the run.", closed=True)
     if status == 401:
