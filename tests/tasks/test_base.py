@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import toy_plugins, write_task
 
+from creval.data.opening import open_dataset
+from creval.data.options import DataOptions
 from creval.engine.options import RunOptions
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.standard import changed_sections
@@ -83,3 +85,10 @@ def test_a_template_s_numbers_are_the_includer_s_own(tmp_path: Path) -> None:
     assert index.load("red/base").template
     mine = index.load(tmp_path / "mine.yaml")
     assert (mine.base, mine.template) == (None, False)
+
+
+@pytest.mark.parametrize("name", ["association/cdat", "create/create"])
+def test_an_included_task_keeps_the_data_of_its_package(tmp_path: Path, name: str) -> None:
+    task = load(tmp_path, f"schema: 1\ninclude: {name}\ntask: mine\n")
+    dataset = open_dataset(task.dataset, load_plugins().registry, DataOptions(offline=True))
+    assert len(dataset) >= 20

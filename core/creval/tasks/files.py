@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FILE_KEY", "TaskFile", "find_data_file", "is_path", "is_pattern", "parse_path", "search_folders"]
+__all__ = [
+    "FILE_KEY",
+    "TaskFile",
+    "find_data_file",
+    "is_path",
+    "is_pattern",
+    "package_around",
+    "parse_path",
+    "search_folders",
+]
 
 FILE_KEY = "x-file"
 """In a parameter schema of a dataset source: the parameter names a file."""
@@ -29,6 +38,11 @@ class TaskFile:
 def search_folders(base: Path, package: Path | None) -> Sequence[Path]:
     """Return the folders that a relative name is taken from: that of the YAML file, then the plugin's package."""
     return [base] if package is None or package == base else [base, package]
+
+
+def package_around(base: Path) -> Path | None:
+    """Return the package whose folder of tasks `base` is: what a file elsewhere includes keeps its package's data."""
+    return base.parent if (base.parent / "__init__.py").is_file() else None
 
 
 def find_data_file(name: str, folders: Sequence[Path]) -> Path | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from creval.names import nearest
 from creval.tasks.components import ComponentReader, Found, Written
-from creval.tasks.files import FILE_KEY, find_data_file, search_folders
+from creval.tasks.files import FILE_KEY, find_data_file, package_around, search_folders
 from creval.tasks.model import DatasetRef
 from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node
@@ -33,7 +33,7 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     file_key = _file_parameter(found)
     file_node = parameters.get(file_key) if file_key else None
     base = (source if file_node is None else file_node).place.file.parent
-    package = reading.owner.package
+    package = reading.owner.package or package_around(base)
     if find_files and file_key and file_node is not None:
         _check_file(
             reading, (file_key, file_node), search_folders(base, package if found.ref.name == "package" else None)
