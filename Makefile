@@ -58,6 +58,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup.run
 	$(BIN)/python -m benchmarks.scoring.run
 	$(BIN)/python -m benchmarks.kumo.run
+	$(BIN)/python -m benchmarks.create.run
 
 fidelity: $(INSTALLED)
 	$(BIN)/python plugins/association/tools/fetch_mpnet.py
