@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 import pytest
@@ -123,3 +124,10 @@ def test_a_pattern_that_takes_too_long_is_the_tasks_fault(run, monkeypatch):
     slow = "(.*a){20}$"
     result = run(("Say {{ word }}", f"Say {'a' * 3000}!"), ("score:", f"parse: {{regex: '{slow}'}}\nscore:"))
     assert all("took longer than 0.05 s" in reason for reason in reasons(result))
+
+
+def test_the_traceback_of_a_fault_goes_to_the_log_that_debug_prints(run, caplog):
+    with caplog.at_level(logging.DEBUG, logger="creval.parts"):
+        run(("score: exact_match", "score: {bad: raise}"), ("from: exact_match", "from: bad"))
+    kinds = {type(record.exc_info[1]) for record in caplog.records if record.name == "creval.parts"}
+    assert kinds == {KeyError}

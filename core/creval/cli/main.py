@@ -45,6 +45,8 @@ def main() -> None:
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. With `--debug` an error shows its traceback, too."""
     words = [word for word in arguments if word != "--debug"]
+    if "--debug" in arguments:
+        _show_faults_of_parts()
     try:
         code = cli.main(args=words, prog_name="creval", standalone_mode=False)
         sys.stdout.flush()
@@ -73,6 +75,16 @@ def invoke(arguments: Sequence[str]) -> int:
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _show_faults_of_parts() -> None:
+    """Print the traceback of each fault of a plugin's part as it happens; its sample is errored all the same."""
+    import logging
+
+    log = logging.getLogger("creval.parts")
+    log.setLevel(logging.DEBUG)
+    log.addHandler(logging.StreamHandler())
+    log.propagate = False
 
 
 def _leave_output() -> None:

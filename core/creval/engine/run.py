@@ -34,7 +34,6 @@ __all__ = ["Finished", "rescore", "resume", "run_new"]
 _LOG = logging.getLogger("creval")
 RUNS = Path("runs")
 _AS_BEFORE = Rescoring()
-_LOG = logging.getLogger("creval")
 
 
 def run_new(

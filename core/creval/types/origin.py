@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 __all__ = ["line_of", "source_of"]
+
+_LOG = logging.getLogger("creval.parts")
 
 
 def source_of(method: Callable[..., Any]) -> str:
@@ -20,6 +23,7 @@ def source_of(method: Callable[..., Any]) -> str:
 
 
 def line_of(error: BaseException) -> str:
-    """Return `file.py:12` for the place where an error was raised."""
+    """Return `file.py:12` for the place where an error was raised; its traceback goes to the log `creval.parts`."""
+    _LOG.debug("a part failed", exc_info=error)
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
