@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from creval.errors import MissingPartError, UsageError
+from creval.errors import MissingPartError, ScoringError, UsageError
 from creval.resources.entailment import TransformersEntailment
 from creval.resources.entailment_cache import CachedEntailment
+from creval.resources.exact_entailment import ExactEntailment
+from creval.resources.local_models import find_model
 from creval.resources.options import ResourceOptions
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "man", "eats", "sleeps", "all", "some", "no"]
@@ -78,3 +80,47 @@ def test_absent_weights_and_libraries_have_a_cure(tmp_path: Path) -> None:
     adapter = TransformersEntailment("nobody/nothing", ResourceOptions(offline=True, cache=tmp_path))
     with pytest.raises(MissingPartError, match=r"(pip install transformers torch|Run once without --offline)"):
         adapter.predict(PAIRS)
+
+
+def test_pairs_are_kept_on_disk_by_digest_and_give_the_same_numbers(tmp_path: Path) -> None:
+    folder = make(tmp_path / "nli", {0: "entailment", 1: "neutral", 2: "contradiction"})
+    options = ResourceOptions(offline=True, cache=tmp_path / "cache")
+
+    class Counting(TransformersEntailment):
+        asked = 0
+
+        def predict(self, pairs):
+            Counting.asked += len(pairs)
+            return super().predict(pairs)
+
+    first = CachedEntailment(Counting(str(folder), options), "transformers/x", options)
+    rows = first.predict(PAIRS)
+    first.close()
+    second = CachedEntailment(Counting(str(folder), options), "transformers/x", options)
+    np.testing.assert_array_equal(second.predict(PAIRS), rows)
+    second.close()
+    assert Counting.asked == 3
+    stored = b"".join(file.read_bytes() for file in (tmp_path / "cache").iterdir())
+    assert b"man eats" not in stored
+
+
+def test_a_pair_that_is_too_long_is_said_and_never_cut(tmp_path: Path) -> None:
+    folder = make(tmp_path / "nli", {0: "entailment", 1: "neutral", 2: "contradiction"})
+    adapter = TransformersEntailment(str(folder), ResourceOptions(offline=True))
+    fits = ("a " * 14, "man " * 15)
+    assert adapter.predict([fits]).shape == (1, 3)
+    with pytest.raises(ScoringError, match="a pair has 33 tokens, and the model reads 32"):
+        adapter.predict([PAIRS[0], ("a " * 15, "man " * 15)])
+
+
+def test_equal_texts_entail_each_other() -> None:
+    rows = CachedEntailment(ExactEntailment(), "exact").predict([("A  Man", "a man"), ("a man", "a men")])
+    assert rows.tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert CachedEntailment(ExactEntailment(), "exact").predict([]).shape == (0, 3)
+
+
+def test_a_hub_s_name_may_carry_a_revision(tmp_path: Path) -> None:
+    options = ResourceOptions(cache=tmp_path)
+    found = find_model("tasksource/deberta-base-long-nli@a1b2c3", options)
+    assert (found.place, found.revision, found.local) == ("tasksource/deberta-base-long-nli", "a1b2c3", False)
+    assert find_model("nobody/model", options).revision is None

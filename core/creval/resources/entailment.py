@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import MissingPartError, UsageError
+from creval.errors import MissingPartError, ScoringError, UsageError
 from creval.resources.local_models import find_model, library_absent, model_absent
 from creval.resources.options import ResourceOptions
 
 __all__ = ["TransformersEntailment", "label_order"]
 
 _CLASSES = ("entail", "neutral", "contradict")
+_NO_LIMIT = 1_000_000  # what a tokenizer states where nobody told it
 
 
 def label_order(labels: Mapping[int, str], model: str) -> list[int]:
@@ -35,8 +36,18 @@ def label_order(labels: Mapping[int, str], model: str) -> list[int]:
     return order
 
 
+def _reads(tokenizer: Any, config: Any) -> int | None:
+    """Return the most tokens that a model reads at once, None where neither tokenizer nor positions limit it."""
+    stated = int(getattr(tokenizer, "model_max_length", 0) or 0)
+    limits = [stated] if 0 < stated < _NO_LIMIT else []
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions and not getattr(config, "relative_attention", False):
+        limits.append(int(positions))
+    return min(limits) if limits else None
+
+
 class TransformersEntailment:
-    """`transformers/<name or folder>`, e.g. `transformers/tasksource/deberta-base-long-nli`.
+    """`transformers/<name or folder>`, e.g. `transformers/tasksource/deberta-base-long-nli` or `.../NAME@REVISION`.
 
     Weights are loaded at the first prediction. `name` carries the revision (hub) or checksum (folder).
     """
@@ -47,6 +58,7 @@ class TransformersEntailment:
         self._tokenizer: Any = None
         self._network: Any = None
         self._order: list[int] = []
+        self._limit: int | None = None
 
     @property
     def name(self) -> str:
@@ -54,25 +66,45 @@ class TransformersEntailment:
         return f"transformers/{self._source.title}@{self._source.revision_of(self._network.config)}"
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return probabilities (entailment, neutral, contradiction) of each (premise, hypothesis); shape (n, 3)."""
+        """Return probabilities (entailment, neutral, contradiction) of each (premise, hypothesis); shape (n, 3).
+
+        Raises ScoringError where a pair is longer than the model reads.
+        """
         self._load()
         import torch
 
-        rows = []
+        probabilities = np.zeros((len(pairs), 3))
+        lengths = self._lengths(pairs)
+        order = sorted(range(len(pairs)), key=lengths.__getitem__)  # equal lengths together: little padding
         size = max(1, self._options.batch_size)
-        for start in range(0, len(pairs), size):
-            batch = pairs[start : start + size]
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
             inputs = self._tokenizer(
-                [premise for premise, _ in batch],
-                [hypothesis for _, hypothesis in batch],
+                [pairs[place][0] for place in places],
+                [pairs[place][1] for place in places],
                 return_tensors="pt",
                 padding=True,
-                truncation=True,
             ).to(self._network.device)
             with torch.inference_mode():
                 logits = self._network(**inputs).logits.double()
-            rows.append(torch.softmax(logits[:, self._order], dim=1).cpu().numpy())
-        return np.concatenate(rows) if rows else np.zeros((0, 3))
+            probabilities[places] = torch.softmax(logits[:, self._order], dim=1).cpu().numpy()
+        return probabilities
+
+    def _lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
+        """Return how many tokens each pair has. Raises ScoringError for one longer than the model reads."""
+        if not pairs:
+            return []
+        encoded = self._tokenizer([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
+        lengths = [len(tokens) for tokens in encoded["input_ids"]]
+        longest = max(range(len(pairs)), key=lengths.__getitem__)
+        if self._limit is not None and lengths[longest] > self._limit:
+            raise ScoringError(
+                f"a pair has {lengths[longest]:,} tokens, and the model reads {self._limit:,}: "
+                f"{pairs[longest][0][:60]!r} / {pairs[longest][1][:60]!r}",
+                where=f"entailment model {self._source.title}",
+                cure="Use a model of a longer context, or shorter texts: nothing is cut silently.",
+            )
+        return lengths
 
     def _load(self) -> None:
         if self._network is not None:
@@ -82,13 +114,15 @@ class TransformersEntailment:
             from transformers import AutoModelForSequenceClassification, AutoTokenizer
         except ImportError as error:
             raise library_absent(self._source.title, "transformers torch", error) from error
-        arguments = {"local_files_only": self._options.offline or self._source.local}
+        local_only = self._options.offline or self._source.local
+        arguments = {"local_files_only": local_only, "revision": self._source.revision or "main"}
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(self._source.place, **arguments)
             network = AutoModelForSequenceClassification.from_pretrained(self._source.place, **arguments)
         except (OSError, ValueError) as error:
             raise model_absent("entailment model", self._source, self._options, error) from error
         self._order = label_order(network.config.id2label, self._source.title)
+        self._limit = _reads(self._tokenizer, network.config)
         try:
             self._network = network.to(self._options.device or "cpu").eval()
         except (RuntimeError, torch.cuda.CudaError) as error:

@@ -17,11 +17,15 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """`place` is what the library loads, `title` the name in results, `local` whether `place` is a folder."""
+    """`place` is what the library loads, `title` the name in results, `local` whether `place` is a folder.
+
+    `revision` is the hub's revision (commit, tag or branch) that is asked for, None for the newest.
+    """
 
     place: str
     title: str
     local: bool
+    revision: str | None = None
 
     def revision_of(self, config: Any) -> str:
         """Return what pins the weights: the hub's revision, or `sha256:` of the weights in a folder."""
@@ -37,7 +41,8 @@ class ModelSource:
 def find_model(model: str, options: ResourceOptions) -> ModelSource:
     """Find a model: a path (`/...`, `./...`, `~/...`), else `<cache>/models/<model>`, else the hub's name.
 
-    The folder in the cache goes by the hub's name, so results made with it bear the task's own instrument.
+    The folder in the cache goes by the hub's name, so results made with it bear the task's own instrument. A name of
+    the hub may end in `@REVISION`.
     """
     if model.startswith(("/", "./", "../", "~")):
         folder = Path(model).expanduser().resolve()
@@ -49,7 +54,8 @@ def find_model(model: str, options: ResourceOptions) -> ModelSource:
     folder = options.folder / "models" / model
     if folder.is_dir():
         return ModelSource(str(folder), model, True)
-    return ModelSource(model, model, False)
+    name, _, revision = model.partition("@")
+    return ModelSource(name, name, False, revision or None)
 
 
 def file_digest(path: Path) -> str:

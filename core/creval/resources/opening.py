@@ -53,7 +53,7 @@ def open_resource(name: str, spec: str, registry: Registry, options: ResourceOpt
     `name` is its kind or the task's name for it, `spec` is `"<component>/<rest>"`. The component's factory is
     called with `model=<rest>, options=options`. An embedding comes back wrapped: each distinct text is embedded
     once a run, in batches, and kept across runs (see `creval.resources.embedding_cache`); entailment likewise
-    judges each distinct pair once a run.
+    judges each distinct pair once.
 
     Raises UnknownNameError, UsageError, MissingPartError (a package or model is absent), PluginError (the factory
     gives something that is no resource of its kind).
@@ -69,7 +69,7 @@ def open_resource(name: str, spec: str, registry: Registry, options: ResourceOpt
         from creval.resources.entailment_cache import CachedEntailment
 
         _demand(component, opened, ("predict",))
-        return CachedEntailment(opened, spec)
+        return CachedEntailment(opened, spec, options)
     if component.kind == "sandbox":
         _demand(component, opened, ("name", "run"))
     return opened

@@ -28,7 +28,7 @@ def open_sentence_encoder(model: str, options: ResourceOptions) -> Embedding:
 
 
 class SentenceTransformersEmbedding:
-    """`sentence-transformers/<name or folder>`, e.g. `sentence-transformers/all-mpnet-base-v2`.
+    """`sentence-transformers/<name or folder>`, e.g. `sentence-transformers/all-mpnet-base-v2` or `.../NAME@REVISION`.
 
     Any model that the library loads. The library is imported and the weights are loaded when first needed; `name`
     carries the hub's revision, or the checksum of the weights in a folder. Vectors are as the model gives them.
@@ -72,6 +72,7 @@ class SentenceTransformersEmbedding:
                     self._source.place,
                     device=self._options.device,
                     local_files_only=self._options.offline or self._source.local,
+                    revision=self._source.revision,
                 )
             except (OSError, ValueError) as error:
                 raise model_absent("sentence encoder", self._source, self._options, error) from error

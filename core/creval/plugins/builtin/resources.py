@@ -27,6 +27,12 @@ def register(registry: Registry) -> None:
         "creval.resources.entailment:TransformersEntailment",
         "a natural-language-inference model of the transformers library, by hub name or folder",
     )
+    registry.add(
+        "entailment",
+        "exact",
+        "creval.resources.exact_entailment:ExactEntailment",
+        "without a model: equal texts entail each other, others are neutral",
+    )
     registry.add("wordlist", "file", "creval.resources.wordlists:open_word_file", "a text file, one word a line")
     registry.add(
         "sandbox",
