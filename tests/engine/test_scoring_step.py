@@ -30,7 +30,7 @@ PLUGIN = """
         add("scorer", "plain", "creval_odd_parts:Plain", produces=("plain",))
         add("scorer", "odd", "creval_odd_parts:Odd", produces=("odd",))
         add("embedding", "one", "creval_odd_parts:embedding")
-        add("embedding", "two", "creval_odd_parts:embedding")
+        add("embedding", "two", "creval_odd_parts:embedding", equals=("twin=one/a",))
         add("provider", "loud", "creval_odd_parts:make")
 
     seen = []
@@ -161,6 +161,9 @@ def test_a_metric_made_with_another_instrument_carries_its_name(make_task, serve
     other = rescore(own.folder, Rescoring({"embedding": "two/b"}))
     assert [metric["name"] for metric in other.results["tasks"][0]["metrics"]] == ["right[two/b]", "simple"]
     assert other.results["tasks"][0]["instruments"] == {"embedding": "b@rev7"}
+    twin = rescore(own.folder, Rescoring({"embedding": "two/twin"}))  # measured to equal one/a
+    assert [metric["name"] for metric in twin.results["tasks"][0]["metrics"]] == ["right", "simple"]
+    assert twin.results["tasks"][0]["instruments"] == {"embedding": "twin@rev7"}
     back = resume(own.folder)
     assert [metric["name"] for metric in back.results["tasks"][0]["metrics"]] == ["right", "simple"]
 

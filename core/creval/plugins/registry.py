@@ -35,7 +35,8 @@ class Component:
     asks, `prompts` the prompts that it needs the task to have (a parameter with `"x-prompt": true` names one more),
     `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
-    `session.condition.settings` first.
+    `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
+    same numbers as the other instrument, so that metrics keep their plain names.
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class Component:
     roles: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
+    equals: tuple[str, ...] = ()
 
     @property
     def qualified(self) -> str:

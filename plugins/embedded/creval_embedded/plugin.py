@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["creval_commands", "creval_components"]
 
 
+_MEASURED = (
+    "minilm=sentence-transformers/all-MiniLM-L6-v2",
+    "mpnet=sentence-transformers/all-mpnet-base-v2",
+)
+"""Equal to 1e-5 in every number of every vector of the test texts (tests/test_encoder.py)."""
+
+
 @hookimpl
 def creval_components(registry: Registry) -> None:
     """Register the provider and the embeddings."""
@@ -27,6 +34,7 @@ def creval_components(registry: Registry) -> None:
         "embedded",
         "creval_embedded.embeddings:open_embedding",
         "embedded/minilm, embedded/mpnet, embedded/glove-6b-50d, or embedded/<folder of a BERT or MPNet encoder>",
+        equals=_MEASURED,
     )
 
 

@@ -10,6 +10,7 @@ from creval.engine.scoring.standard import changed_parameters, standard_metric
 from creval.plugins.registry import Registry
 from creval.tasks.components import whole
 from creval.tasks.model import MetricSpec, Task
+from creval.tasks.sections.parts import resource_kind
 
 __all__ = ["Instruments"]
 
@@ -66,8 +67,22 @@ class Instruments:
         return [
             self.chosen[name]
             for name in sorted(used)
-            if name in own and name in self.chosen and self.chosen[name] != own[name]
+            if name in own and name in self.chosen and not _same(name, self.chosen[name], own[name], registry)
         ]
+
+
+def _same(name: str, one: str, other: str, registry: Registry) -> bool:
+    """Whether two specifications of a resource (or role) name the same instrument, or one measured to equal it."""
+    return _measured(name, one, registry) == _measured(name, other, registry)
+
+
+def _measured(name: str, spec: str, registry: Registry) -> str:
+    """Return the instrument that one declares to equal, else itself."""
+    kind = resource_kind(name)
+    first, _, rest = spec.partition("/")
+    component = registry.find(kind, first) if kind is not None else None
+    declared = dict(entry.split("=", 1) for entry in component.equals if "=" in entry) if component else {}
+    return declared.get(rest, spec)
 
 
 def _plain(spec: str) -> str:
