@@ -12,7 +12,7 @@ from creval.engine.planning.seeds import choose, derive, sample_seed
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.engine.usage import UsageTally
 from creval.errors import ScoringError
-from creval.types.sample import CallRecord, Sample, SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, SampleScore, Status
 
 KEY = st.builds(
     SampleKey,
@@ -87,8 +87,7 @@ def test_the_cost_does_not_depend_on_the_order(costs, shuffle):
         tally = UsageTally()
         for cost in some:
             reply = {"usage": {"input_tokens": 1, "output_tokens": 2}, "cost": cost}
-            call = CallRecord("target", 0, [], reply)
-            tally.add(Sample(SampleKey("t", "a", "x", 0), {}, Status.SCORED, calls=[call]))
+            tally.add({"calls": [{"role": "target", "kept": 0, "messages": [], "reply": reply}]})
         return tally.cost, tally.calls, tally.usage
 
     other = list(costs)

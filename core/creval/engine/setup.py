@@ -141,10 +141,6 @@ def _own_tags(task: Task) -> frozenset[str]:
     return prompts.union(*parsers, tags_in_parameters(task.protocol.parameters))
 
 
-def _component(factory: Any, ref: ComponentRef) -> Any:
-    return factory(**ref.parameters)
-
-
 def _made(component: Component, ref: ComponentRef) -> Any:
     return component.load()(**ref.parameters)
 

@@ -28,4 +28,4 @@ def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
         taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
         given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
     names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
-    return ScorerPart(ref.name, component.load()(**ref.parameters), names)
+    return ScorerPart(ref.name, component.load()(**ref.parameters), names, ANY_SCORE not in component.produces)
