@@ -28,7 +28,7 @@ PLUGIN = """
         inner = {"type": "object", "properties": {"of": {"x-component": "scorer"}}, "additionalProperties": False}
         add("scorer", "shell", "creval_odd_parts:Shell", produces=("near",), parameters=inner)
         add("scorer", "plain", "creval_odd_parts:Plain", produces=("plain",))
-        add("scorer", "odd", "creval_odd_parts:Odd", produces=("odd",))
+        add("scorer", "odd", "creval_odd_parts:Odd", produces=("odd", "had"))
         add("embedding", "one", "creval_odd_parts:embedding")
         add("embedding", "two", "creval_odd_parts:embedding", equals=("twin=one/a",))
         add("provider", "loud", "creval_odd_parts:make")

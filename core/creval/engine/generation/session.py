@@ -114,7 +114,7 @@ class LiveSession:
         """Ask a model and record the call. Once the sample has ended, every further call ends it again."""
         if self.end is not None:
             raise self.end
-        if unknown := sorted(set(tolerate) - _TOLERABLE):
+        if tolerate and (unknown := sorted(set(tolerate) - _TOLERABLE)):
             raise ValueError(f"tolerate takes {' and '.join(sorted(_TOLERABLE))}, not {unknown[0]!r}")
         request = self._request(messages, role, settings)
         model = self._runtime.models.get(role, self._runtime.task.role_models.get(role))
