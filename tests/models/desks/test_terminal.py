@@ -188,3 +188,24 @@ def test_markup_in_names_is_shown_as_it_is() -> None:
     assert answers == ["[b]z"]
     for shown in ("[bold]x", "[red]y", "[i]", "[b]z"):
         assert shown in painted
+
+
+def test_a_doc_cannot_steer_the_terminal() -> None:
+    """Control characters of a task's data are written out, in every part of a view; the answer stays the choice."""
+    bad = "a\x1b]0;owned\x07b\x9b2J"
+    view = View(
+        sample="s",
+        title=bad,
+        goal=bad,
+        reading=bad,
+        reading_title=bad,
+        guide=bad,
+        past_title=bad,
+        past=(Past(bad, bad),),
+        groups=(ChoiceGroup(bad, (Choice(bad, bad),)),),
+    )
+    for terminal in (True, False):
+        answers, painted = play("?\n1\n", view, terminal=terminal)
+        assert answers == [bad]
+        assert "\x1b]" not in painted and "\x07" not in painted and "\x9b" not in painted
+        assert "\\x1b]0;owned" in painted

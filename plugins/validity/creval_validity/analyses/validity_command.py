@@ -40,6 +40,8 @@ class ValidityFindings:
 class ValidityAnalysis:
     """Kind `analysis`: which test predicts which benchmark, beyond general capability."""
 
+    example = "--json"
+
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse validity`."""
         return (

@@ -110,7 +110,7 @@ class TerminalDesk:
             self._page += by
 
     def _show(self, view: View) -> None:
-        around = Around(self._player, self._standing.words(), self._notice, self._page, self._text_alone)
+        around = Around(self._player, self._standing.words(), visible(self._notice), self._page, self._text_alone)
         if not self._console.is_terminal and self._text_shown:  # a log needs the text once a sample
             view = replace(view, reading="(as above)", markdown=False)
         painting = paint(_visible(view), around, self._console)

@@ -29,6 +29,8 @@ class _Found:
 class GraphAnalysis:
     """Kind `analysis`: domain graphs with their Louvain communities and modularity (Fig. 6d, Eq. 5)."""
 
+    example = "--json"
+
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-graph`."""
         return (

@@ -22,6 +22,8 @@ _COLUMNS = ("difficulty", "domain", "games", "tests", "most frequent", "paper's 
 class OptimalAnalysis:
     """Kind `analysis`: the distribution of optimal action counts (Fig. 6c), of the games of tasks and of runs."""
 
+    example = "--task kumo_easy_medical --no-plots"
+
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-optimal`."""
         task = FieldSpec("task", "string", (), "A task whose games are taken, e.g. kumo_easy; may be repeated.", True)
