@@ -7,11 +7,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PLUGINS := association create embedded kumo openended validity
+PLUGINS := association create embedded kumo neocoder openended validity
 INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
-EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/openended -e plugins/validity
+EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/neocoder -e plugins/openended -e plugins/validity
 
 export OMP_NUM_THREADS ?= 1
 

@@ -1,0 +1,3 @@
+"""Commands under `creval neocoder`."""
+
+from __future__ import annotations

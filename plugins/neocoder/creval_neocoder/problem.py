@@ -1,0 +1,69 @@
+"""A problem with its states, tests and human solutions: what everything else speaks about. Plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from creval_neocoder.techniques.creativity import union_of
+
+__all__ = ["BLOCK", "STATES", "Case", "Problem", "constrained"]
+
+STATES = range(6)
+"""The states of the paper: how many techniques are forbidden."""
+
+BLOCK = "Programming constraints: DO NOT use the following techniques"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case: its input lines (without a leading count), and what is to be printed.
+
+    `output` is one text or, in a few published problems, a list of lines.
+    """
+
+    lines: tuple[str, ...]
+    output: str | tuple[str, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The expected output as words."""
+        text = self.output if isinstance(self.output, str) else "\n".join(self.output)
+        return tuple(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem. `constraints[t]` are the techniques forbidden in state t, in the order in which they were added.
+
+    `counted`: whether its input begins with the number of cases. `published` are the statements of the states as the
+    authors give them, `codes` GPT-4's programs from the construction of the data set (both empty for problems of ours).
+    `solutions` are human programs, `techniques` the techniques of each.
+    """
+
+    name: str
+    statement: str
+    constraints: tuple[tuple[str, ...], ...]
+    cases: tuple[Case, ...]
+    counted: bool = True
+    published: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    solutions: tuple[str, ...] = ()
+    techniques: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def human(self) -> frozenset[str]:
+        """All techniques of the human solutions (T-hat, Eq. 3)."""
+        return union_of(self.techniques)
+
+    def text(self, state: int) -> str:
+        """Return the statement of a state, its constraints in the second line on, newest first."""
+        return constrained(self.statement, self.constraints[state])
+
+
+def constrained(statement: str, constraints: Sequence[str]) -> str:
+    """Return a statement with a block of constraints after its title; without constraints as it is."""
+    if not constraints:
+        return statement
+    title, _, rest = statement.partition("\n")
+    return "\n".join([title, BLOCK, *(f"- {name}" for name in reversed(constraints)), rest])

@@ -1,0 +1,91 @@
+"""Finds the program in an answer: the prompt asks for imports and a function solve(), and not to call it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Sequence
+
+__all__ = ["find_program", "runnable"]
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
+_BEGINS = re.compile(r"^(?:import |from |def |class |@|async def )", re.MULTILINE)
+_DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
+def find_program(text: str) -> str | None:
+    """Return the program of an answer, ready to run, or None where there is none.
+
+    Of several fenced blocks the last one counts that defines solve(), else the last one. Of it the longest beginning that
+    is Python is taken (an answer may be cut). See `runnable` for what is kept.
+    """
+    for block in _candidates(text):
+        source = _longest_prefix(block)
+        if source is not None:
+            return runnable(source)
+    return None
+
+
+def runnable(source: str) -> str:
+    """Return a program that calls solve() once: imports, functions and classes, and assignments before the last solve().
+
+    Whatever else stands at the top level is left out: tests that were written against the wish of the prompt, or a call
+    behind a guard. A program without solve() stays as it is.
+    """
+    tree = _parse(source)
+    assert tree is not None, "only sources that parse are run"
+    solves = [
+        node.end_lineno or 0 for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "solve"
+    ]
+    if not solves:
+        return source if source.endswith("\n") else source + "\n"
+    kept = [
+        node
+        for node in tree.body
+        if isinstance(node, _DEFINING) or (isinstance(node, _ASSIGNING) and (node.end_lineno or 0) < solves[-1])
+    ]
+    return "\n".join([*(ast.unparse(node) for node in kept), "solve()", ""])
+
+
+def _candidates(text: str) -> Sequence[str]:
+    """The texts that may be the program, the likeliest first."""
+    blocks = [match[2] for match in _FENCE.finditer(text)]
+    if blocks:
+        solving = [block for block in blocks if _SOLVE.search(block)]
+        return [*reversed(solving), *(block for block in reversed(blocks) if block not in solving)]
+    begin = _BEGINS.search(text)
+    return [text, text[begin.start() :]] if begin else [text]
+
+
+def _longest_prefix(block: str) -> str | None:
+    """The longest run of whole lines from the beginning that is Python and does something."""
+    lines = block.strip("\n").split("\n")
+    if _indented(lines):
+        lines = [line[len(lines[0]) - len(lines[0].lstrip()) :] for line in lines]
+    for end in range(len(lines), 0, -1):
+        source = "\n".join(lines[:end])
+        tree = _parse(source)
+        if tree is not None:
+            return source if any(not _says_nothing(node) for node in tree.body) else None
+    return None
+
+
+def _indented(lines: Sequence[str]) -> bool:
+    return bool(lines) and lines[0][:1] in (" ", "\t")
+
+
+def _parse(source: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    """A word, a number or a comparison by itself: prose that happens to be Python."""
+    return isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call | ast.Await | ast.Yield)

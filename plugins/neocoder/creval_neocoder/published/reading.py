@@ -1,0 +1,62 @@
+"""From the authors' files to problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval_neocoder.problem import Case, Problem
+from creval_neocoder.published.files import PublishedFiles
+
+__all__ = ["UNCOUNTED", "WITHOUT_SOLUTIONS", "read_problems"]
+
+UNCOUNTED = frozenset({"1866A", "1725A"})
+"""Problems whose input holds a single case and no count before it."""
+
+WITHOUT_SOLUTIONS = "1773F"
+"""The one problem without human solutions: it is in Table 1 and in two columns of Table 3, and in no other number."""
+
+_MARKER = ["this is the og problem"]
+
+
+def read_problems(files: PublishedFiles) -> list[Problem]:
+    """Return the 199 problems in the authors' order. Raises DataError."""
+    tests = {row["problem_id"]: row for row in files.read("test_cases_annotated")}
+    solutions: Mapping[str, Sequence[str]] = files.read("human_solutions")
+    techniques: Mapping[str, Sequence[Sequence[str]]] = files.read("human_solution_techniques")
+    return [
+        _problem(row, tests[row["problem_id"]], solutions, techniques.get(row["problem_id"], ()))
+        for row in files.read("NeoCoder")
+    ]
+
+
+def _problem(
+    row: Mapping[str, Any],
+    tests: Mapping[str, Any],
+    solutions: Mapping[str, Sequence[str]],
+    techniques: Sequence[Sequence[str]],
+) -> Problem:
+    name = row["problem_id"]
+    first = _first_entries(row["constraints_list"])
+    return Problem(
+        name=name,
+        statement=row["problem_statements"][0],
+        constraints=tuple(() if state == 0 else tuple(row["constraints_list"][at]) for state, at in enumerate(first)),
+        cases=tuple(_case(*pair) for pair in zip(tests["input"], tests["output"], strict=True)),
+        counted=name not in UNCOUNTED,
+        published=tuple(row["problem_statements"][at] for at in first),
+        codes=tuple(row["codes"][at] for at in first),
+        solutions=tuple(text.replace("\r\n", "\n") for text in solutions.get(name, ())),
+        techniques=tuple(tuple(names) for names in techniques),
+    )
+
+
+def _first_entries(lists: Sequence[Sequence[str]]) -> list[int]:
+    """Where each state begins: the first entry with as many constraints; entries repeat when nothing new was found."""
+    sizes = [0 if names == _MARKER else len(names) for names in lists]
+    return [sizes.index(state) for state in range(max(sizes) + 1)]
+
+
+def _case(rows: Sequence[Any], output: Any) -> Case:
+    lines = tuple(row if isinstance(row, str) else " ".join(row) for row in rows)
+    return Case(lines, output if isinstance(output, str) else tuple(output))

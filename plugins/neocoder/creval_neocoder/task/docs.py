@@ -1,0 +1,63 @@
+"""A problem in one state as the fields of a doc, and back to what the scorers need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from creval_neocoder.problem import Case, Problem
+from creval_neocoder.programs.feeding import Run, runs
+from creval_neocoder.published.samples import any_letter_case, read_samples
+
+__all__ = ["Tests", "Text", "cases_of", "runs_of", "state_doc"]
+
+Text = Literal["rebuilt", "published"]
+Tests = Literal["annotated", "sound", "sample"]
+
+
+def state_doc(problem: Problem, state: int, text: Text = "rebuilt", sound: Sequence[bool] | None = None) -> dict[str, Any]:
+    """Return the fields of a problem in a state.
+
+    `text="published"` takes the authors' statement as it is, with the empty bullets that some of them hold. `sound` says of
+    each case whether the human solutions bear it out (None: all of them).
+    """
+    return {
+        "id": problem.name,
+        "state": state,
+        "problem": problem.published[state] if text == "published" and problem.published else problem.text(state),
+        "constraints": list(problem.constraints[state]),
+        "cases": [{"lines": list(case.lines), "output": _plain(case.output)} for case in problem.cases],
+        "sound": list(sound) if sound is not None else [True] * len(problem.cases),
+        "counted": problem.counted,
+        "any_case": any_letter_case(problem.statement),
+        "samples": [sample._asdict() for sample in read_samples(problem.statement)],
+        "human": sorted(problem.human),
+        "solutions": [
+            {"source": source, "techniques": list(names)}
+            for source, names in zip(problem.solutions, problem.techniques, strict=False)
+        ],
+    }
+
+
+def runs_of(doc: Mapping[str, Any], tests: Tests) -> list[Run]:
+    """Return the runs of a doc's tests: all annotated cases, the sound ones alone, or the statement's own sample."""
+    if tests == "sample":
+        return [Run(sample["input"].encode(), tuple(sample["output"].split())) for sample in doc["samples"]]
+    cases = cases_of(doc)
+    if tests == "sound":
+        cases = [case for case, is_sound in zip(cases, doc["sound"], strict=True) if is_sound]
+    return runs(cases, doc["counted"])
+
+
+def cases_of(doc: Mapping[str, Any]) -> list[Case]:
+    """Return the annotated cases of a doc."""
+    return [_case(row) for row in doc["cases"]]
+
+
+def _plain(output: str | tuple[str, ...]) -> str | list[str]:
+    return output if isinstance(output, str) else list(output)
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    output = row["output"]
+    return Case(tuple(row["lines"]), output if isinstance(output, str) else tuple(output))

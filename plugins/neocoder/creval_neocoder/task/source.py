@@ -1,0 +1,66 @@
+"""Source `neocoder_published`: the problems of one state, as the authors published them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from creval.plugin import DataOptions, ListRows, Rows, offline_cure
+from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.problem import Problem
+from creval_neocoder.published.files import COMMIT, PublishedFiles
+from creval_neocoder.published.reading import WITHOUT_SOLUTIONS, read_problems
+from creval_neocoder.task.docs import Text, state_doc
+
+__all__ = ["open_own", "open_published", "published_files", "soundness"]
+
+
+def published_files(options: DataOptions) -> PublishedFiles:
+    """Return where the authors' files lie: in `neocoder` below CREVAL_DATA, else in the cache, fetched once."""
+    copies = options.mirror / "neocoder" if options.mirror is not None else None
+    cache = options.cache / "data" / f"neocoder-{COMMIT[:12]}"
+    return PublishedFiles(cache, copies, offline=options.offline, cure=offline_cure(options))
+
+
+def open_published(
+    state: int,
+    text: Text = "rebuilt",
+    problems: Literal["with_solutions", "all"] = "with_solutions",
+    *,
+    base: Path,
+    options: DataOptions,
+) -> Rows:
+    """Return the problems that have a state: 198, 198, 197, 193, 175 and 97 for states 0 to 5.
+
+    `problems="all"` adds the one without human solutions, which two columns of the paper's Table 3 count.
+    Raises DataError where the files are altered, cannot be fetched, or are absent offline.
+    """
+    sound = soundness()
+    found = [
+        problem
+        for problem in read_problems(published_files(options))
+        if state < len(problem.constraints) and (problems == "all" or problem.name != WITHOUT_SOLUTIONS)
+    ]
+    docs = [state_doc(problem, state, text, _sound(problem, sound)) for problem in found]
+    return ListRows(docs, f"NeoCoder at commit {COMMIT[:12]}, state {state}")
+
+
+def open_own(state: int, *, base: Path, options: DataOptions) -> Rows:
+    """Return the fifteen problems of ours in a state, each with its gold answer."""
+    gold = gold_answers()
+    docs = [{**state_doc(problem, state), "gold": gold[problem.name]} for problem in read_own()]
+    return ListRows(docs, f"NeoCoder's problems of ours, state {state}")
+
+
+def soundness() -> Mapping[str, Sequence[str]]:
+    """Return the class of each published case by problem, as `tools/classify_cases.py` found them."""
+    text = files("creval_neocoder.published").joinpath("cases.jsonl").read_text(encoding="utf-8")
+    return {row["problem"]: row["cases"] for row in map(json.loads, text.splitlines())}
+
+
+def _sound(problem: Problem, classes: Mapping[str, Sequence[str]]) -> Sequence[bool] | None:
+    found = classes.get(problem.name)
+    return None if found is None else [name == "sound" for name in found]

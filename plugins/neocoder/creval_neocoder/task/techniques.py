@@ -1,0 +1,77 @@
+"""Scorer `neocoder_techniques`: which techniques does the program use, and is that creative? Asks the augmenter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from creval.plugin import Context, Scorable, Score, ScoringError
+from creval_neocoder.programs.verdicts import Verdict
+from creval_neocoder.task.docs import Tests
+from creval_neocoder.task.tests import Judge
+from creval_neocoder.techniques.creativity import follows, new_share
+from creval_neocoder.techniques.syntax import techniques_of
+from creval_neocoder.techniques.vocabulary import MOST, Unreadable, read_techniques
+
+__all__ = ["Creativity", "detect"]
+
+AUGMENTER = "augmenter"
+_TRIES = 3
+
+
+async def detect(program: str, item: Scorable, context: Context) -> tuple[str, ...]:
+    """Return the techniques that the augmenter finds in a program; each distinct program is asked for once a run.
+
+    A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError then:
+    that is the augmenter's fault, never the program's.
+    """
+    messages = context.prompt("techniques", item.doc, program=program)
+    reason = ""
+    for _ in range(_TRIES):
+        reply = await context.ask(AUGMENTER, messages, item.key)
+        try:
+            found = read_techniques(reply.text)
+        except Unreadable as error:
+            reason = str(error)
+        else:
+            if len(found) <= MOST:
+                return found
+            reason = f"names {len(found)} techniques at once"
+        context.unreadable(reply, reason)
+    raise ScoringError(
+        f"the {AUGMENTER}'s list of techniques cannot be read ({reason})",
+        where=item.key.doc,
+        cure="Take another augmenter: creval score RUN --role augmenter=PROVIDER/MODEL",
+    )
+
+
+class Creativity:
+    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4), and `agreement` with the syntax detector.
+
+    `agreement` is the overlap (Jaccard) of the augmenter's and the syntax detector's techniques among those that both know; it
+    is reported and enters no score. `listed` divides by the augmenter's list with its doubles, as the released code does.
+    """
+
+    def __init__(
+        self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False, listed: bool = False
+    ) -> None:
+        self._tests: Tests = tests
+        self._seconds = seconds
+        self._released = released
+        self._listed = listed
+
+    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+        """Score programs, several at once."""
+        judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
+        return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
+
+    async def _one(self, judge: Judge, item: Scorable, context: Context) -> Score:
+        techniques = await detect(item.value, item, context)
+        correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
+        follow = follows(techniques, item.doc["constraints"])
+        scores = {"follow": float(follow), "convergent": float(follow and correct)}
+        if item.doc["human"]:
+            share = new_share(techniques, item.doc["human"], self._listed)
+            scores |= {"divergent": share, "neogauge": share * scores["convergent"]}
+        syntax = techniques_of(item.value)
+        return Score(scores, {"techniques": list(techniques), "syntax": sorted(syntax)})
