@@ -44,26 +44,25 @@ def creval_components(registry: Registry) -> None:
         parameters=params(state=integer(0, 5, about="how many techniques are forbidden"), required=("state",)),
     )
     registry.add("parser", "neocoder_program", f"{home}.answer:ProgramParser", "the Python program of an answer")
-    tests = {
-        "tests": one_of("annotated", "sample", about="the published cases, or the statement's own sample"),
-        "seconds": number(above=0, about="processor time a run"),
-        "released": flag(about="judge by the rules of the authors' released evaluator"),
-    }
+    tests = one_of("annotated", "sample", about="the published cases, or the statement's own sample")
+    seconds = number(above=0, about="processor time a run")
+    released = flag(about="judge by the rules of the authors' released evaluator")
     registry.add(
         "scorer",
         "neocoder_tests",
         f"{home}.tests:ProgramTests",
         "whether a program passes its tests, in the sandbox",
-        parameters=params(**tests),
+        parameters=params(tests=tests, seconds=seconds, released=released),
         produces=("correct", "correct_sound"),
         uses=("sandbox",),
     )
+    listed = flag(about="divide by the augmenter's list, doubles included")
     registry.add(
         "scorer",
         "neocoder_techniques",
         f"{home}.techniques:Creativity",
         "constraint following, convergent and divergent creativity and NeoGauge (Eqs. 2 to 4)",
-        parameters=params(**tests, listed=flag(about="divide by the augmenter's list, doubles included")),
+        parameters=params(tests=tests, seconds=seconds, released=released, listed=listed),
         produces=("follow", "convergent", "divergent", "neogauge"),
         uses=("sandbox",),
         roles=("augmenter",),

@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=OUTPUT)
     args = parser.parse_args()
     problems = [problem for problem in read_problems(PublishedFiles(args.data, offline=True)) if problem.solutions]
-    box = BubblewrapSandbox(find_manner(), Path("."))
+    box = BubblewrapSandbox(find_manner(), Path())
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda problem: classes(problem, box), problems))
     box.close()

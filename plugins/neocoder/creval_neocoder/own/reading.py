@@ -22,7 +22,7 @@ def read_own() -> list[Problem]:
 
 
 def gold_answers() -> dict[str, str]:
-    """Return for each problem a program that passes, follows every constraint, and uses a technique that no solution has."""
+    """Return for each problem a program that passes, follows every constraint, and has a technique of its own."""
     return {str(row["problem"]): row["gold"]["source"] for row in _rows()}
 
 

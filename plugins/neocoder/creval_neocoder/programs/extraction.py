@@ -19,8 +19,8 @@ _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 def find_program(text: str) -> str | None:
     """Return the program of an answer, ready to run, or None where there is none.
 
-    Of several fenced blocks the last one counts that defines solve(), else the last one. Of it the longest beginning that
-    is Python is taken (an answer may be cut). See `runnable` for what is kept.
+    Of several fenced blocks the last one counts that defines solve(), else the last one. Of it the longest beginning
+    that is Python is taken (an answer may be cut). See `runnable` for what is kept.
     """
     for block in _candidates(text):
         source = _longest_prefix(block)
@@ -30,16 +30,14 @@ def find_program(text: str) -> str | None:
 
 
 def runnable(source: str) -> str:
-    """Return a program that calls solve() once: imports, functions and classes, and assignments before the last solve().
+    """Return a program that calls solve() once: imports, functions, classes, and assignments before the last solve().
 
     Whatever else stands at the top level is left out: tests that were written against the wish of the prompt, or a call
     behind a guard. A program without solve() stays as it is.
     """
     tree = _parse(source)
     assert tree is not None, "only sources that parse are run"
-    solves = [
-        node.end_lineno or 0 for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "solve"
-    ]
+    solves = [node.end_lineno or 0 for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "solve"]
     if not solves:
         return source if source.endswith("\n") else source + "\n"
     kept = [

@@ -1,10 +1,10 @@
 """The rules of the authors' released evaluator, faults included, with every program in the sandbox.
 
 - Reads from stdin become `input()`, which gives the next line.
-- The program is the text from the first import before the first `def`, or from that `def`; after `solve(` it ends at the
-  first line that is neither indented nor begins with `solve`: an empty line within solve() cuts it.
-- All cases are fed at once behind their count, and the lines printed are compared one by one with the expected ones, of which
-  missing or further ones go unnoticed. Where that raises, each case is fed by itself, without a count.
+- The program is the text from the first import before the first `def`, or from that `def`; after `solve(` it ends at
+  the first line that is neither indented nor begins with `solve`: an empty line within solve() cuts it.
+- All cases are fed at once behind their count, and the lines printed are compared one by one with the expected ones, of
+  which missing or further ones go unnoticed. Where that raises, each case is fed by itself, without a count.
 - An expected list of lines is compared with the evaluated output, which hardly ever succeeds.
 """
 
@@ -22,8 +22,10 @@ __all__ = ["LIMITS", "accepted", "given", "harness", "parse_released"]
 LIMITS = Limits(cpu_seconds=6.0)
 """Six seconds for all cases together."""
 
-_READS = ("sys.stdin.read()", "stdin.read()", "sys.stdin.readlines()", "stdin.readlines()")
-_READS += ("sys.stdin.readline()", "stdin.readline()")
+_READS = (
+    *("sys.stdin.read()", "stdin.read()", "sys.stdin.readlines()", "stdin.readlines()"),
+    *("sys.stdin.readline()", "stdin.readline()"),
+)
 
 _HARNESS = """
 import builtins, contextlib, io, json, sys

@@ -1,8 +1,8 @@
 """The authors' four files, from their repository at one commit, pinned by what they hold.
 
 They are never shipped: statements and solutions are Codeforces' and its users'. A file counts as the published one when
-the digest of its content, written in one canonical form, is right, whatever its formatting; a copy may be gzipped. What is
-fetched has to have the published bytes, too.
+the digest of its content, written in one canonical form, is right, whatever its formatting; a copy may be gzipped. What
+is fetched has to have the published bytes, too.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ class PublishedFiles:
                     return folder / f"{name}{ending}"
         file = self.folder / f"{name}.json"
         if self.offline:
-            raise DataError(f"{name}.json is not here, and --offline forbids the network", where=str(file), cure=self.cure)
+            raise DataError(
+                f"{name}.json is not here, and --offline forbids the network", where=str(file), cure=self.cure
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         download(f"{self.address}{name}.json", FILES[name].bytes, file, _MAX_BYTES)
         return file

@@ -11,7 +11,7 @@ __all__ = ["Sample", "any_letter_case", "read_samples"]
 _BEGIN = re.compile(r"^Examples?$", re.MULTILINE)
 _PART = re.compile(r"^(Input|Output|Note)\s*$", re.MULTILINE)
 _ANY_CASE = re.compile(
-    r"(?:in any case|any (?:letter )?case|case[- ]insensitive|any register|upper or lower case|each letter .{0,60}case)",
+    r"in any case|any (?:letter )?case|case[- ]insensitive|any register|upper or lower case|each letter .{0,60}case",
     re.IGNORECASE,
 )
 

@@ -11,15 +11,21 @@ from creval_neocoder.published.samples import any_letter_case, read_samples
 
 __all__ = ["Tests", "Text", "cases_of", "runs_of", "state_doc"]
 
+LETTER_CASE = "letter_case"
+SOUND = ("sound", LETTER_CASE)
+"""The classes of cases that the human solutions bear out, the second when letter case is left out of account."""
+
 Text = Literal["rebuilt", "published"]
 Tests = Literal["annotated", "sound", "sample"]
 
 
-def state_doc(problem: Problem, state: int, text: Text = "rebuilt", sound: Sequence[bool] | None = None) -> dict[str, Any]:
+def state_doc(
+    problem: Problem, state: int, text: Text = "rebuilt", classes: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return the fields of a problem in a state.
 
-    `text="published"` takes the authors' statement as it is, with the empty bullets that some of them hold. `sound` says of
-    each case whether the human solutions bear it out (None: all of them).
+    `text="published"` takes the authors' statement as it is, with the empty bullets that some of them hold. `classes`
+    says of each case what the human solutions showed of it (None: all are sound).
     """
     return {
         "id": problem.name,
@@ -27,9 +33,9 @@ def state_doc(problem: Problem, state: int, text: Text = "rebuilt", sound: Seque
         "problem": problem.published[state] if text == "published" and problem.published else problem.text(state),
         "constraints": list(problem.constraints[state]),
         "cases": [{"lines": list(case.lines), "output": _plain(case.output)} for case in problem.cases],
-        "sound": list(sound) if sound is not None else [True] * len(problem.cases),
+        "sound": [name in SOUND for name in classes] if classes is not None else [True] * len(problem.cases),
         "counted": problem.counted,
-        "any_case": any_letter_case(problem.statement),
+        "any_case": any_letter_case(problem.statement) or LETTER_CASE in (classes or ()),
         "samples": [sample._asdict() for sample in read_samples(problem.statement)],
         "human": sorted(problem.human),
         "solutions": [

@@ -18,10 +18,10 @@ class EmptyProgram:
 
 
 class FollowingSolution:
-    """Answers with a human Python solution that uses none of the forbidden techniques, where there is one; else with any.
+    """Answers with a human Python solution that uses none of the forbidden techniques, where there is one; else any.
 
-    It is a ceiling of convergent creativity alone: a human solution's techniques are among the human ones by construction, so
-    its divergent creativity and NeoGauge are 0.
+    It is a ceiling of convergent creativity alone: a human solution's techniques are among the human ones by
+    construction, so its divergent creativity and NeoGauge are 0.
     """
 
     def reply(self, turn: Turn) -> str:

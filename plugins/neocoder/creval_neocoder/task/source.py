@@ -10,7 +10,6 @@ from typing import Literal
 
 from creval.plugin import DataOptions, ListRows, Rows, offline_cure
 from creval_neocoder.own.reading import gold_answers, read_own
-from creval_neocoder.problem import Problem
 from creval_neocoder.published.files import COMMIT, PublishedFiles
 from creval_neocoder.published.reading import WITHOUT_SOLUTIONS, read_problems
 from creval_neocoder.task.docs import Text, state_doc
@@ -38,13 +37,13 @@ def open_published(
     `problems="all"` adds the one without human solutions, which two columns of the paper's Table 3 count.
     Raises DataError where the files are altered, cannot be fetched, or are absent offline.
     """
-    sound = soundness()
+    classes = soundness()
     found = [
         problem
         for problem in read_problems(published_files(options))
         if state < len(problem.constraints) and (problems == "all" or problem.name != WITHOUT_SOLUTIONS)
     ]
-    docs = [state_doc(problem, state, text, _sound(problem, sound)) for problem in found]
+    docs = [state_doc(problem, state, text, classes.get(problem.name)) for problem in found]
     return ListRows(docs, f"NeoCoder at commit {COMMIT[:12]}, state {state}")
 
 
@@ -59,8 +58,3 @@ def soundness() -> Mapping[str, Sequence[str]]:
     """Return the class of each published case by problem, as `tools/classify_cases.py` found them."""
     text = files("creval_neocoder.published").joinpath("cases.jsonl").read_text(encoding="utf-8")
     return {row["problem"]: row["cases"] for row in map(json.loads, text.splitlines())}
-
-
-def _sound(problem: Problem, classes: Mapping[str, Sequence[str]]) -> Sequence[bool] | None:
-    found = classes.get(problem.name)
-    return None if found is None else [name == "sound" for name in found]

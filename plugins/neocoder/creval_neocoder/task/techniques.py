@@ -22,8 +22,8 @@ _TRIES = 3
 async def detect(program: str, item: Scorable, context: Context) -> tuple[str, ...]:
     """Return the techniques that the augmenter finds in a program; each distinct program is asked for once a run.
 
-    A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError then:
-    that is the augmenter's fault, never the program's.
+    A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError
+    then: that is the augmenter's fault, never the program's.
     """
     messages = context.prompt("techniques", item.doc, program=program)
     reason = ""
@@ -46,10 +46,10 @@ async def detect(program: str, item: Scorable, context: Context) -> tuple[str, .
 
 
 class Creativity:
-    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4), and `agreement` with the syntax detector.
+    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4).
 
-    `agreement` is the overlap (Jaccard) of the augmenter's and the syntax detector's techniques among those that both know; it
-    is reported and enters no score. `listed` divides by the augmenter's list with its doubles, as the released code does.
+    What the syntax detector sees stands beside the augmenter's list in the details, and enters no score. `listed`
+    divides by the augmenter's list with its doubles, as the released code does.
     """
 
     def __init__(

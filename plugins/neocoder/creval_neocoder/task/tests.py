@@ -18,7 +18,9 @@ __all__ = ["Judge", "ProgramTests"]
 class Judge:
     """Runs programs on a doc's tests. `seconds` of processor time a run."""
 
-    def __init__(self, sandbox: Sandbox, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
+    def __init__(
+        self, sandbox: Sandbox, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False
+    ) -> None:
         self._sandbox = sandbox
         self._tests = tests
         self._limits = Limits(cpu_seconds=seconds)
@@ -49,7 +51,7 @@ class Judge:
 
 
 class ProgramTests:
-    """Gives `correct` (all published cases, or what `tests` says) and `correct_sound` (the sound cases, where there are any).
+    """Gives `correct` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are).
 
     `released` judges by the rules of the authors' evaluator. A verdict of each stands in the details.
     """

@@ -1,4 +1,4 @@
-"""The paper's formulas over sets of techniques (Section 4 and Appendix B.1). Pure functions of one program or problem."""
+"""The paper's formulas over sets of techniques (Section 4, Appendix B.1), for one program or problem each."""
 
 from __future__ import annotations
 

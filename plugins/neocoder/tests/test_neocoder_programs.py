@@ -1,0 +1,156 @@
+"""Programs: found in answers, judged, and the released evaluator's counts on the authors' own GPT-4 codes."""
+
+from __future__ import annotations
+
+import ast
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given as forall
+from hypothesis import strategies as st
+
+from creval.plugin import CaseResult, Limits, Program, Stop
+from creval.sandbox.bubblewrap import BubblewrapSandbox
+from creval_neocoder.problem import Case, Problem
+from creval_neocoder.programs.extraction import find_program
+from creval_neocoder.programs.feeding import Run, runs
+from creval_neocoder.programs.released import accepted, given, harness, parse_released
+from creval_neocoder.programs.verdicts import Verdict, verdict, worst
+
+SHORT = Limits(cpu_seconds=2.0)  # none of the codes that are accepted takes a tenth of it
+
+
+def in_state(problems: list[Problem], state: int) -> list[Problem]:
+    return [problem for problem in problems if len(problem.constraints) > state]
+
+
+def released(box: BubblewrapSandbox, problem: Problem, state: int) -> bool:
+    code = parse_released(problem.codes[state])
+    return code is not None and accepted(box.run_now(harness(), [given(code, problem.cases)], SHORT)[0], problem.cases)
+
+
+def whole(box: BubblewrapSandbox, problem: Problem, state: int) -> Verdict:
+    program = find_program(problem.codes[state])
+    if program is None:
+        return Verdict.NOT_RUNNABLE
+    asked = runs(problem.cases, problem.counted)
+    results = box.run_now(Program(program), [run.stdin for run in asked], SHORT)
+    return worst([verdict(result, run) for result, run in zip(results, asked, strict=True)])
+
+
+@pytest.mark.parametrize(("state", "count"), list(enumerate([32, 23, 14, 10, 4, 2])))
+def test_the_released_evaluator_gives_the_papers_pass_at_1(
+    sandbox: BubblewrapSandbox, problems: list[Problem], state: int, count: int
+) -> None:
+    """Table 3's whole row: 16.1, 11.6, 7.1, 5.2, 2.3 and 2.1 %, over 199, 199, 198, 194, 176 and 97 problems."""
+    chosen = in_state(problems, state)
+    with ThreadPoolExecutor(4) as pool:
+        found = sum(pool.map(lambda problem: released(sandbox, problem, state), chosen))
+    assert found == count
+    printed = [16.1, 11.6, 7.1, 5.2, 2.3, 2.1][state]
+    assert round(100 * (1 - (len(chosen) - found) / len(chosen)), 1) == printed
+
+
+@pytest.mark.parametrize(("state", "count"), list(enumerate([46, 38, 33, 29, 25, 11])))
+def test_the_same_codes_by_their_whole_output(
+    sandbox: BubblewrapSandbox, problems: list[Problem], state: int, count: int
+) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda problem: whole(sandbox, problem, state), in_state(problems, state)))
+    assert found.count(Verdict.ACCEPTED) == count
+
+
+def test_figure_3(sandbox: BubblewrapSandbox, problems: list[Problem]) -> None:
+    """1829B: the code of state 0 is accepted although the tests that GPT-4 wrote below it raise; that of 1 is wrong."""
+    problem = next(each for each in problems if each.name == "1829B")
+    assert whole(sandbox, problem, 0) is Verdict.ACCEPTED
+    assert whole(sandbox, problem, 1) is not Verdict.ACCEPTED
+
+
+SOLVE = "def solve():\n    print(input())"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "dropped"),
+    [
+        (SOLVE, ["solve()"], []),
+        (f"Here is it:\n```python\n{SOLVE}\n```\nIt reads a line.", ["def solve", "\nsolve()"], ["Here", "reads"]),
+        (f"```\n{SOLVE}\n", ["\nsolve()"], ["```"]),
+        (
+            f"```python\nprint(1)\n```\n```python\n{SOLVE}\n```\n```\nsample output\n```",
+            ["print(input())"],
+            ["print(1)"],
+        ),
+        (f"~~~py\n{SOLVE}\n~~~", ["def solve"], ["~"]),
+        (f"Of course.\nimport sys\n{SOLVE}", ["import sys"], ["Of course"]),
+        (f"{SOLVE}\nsolve()\nassert False", ["solve()"], ["assert"]),
+        (f"{SOLVE}\nif __name__ == '__main__':\n    solve()", ["def solve"], ["__main__"]),
+        (f"N = 5\n{SOLVE}\nM = solve()\ndef helper():\n    return 1", ["N = 5", "helper"], ["M ="]),
+        (f"{SOLVE}\n\ndef test_solve(:\n    broken", ["def solve"], ["test_solve"]),
+        ("```python\nfor i in range(3):\n    print(i)\n```", ["range(3)"], ["solve"]),
+        ("  def solve():\n      print(1)", ["def solve"], []),
+    ],
+)
+def test_what_of_an_answer_is_the_program(text: str, kept: list[str], dropped: list[str]) -> None:
+    program = find_program(text)
+    assert program is not None
+    ast.parse(program)
+    assert all(part in program for part in kept)
+    assert not any(part in program for part in dropped)
+    assert program.count("\nsolve()") <= 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "I cannot help.", "Yes", "42", "```\n```", "```python\nthis is no code\n```", "x < y"]
+)
+def test_answers_without_a_program(text: str) -> None:
+    assert find_program(text) is None
+
+
+@forall(st.text(max_size=300))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    program = find_program(text)
+    if program is not None:
+        ast.parse(program)
+
+
+def test_feeding() -> None:
+    cases = [Case(("1 2",), "3"), Case(("4", "5"), ("9", "0"))]
+    assert runs(cases, counted=True) == [Run(b"2\n1 2\n4\n5\n", ("3", "9", "0"))]
+    assert runs(cases, counted=False) == [Run(b"1 2\n", ("3",)), Run(b"4\n5\n", ("9", "0"))]
+    assert runs([], counted=True) == []
+
+
+def result(**changes: object) -> CaseResult:
+    plain = {"exit_code": 0, "signal": None, "stdout": b"Yes 1", "stderr": b"", "stop": None}
+    measured = {"cpu_seconds": 0.1, "wall_seconds": 0.1, "memory_bytes": 1}
+    return CaseResult(**{**plain, **measured, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, Verdict.ACCEPTED),
+        ({"stdout": b"Yes\n1\n"}, Verdict.ACCEPTED),
+        ({"stdout": b"Yes"}, Verdict.WRONG_ANSWER),
+        ({"stdout": b"Yes 1 2"}, Verdict.WRONG_ANSWER),
+        ({"stdout": b"YES 1"}, Verdict.WRONG_ANSWER),
+        ({"exit_code": 1}, Verdict.RUNTIME_ERROR),
+        ({"exit_code": None, "signal": 11}, Verdict.RUNTIME_ERROR),
+        ({"exit_code": 1, "stderr": b"x\nModuleNotFoundError: No module named 'pandas'\n"}, Verdict.MISSING_LIBRARY),
+        ({"stop": Stop.CPU}, Verdict.TIMEOUT),
+        ({"stop": Stop.WALL}, Verdict.TIMEOUT),
+        ({"stop": Stop.MEMORY}, Verdict.MEMORY),
+        ({"stop": Stop.OUTPUT}, Verdict.OUTPUT_LIMIT),
+        ({"stop": Stop.TAMPERED}, Verdict.TAMPERED),
+        ({"stop": Stop.NOT_COMPILED}, Verdict.NOT_RUNNABLE),
+    ],
+)
+def test_verdicts(changes: dict[str, object], expected: Verdict) -> None:
+    assert verdict(result(**changes), Run(b"", ("Yes", "1"))) is expected
+
+
+def test_letter_case_and_several_runs() -> None:
+    assert verdict(result(stdout=b"YES 1"), Run(b"", ("Yes", "1")), any_case=True) is Verdict.ACCEPTED
+    assert worst([Verdict.ACCEPTED, Verdict.TIMEOUT, Verdict.WRONG_ANSWER]) is Verdict.TIMEOUT
+    assert worst([]) is Verdict.NOT_RUNNABLE

@@ -1,0 +1,141 @@
+"""Whole runs: the examples of the published tasks on a copy of the data, and the suite over problems of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.chat_server import ChatServer, Received
+from support.commands import start
+
+import creval
+from creval.engine.examples import run_examples
+from creval.engine.options import RunOptions
+from creval.engine.run import resume
+from creval.errors import UsageError
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
+from creval_neocoder.own.reading import read_own
+from creval_neocoder.techniques.syntax import techniques_of
+
+PUBLISHED = [f"neocoder_state{state}" for state in range(6)]
+OWN = [f"neocoder_own_state{state}" for state in range(6)]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_examples_of_a_published_task(
+    name: str, reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path))
+    plugins = load_plugins()
+    task = TaskIndex(plugins).load(name)
+    outcomes = asyncio.run(run_examples(task, RunOptions(offline=True, allow_code_execution=True), plugins))
+    assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
+
+
+CODER = "You are a Python code generator"
+PROBLEMS = {problem.statement.partition("\n")[0]: problem for problem in read_own()}
+
+
+def answer(request: Received) -> str:
+    """A coder that answers with the first human solution, and a reviewer that names what the syntax shows."""
+    system, user = (message["content"] for message in request.body["messages"])
+    if system.startswith(CODER):
+        return f"```python\n{PROBLEMS[user.partition(chr(10))[0]].solutions[0]}\n```"
+    return "\n".join(f"- {name}" for name in sorted(techniques_of(user)) or ["misc"])
+
+
+def reviewed(server: ChatServer) -> list[str]:
+    """The programs that the reviewer was asked about, in order."""
+    return [
+        request.body["messages"][-1]["content"]
+        for request in server.requests
+        if not request.body["messages"][0]["content"].startswith(CODER)
+    ]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    with ChatServer(answer=answer) as running:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", running.url)
+        yield running
+
+
+def options(output: Path, **changes: Any) -> RunOptions:
+    plain = {"roles": {"augmenter": "hosted_vllm/reviewer"}, "allow_code_execution": True}
+    return RunOptions(output=output, seed=1, cache_folder=output.parent / "cache", **{**plain, **changes})
+
+
+def values(result: creval.RunResult, task: str) -> dict[str, float]:
+    return {name.partition("[")[0]: metric["value"] for name, metric in result.metrics(task).items()}
+
+
+def test_all_states_in_one_run(server: ChatServer, tmp_path: Path) -> None:
+    """Each distinct program is reviewed once, whatever the state; its technique decides in which state it follows."""
+    result = creval.run(["neocoder_own"], "hosted_vllm/coder", options(tmp_path / "run"))
+    assert result.error_share() == 0
+    asked = reviewed(server)
+    assert len(asked) == len(set(asked)) == 15
+    for task in OWN:
+        found = values(result, task)
+        assert found["pass@1"] == 1
+        assert found["neogauge"] <= min(found["convergent"], found["divergent"])
+        assert found["convergent"] <= min(found["pass@1"], found["constraint_following"])
+    assert values(result, OWN[0])["constraint_following"] == 1
+    assert values(result, OWN[5])["constraint_following"] < 1
+
+
+def test_correctness_needs_no_augmenter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An augmenter that fails takes its own numbers with it, and neither renames nor blocks pass@1."""
+    with ChatServer(answer=lambda request: answer(request) if is_coder(request) else "no list at all") as broken:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", broken.url)
+        result = creval.run([OWN[0]], "hosted_vllm/coder", options(tmp_path / "run"))
+    metrics = result.metrics(OWN[0])
+    assert metrics["pass@1"]["value"] == 1
+    neogauge = next(metric for name, metric in metrics.items() if name.startswith("neogauge"))
+    assert neogauge["value"] is None
+
+
+def is_coder(request: Received) -> bool:
+    return bool(request.body["messages"][0]["content"].startswith(CODER))
+
+
+def test_floor_and_ceiling(server: ChatServer, tmp_path: Path) -> None:
+    floor = creval.run(OWN[:1], "baseline/floor", options(tmp_path / "floor"))
+    ceiling = creval.run(["neocoder_own"], "baseline/ceiling", options(tmp_path / "ceiling"))
+    assert values(floor, OWN[0])["pass@1"] == values(floor, OWN[0])["neogauge"] == 0
+    for task in OWN:
+        found = values(ceiling, task)
+        assert found["pass@1"] == found["convergent"] == found["correct_sound"] == 1
+        assert found["neogauge"] == found["divergent"] > 0
+
+
+def test_killed_and_gone_on_with(server: ChatServer, tmp_path: Path) -> None:
+    """A kill loses calls in flight alone: no program that was reviewed is reviewed again."""
+    words = ["--tasks", "neocoder_own", "--model", "hosted_vllm/coder", "--role"]
+    words += ["augmenter=hosted_vllm/reviewer", "--allow-code-execution", "--output", "run", "--concurrency", "2"]
+    process = start(tmp_path, *words)
+    book = tmp_path / "run" / "calls" / "augmenter.jsonl"
+    while process.poll() is None and not (book.exists() and book.read_bytes().count(b"\n") >= 5):
+        time.sleep(0.01)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    before = len(reviewed(server))
+    finished = resume(tmp_path / "run", allow_code_execution=True)
+    assert all(task["counts"]["scored"] == 15 for task in finished.results["tasks"])
+    again = reviewed(server)
+    assert len(set(again)) == 15
+    assert len(again) - len(set(again)) <= 2, before
+
+
+def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="runs code that the model wrote"):
+        creval.run(OWN[:1], "hosted_vllm/coder", options(tmp_path / "run", allow_code_execution=False))
+    assert server.requests == []

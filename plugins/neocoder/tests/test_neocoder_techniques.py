@@ -1,0 +1,117 @@
+"""The formulas and the reading of a reviewer's list."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.techniques.creativity import follows, human_convergent, human_divergent, new_share
+from creval_neocoder.techniques.syntax import SEEN, techniques_of
+from creval_neocoder.techniques.vocabulary import VOCABULARY, Unreadable, read_techniques
+
+NAMES = st.lists(st.sampled_from(VOCABULARY), max_size=12)
+
+
+def test_the_vocabulary_is_the_papers() -> None:
+    assert len(VOCABULARY) == len(set(VOCABULARY)) == 34
+
+
+def test_figure_3_in_numbers() -> None:
+    techniques, human = ("for loop", "if statement", "recursion"), {"for loop", "if statement", "while loop"}
+    assert new_share(techniques, human) == pytest.approx(1 / 3)
+    assert not follows(techniques, ["for loop"])
+
+
+def test_list_and_set_in_the_denominator() -> None:
+    techniques = ("for loop", "for loop", "recursion")
+    assert new_share(techniques, {"for loop"}) == 1 / 2
+    assert new_share(techniques, {"for loop"}, listed=True) == 1 / 3
+
+
+@given(NAMES, st.sets(st.sampled_from(VOCABULARY)), st.sets(st.sampled_from(VOCABULARY)), st.booleans())
+def test_identities(techniques: list[str], human: set[str], constraints: set[str], correct: bool) -> None:
+    """neogauge <= min(convergent, divergent), convergent <= min(pass@1, constraint following), for each program."""
+    share, follow = new_share(techniques, human), follows(techniques, constraints)
+    convergent = float(follow and correct)
+    neogauge = share * convergent
+    assert 0 <= share <= 1
+    assert neogauge <= min(convergent, share)
+    assert convergent <= min(float(correct), float(follow))
+    assert new_share(techniques, human, listed=True) <= share
+    assert follows([], constraints)
+    assert new_share([], human) == 0
+
+
+@given(st.lists(NAMES, min_size=2, max_size=5))
+def test_human_numbers_by_their_definition(solutions: list[list[str]]) -> None:
+    assert human_convergent(solutions, []) == 1
+    total = 0.0
+    for i, own in enumerate(solutions):
+        others = {name for j, names in enumerate(solutions) if j != i for name in names}
+        total += len(set(own) - others) / len(set(own)) if own else 0
+    assert human_divergent(solutions) == pytest.approx(total / len(solutions))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- for loop\n- tuple", ("for loop", "tuple")),
+        ("The techniques are:\n\n* 'For Loop'\n* \"hashmap\" (a dict)\n", ("for loop", "hashmap")),
+        ("1. Kadane’s algorithm\n2. divide & conquer.", ("Kadanes algorithm", "divide & conquer")),
+        ("- for loop\n- for loop", ("for loop",)),
+        ("misc", ("misc",)),
+    ],
+)
+def test_lists_that_can_be_read(text: str, expected: tuple[str, ...]) -> None:
+    assert read_techniques(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "none", "I see a for loop here", "- for loop\n- quantum annealing", "- list"])
+def test_lists_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read_techniques(text)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_list_or_unreadable(text: str) -> None:
+    try:
+        assert set(read_techniques(text)) <= set(VOCABULARY)
+    except Unreadable:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("for i in x:\n    pass", {"for loop", "pass statement"}),
+        ("print([i for i in x if i])", {"for loop"}),
+        ("def f(n):\n    return n and f(n - 1)", {"recursion"}),
+        (
+            "while a:\n    if b:\n        break\n    continue",
+            {"while loop", "if statement", "break statement", "continue statement"},
+        ),
+        ("match a:\n    case 1:\n        b = sorted({1, 2})", {"match statement", "sorting", "set"}),
+        ("from heapq import heappush\nheappush(h, (1, 2))", {"heap", "tuple"}),
+        ("this is no program", set()),
+    ],
+)
+def test_the_syntax_detector(program: str, expected: set[str]) -> None:
+    assert techniques_of(program) == expected
+    assert set(VOCABULARY) >= SEEN
+
+
+def test_problems_of_ours_are_as_they_should_be() -> None:
+    problems, gold = read_own(), gold_answers()
+    assert len(problems) == 15
+    for problem in problems:
+        assert [len(names) for names in problem.constraints] == list(range(6))
+        assert all(set(a) < set(b) for a, b in zip(problem.constraints, problem.constraints[1:], strict=False))
+        assert set(problem.constraints[5]) | problem.human <= set(VOCABULARY)
+        assert len(problem.solutions) == len(problem.techniques) == 5
+        seen = techniques_of(gold[problem.name])
+        assert "recursion" in seen - problem.human
+        assert not seen & set(problem.constraints[5])
+        for source, names in zip(problem.solutions, problem.techniques, strict=True):
+            assert {"for loop", "while loop", "recursion", "sorting"} & techniques_of(source) <= set(names)
