@@ -22,6 +22,19 @@ _JUDGED = (
 _COUNTS = ("printed", "readable", "distinct", "valid_strict", "valid_shared", "valid_released")
 
 
+_ANALYSES = (
+    ("table", "table:CreateTable", "Utility, strength, distance and paths with SD, by rule of validity (Table 1)."),
+    ("patience", "curves:CreatePatience", "Utility by patience (Figure 4)."),
+    ("factuality", "curves:CreateFactuality", "Utility by the share of true triples a path needs (Figure 5)."),
+    ("distribution", "distribution:CreateDistribution", "How utility is spread over queries (Figure 8)."),
+    ("distinctiveness", "distinctiveness:CreateDistinctiveness", "Distance of paths to those of all models (Table 2)."),
+    ("paths", "breakdowns:CreatePaths", "Strongest and weakest paths of each query (Table 12)."),
+    ("strategies", "breakdowns:CreateStrategies", "Prompting strategies beside the base prompt, paired (Table 15)."),
+    ("relations", "breakdowns:CreateRelations", "Utility by source relation (Table 4)."),
+    ("resample", "resample:CreateResample", "Utility of k answers joined, from repeats."),
+)
+
+
 @hookimpl
 def creval_tasks() -> Sequence[Path]:
     """Folders of task YAML."""
@@ -57,6 +70,8 @@ def creval_components(registry: Registry) -> None:
         prompts=("prompt", "again"),
         provides=("wording", "strategy"),
     )
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", f"create-{name}", f"creval_create.analysis.commands.{target}", summary)
     _scorers(registry)
     _players(registry)
     registry.add(

@@ -1,0 +1,3 @@
+"""What many runs say together: sets of judged paths read from runs, scored anew under any rule."""
+
+from __future__ import annotations

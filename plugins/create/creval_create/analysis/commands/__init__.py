@@ -1,0 +1,3 @@
+"""`creval analyse create-...`, one analysis a file."""
+
+from __future__ import annotations

@@ -1,0 +1,72 @@
+"""`creval analyse create-patience` (Figure 4) and `create-factuality` (Figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from creval.plugin import AnalysisOutput, FieldSpec
+from creval_create.analysis.numbers import grouped, summary
+from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish, line_plot
+from creval_create.analysis.sets import JudgedSet, read_sets
+from creval_create.utility.rules import MAIN_PATIENCE, PATIENCES, Rules
+
+__all__ = ["CreateFactuality", "CreatePatience"]
+
+_GRID = PATIENCES
+_RULES = (
+    FieldSpec("variant", "string", "paper", "Rules: paper or released."),
+    FieldSpec("validity", "string", None, "Rule of validity: strict, shared or released; default: the variant's."),
+)
+
+
+class CreatePatience:
+    """Kind `analysis`: mean utility by patience."""
+
+    example = "runs/mine --output figures"
+
+    def options(self) -> Sequence[FieldSpec]:
+        """Return the options of `creval analyse create-patience`."""
+        return (*_RULES, OUTPUT, PLOTS)
+
+    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
+        """Compute the curve of each model and task."""
+        rules = _rules(options)
+        found = _curves("create-patience", "patience", runs, lambda one, x: one.worth(rules, x))
+        return finish(found, options)
+
+
+class CreateFactuality:
+    """Kind `analysis`: mean utility at patience 0.9 by the share of true triples that a path needs.
+
+    The paper prints `>`; only `>=` gives both ends of its Figure 5: all valid paths at 0, factual ones at 1. The
+    greedy utility need not fall from one threshold to the next.
+    """
+
+    example = "runs/mine --output figures"
+
+    def options(self) -> Sequence[FieldSpec]:
+        """Return the options of `creval analyse create-factuality`."""
+        return (*_RULES, OUTPUT, PLOTS)
+
+    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
+        """Compute the curve of each model and task."""
+        rules = _rules(options)
+        found = _curves("create-factuality", "threshold", runs, lambda one, x: one.worth(rules, MAIN_PATIENCE, x))
+        return finish(found, options)
+
+
+def _rules(options: Any) -> Rules:
+    return Rules.of(options.get("variant") or "paper", validity=options.get("validity"))
+
+
+def _curves(name: str, x: str, runs: Sequence[str], worth: Callable[[JudgedSet, float], float]) -> Found:
+    rows: list[Sequence[Any]] = []
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for (model, task), sets in grouped(((one.model, one.task), one) for one in read_sets(runs)).items():
+        for at in _GRID:
+            found = summary(worth(one, at) for one in sets)
+            rows.append((model, task, at, *found))
+            curves.setdefault(f"{model}, {task}", []).append((at, found.mean or 0.0))
+    columns = ("model", "task", x, "utility", "SD", "low", "high", "queries")
+    return Found(name, f"CREATE by {x}", columns, rows, drawing=line_plot(curves, x, "creative utility"))

@@ -1,0 +1,57 @@
+"""Means over queries as the paper prints them, with standard deviation over queries and an interval of the mean."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from scipy.special import stdtrit
+
+__all__ = ["Summary", "by_query", "grouped", "paired", "summary"]
+
+CONFIDENCE = 0.95
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Summary(NamedTuple):
+    """Mean, standard deviation over queries, 95 % t interval of the mean, and number of queries; None: not defined."""
+
+    mean: float | None
+    deviation: float | None
+    low: float | None
+    high: float | None
+    number: int
+
+
+def summary(values: Iterable[float | None]) -> Summary:
+    """Summarise values; those that are None are left out."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Summary(None, None, None, None, 0)
+    mean = statistics.fmean(known)
+    if len(known) < 2:
+        return Summary(mean, None, None, None, 1)
+    deviation = statistics.stdev(known)
+    reach = float(stdtrit(len(known) - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(len(known))
+    return Summary(mean, deviation, mean - reach, mean + reach, len(known))
+
+
+def paired(one: Mapping[K, float], other: Mapping[K, float]) -> Summary:
+    """Summarise the differences other - one over the queries that both have."""
+    return summary(other[key] - one[key] for key in one if key in other)
+
+
+def grouped(items: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Collect values by key, keys in the order of their first appearance."""
+    found: dict[K, list[V]] = {}
+    for key, value in items:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def by_query(values: Sequence[tuple[K, float]]) -> dict[K, float]:
+    """Return the mean of each query's repeats."""
+    return {key: statistics.fmean(each) for key, each in grouped(values).items()}

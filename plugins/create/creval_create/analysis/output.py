@@ -1,0 +1,67 @@
+"""What every analysis shares: its options, and its table as CSV, JSON and, where the paper draws, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, Figures, UsageError, write_csv, write_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["OUTPUT", "PLOTS", "Found", "finish", "line_plot"]
+
+OUTPUT = FieldSpec("output", "file", None, "Folder for CSV and JSON (and figures).")
+PLOTS = FieldSpec("no_plots", "boolean", False, "Write no figures.")
+
+Drawing = Callable[["Axes"], None]
+FIGURES = Figures("creval-create", "Install it: pip install 'creval-create[plots]', or leave figures out: --no-plots")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table with its notes, further data, and how it is drawn."""
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    notes: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    drawing: Drawing | None = None
+
+
+def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
+    """Write the files that the options ask for and return what is shown."""
+    if not found.rows:
+        raise UsageError("there is nothing to show", where=f"creval analyse {found.name}", cure="Name other runs.")
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    data = {"rows": rows, **found.data}
+    files: list[Path] = []
+    if options.get("output"):
+        folder = Path(str(options["output"]))
+        files = [
+            write_csv(folder / f"{found.name}.csv", found.columns, found.rows),
+            write_json(folder / f"{found.name}.json", data),
+        ]
+        if found.drawing is not None and not options.get("no_plots"):
+            with FIGURES.draw(1, 1, 6.0, 4.0) as (figure, (axes,)):
+                found.drawing(axes)
+                files += FIGURES.save(figure, folder / found.name)
+    return AnalysisOutput(found.title, found.columns, found.rows, found.notes, [str(file) for file in files], data)
+
+
+def line_plot(curves: Mapping[str, Sequence[tuple[float, float]]], x: str, y: str) -> Drawing:
+    """Return what draws one line a name."""
+
+    def draw(axes: Axes) -> None:
+        for place, (name, points) in enumerate(curves.items()):
+            axes.plot(*zip(*points, strict=True), marker="o", label=name, color=COLOURS[place % len(COLOURS)])
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        axes.legend()
+
+    return draw

@@ -1,0 +1,82 @@
+"""Paths of all models for one query, and what of them is nearest to each (Eq. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from creval.plugin import Embedding
+from creval_create.paths.strings import path_string
+from creval_create.paths.triples import Path
+from creval_create.utility.distance import cosine_distances, transformed
+
+__all__ = ["Member", "Nearest", "nearest_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A path of the population, with the run that found it."""
+
+    model: str
+    task: str
+    doc: str
+    path: Path
+    strength: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What is nearest to a path: its distinctiveness (None: there is no other), the path, and how many other models
+    found one that is as good as the same.
+    """
+
+    member: Member
+    distance: float | None
+    path: Path | None
+    models: int
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain data."""
+        one = self.member
+        return {
+            "model": one.model,
+            "task": one.task,
+            "query": one.doc,
+            "path": [list(triple) for triple in one.path],
+            "strength": one.strength,
+            "distance": self.distance,
+            "nearest": None if self.path is None else [list(triple) for triple in self.path],
+            "models": self.models,
+        }
+
+
+def nearest_of(members: Sequence[Member], embedding: Embedding, own: str, near: float) -> list[Nearest]:
+    """Return for each path of a query's population what is nearest to it.
+
+    `own`: "run" leaves out all of its own run (model and task), "others" only the path itself. `near` is the distance
+    up to which a path of another model is the same. One query's population is held at a time.
+    """
+    if not members:
+        return []
+    strings = [path_string(member.path) for member in members]
+    once = list(dict.fromkeys(strings))
+    row = {string: index for index, string in enumerate(once)}
+    between = transformed(cosine_distances(embedding.embed(once)))
+    rows = np.array([row[string] for string in strings])
+    runs = {key: number for number, key in enumerate(dict.fromkeys((one.model, one.task) for one in members))}
+    number = np.array([runs[one.model, one.task] for one in members])
+    models = [one.model for one in members]
+    found = []
+    for place, member in enumerate(members):
+        distances = between[rows[place], rows]
+        other = number != number[place] if own == "run" else np.arange(len(members)) != place
+        same = {models[i] for i in np.flatnonzero(distances <= near)} - {member.model}
+        if not other.any():
+            found.append(Nearest(member, None, None, len(same)))
+            continue
+        best = int(np.where(other, distances, np.inf).argmin())
+        found.append(Nearest(member, float(distances[best]), members[best].path, len(same)))
+    return found

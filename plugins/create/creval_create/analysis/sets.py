@@ -1,0 +1,163 @@
+"""Sets of judged paths as runs keep them: any patience, threshold and rule without judge or encoder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from creval.plugin import DataError, Run, RunError, Sample, SampleScore, Status, open_runs
+from creval_create.paths.triples import Path, as_path
+from creval_create.paths.validity import Validity
+from creval_create.utility.distance import mean_distance, transformed
+from creval_create.utility.rules import Rules
+from creval_create.utility.strength import path_strength
+from creval_create.utility.utility import utility
+
+__all__ = ["JudgedSet", "UnjudgedError", "read_sets"]
+
+_UNREAD = {Status.UNPARSED, Status.TRUNCATED, Status.REFUSED}
+
+
+class UnjudgedError(DataError):
+    """A set can't be scored by a rule, as it needs verdicts that were never asked for."""
+
+
+@dataclass(frozen=True)
+class JudgedSet:
+    """The paths of a sample with their verdicts; an answer that could not be read is an empty set, as in the paper."""
+
+    model: str
+    task: str
+    doc: str
+    repeat: int
+    fields: Mapping[str, Any]
+    details: Mapping[str, Any]
+    tokens: int | None
+    calls: int
+
+    @cached_property
+    def paths(self) -> Sequence[Mapping[str, Any]]:
+        """The readable paths as the score keeps them."""
+        found: Sequence[Mapping[str, Any]] = self.details.get("paths", ())
+        return found
+
+    @cached_property
+    def own_rules(self) -> Rules:
+        """The rules that the run was scored by."""
+        return Rules(**self.details.get("rules", {}))
+
+    @cached_property
+    def _rows(self) -> Mapping[int, int]:
+        return {place: row for row, place in enumerate(self.details.get("embedded", ()))}
+
+    @cached_property
+    def raw(self) -> np.ndarray:
+        """Cosine distances of the paths whose strength was judged."""
+        lines = self.details.get("distances", ())
+        found = np.zeros((len(lines), len(lines)))
+        for row, line in enumerate(lines):
+            found[row, :row] = found[:row, row] = line
+        return found
+
+    def path(self, place: int) -> Path:
+        """Return a path."""
+        return as_path(self.paths[place]["triples"])
+
+    def valid(self, rule: Validity) -> list[int]:
+        """Return the places of the distinct paths that a rule accepts."""
+        return [i for i, path in enumerate(self.paths) if not path.get("repeats") and rule not in path["refused"]]
+
+    def strength(self, place: int, rules: Rules) -> int:
+        """Return the strength of a path. Raises UnjudgedError where it was not asked for."""
+        sizes = self.paths[place].get("class_sizes")
+        if sizes is None:
+            raise self._unjudged("the strength of a path", "strength_of: valid")
+        return path_strength(sizes, rules.last_triple)
+
+    def share_true(self, place: int) -> float:
+        """Return the share of true triples of a path. Raises UnjudgedError where it was not asked for."""
+        factual = self.paths[place].get("factual")
+        if factual is None:
+            raise self._unjudged("a path that is valid by another rule", "also: [shared, released]")
+        return float(sum(factual) / len(factual))
+
+    def counted(self, rules: Rules, threshold: float = 1.0) -> list[int]:
+        """Return the places of the valid paths of whose triples at least this share is true (Figure 5; 1: all)."""
+        return [place for place in self.valid(rules.validity) if self.share_true(place) >= threshold]
+
+    def distances(self, places: Sequence[int], rules: Rules) -> np.ndarray:
+        """Return the transformed distances of some paths. Raises UnjudgedError where a strength was not asked for."""
+        for place in places:
+            self.strength(place, rules)
+        rows = [self._rows[place] for place in places]
+        return transformed(self.raw[np.ix_(rows, rows)], rules.over_one)
+
+    def worth(self, rules: Rules, patience: float, threshold: float = 1.0) -> float:
+        """Return the creative utility of the set. Raises UnjudgedError."""
+        places = self.counted(rules, threshold)
+        qualities = [self.strength(place, rules) for place in places]
+        return utility(qualities, self.distances(places, rules), rules, patience)
+
+    def mean_distance(self, rules: Rules, threshold: float = 1.0) -> float | None:
+        """Return the mean distance over pairs, None with fewer than two paths."""
+        return mean_distance(self.distances(self.counted(rules, threshold), rules))
+
+    def _unjudged(self, what: str, setting: str) -> UnjudgedError:
+        return UnjudgedError(
+            f"{what} was not judged",
+            where=f"{self.model}, {self.task}, doc {self.doc}",
+            cure=f"Score the run with {{create: {{{setting}}}}}: only what is missing is asked for.",
+        )
+
+
+def read_sets(runs: Sequence[str]) -> list[JudgedSet]:
+    """Return the sets of all CREATE tasks of some runs, of errored samples none.
+
+    Raises RunError where a run is not whole, is named twice or holds no CREATE task; DataError where runs were judged
+    or embedded by different instruments, or hold the same task of the same model.
+    """
+    found: list[JudgedSet] = []
+    instruments: dict[str, str] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for run in open_runs(runs):
+        tasks = [task for task in run.tasks if _is_create(run, task)]
+        if not tasks:
+            raise RunError("the run holds no task of CREATE", where=str(run.folder), cure="Name runs of create tasks.")
+        for task in tasks:
+            seen[run.model, task] += 1
+            if seen[run.model, task] > 1:
+                message = f"two runs hold {task!r} of the model {run.model!r}"
+                raise DataError(message, where=str(run.folder), cure="Name one of them.")
+            used = run.result(task)["instruments"]
+            instruments[f"{run.folder} ({task})"] = f"{used['judge']}, {used['embedding']}"
+            found += [_set(run, sample, score) for sample, score in run.scored(task) if _counts(score)]
+    if len(set(instruments.values())) > 1:
+        made = "; ".join(f"{run}: {names}" for run, names in instruments.items())
+        raise DataError(
+            f"the runs were judged or embedded by different instruments: {made}",
+            cure="Score them alike: creval score RUN --role judge=MODEL.",
+        )
+    return found
+
+
+def _is_create(run: Run, task: str) -> bool:
+    used = run.result(task)["instruments"]
+    fields = next((sample.doc for sample in run.samples(task)), {})
+    return {"judge", "embedding"} <= used.keys() and {"entity_a", "rel_b", "entity_b"} <= fields.keys()
+
+
+def _counts(score: SampleScore) -> bool:
+    return score.status is Status.SCORED or score.status in _UNREAD
+
+
+def _set(run: Run, sample: Sample, score: SampleScore) -> JudgedSet:
+    usage = [call.reply.get("usage", {}) for call in sample.calls if call.role == "target" and call.reply is not None]
+    tokens = sum(int(each.get("output_tokens", 0)) for each in usage)
+    details = score.details if score.status is Status.SCORED else {}
+    key = sample.key
+    return JudgedSet(run.model, key.task, key.doc, key.repeat, sample.doc, details, tokens or None, len(usage))

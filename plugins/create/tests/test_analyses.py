@@ -1,0 +1,217 @@
+"""The analyses on runs of floor, ceiling and two scripted models, and on hand-made sets."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from create_support import rows, serve
+from support.commands import creval
+
+from creval.plugin import DataError, RunError
+from creval_create.analysis.commands.breakdowns import CreatePaths, CreateRelations, CreateStrategies
+from creval_create.analysis.commands.curves import CreateFactuality, CreatePatience
+from creval_create.analysis.commands.distinctiveness import CreateDistinctiveness
+from creval_create.analysis.commands.distribution import CreateDistribution
+from creval_create.analysis.commands.resample import CreateResample
+from creval_create.analysis.commands.table import CreateTable
+from creval_create.analysis.population import Member, nearest_of
+
+EVERYTHING = "{strength_of: valid, also: [shared, released]}"
+ALL = f"include: create/create\ntask: create\nscore: [create_counts, {{create: {EVERYTHING}}}]\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, minilm: Any) -> Path:
+    """Runs of one judge: floor, ceiling, two scripted models (one with all verdicts), strategies, three repeats."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "all.yaml").write_text(ALL)
+    with serve() as server:
+        judge = ("--role", "judge=hosted_vllm/judge", "--seed", "1")
+        for name, arguments in {
+            "floor": ("--tasks", "create", "--model", "baseline/floor", "--limit", "4"),
+            "ceiling": ("--tasks", "create", "--model", "baseline/ceiling", "--limit", "4"),
+            "one": ("--tasks", "./all.yaml", "--model", "hosted_vllm/one", "--limit", "4"),
+            "five": ("--tasks", "create_strategies", "--model", "hosted_vllm/two", "--limit", "12"),
+            "thrice": ("--tasks", "create", "--model", "hosted_vllm/three", "--repeats", "3", "--limit", "4"),
+        }.items():
+            done = creval(folder, *arguments, *judge, "--output", name, HOSTED_VLLM_API_BASE=server.url)
+            assert done.returncode == 0, done.stderr[-2000:]
+    return folder
+
+
+def table(output: Any) -> list[dict[str, Any]]:
+    return [dict(zip(output.columns, row, strict=True)) for row in output.rows]
+
+
+def of(made: Path, *names: str) -> list[str]:
+    return [str(made / name) for name in names]
+
+
+def results(folder: Path, task: str = "create") -> Mapping[str, float]:
+    tasks = json.loads((folder / "results.json").read_text())["tasks"]
+    (found,) = [each for each in tasks if each["task"] == task]
+    return {metric["name"].partition("[")[0]: metric["value"] for metric in found["metrics"]}
+
+
+def test_table_1_agrees_with_the_results_of_the_runs(made: Path) -> None:
+    found = table(CreateTable().run(of(made, "floor", "ceiling", "one")))
+    strict = {row["model"]: row for row in found if row["validity"] == "strict"}
+    for name, model in (("floor", "baseline/floor"), ("ceiling", "baseline/ceiling"), ("one", "hosted_vllm/one")):
+        stored, row = results(made / name), strict[model]
+        assert row["s 0.9 mean"] == pytest.approx(stored["creative_utility@0.9"], abs=1e-4)
+        assert row["s 0.7 mean"] == pytest.approx(stored["creative_utility@0.7"], abs=1e-4)
+        assert row["paths mean"] == pytest.approx(stored["paths"])
+        assert row["strength mean"] == pytest.approx(stored["strength"])
+        assert row["factuality"] == pytest.approx(stored["factuality"])
+        assert row["queries"] == 4
+    values = [row["scores"]["creative_utility@0.9"] for row in rows(made / "one", "scores")]
+    assert strict["hosted_vllm/one"]["s 0.9 SD"] == pytest.approx(statistics.stdev(values), abs=1e-4)
+    assert {row["validity"] for row in found if row["model"] == "hosted_vllm/one"} == {"strict", "shared", "released"}
+
+
+def test_what_was_not_judged_is_said_and_never_guessed(made: Path) -> None:
+    with pytest.raises(DataError, match="strength_of: valid"):
+        CreateFactuality().run(of(made, "five"))
+    with pytest.raises(DataError, match="strength_of: valid"):
+        CreateTable().run(of(made, "five"), unfiltered=True)
+    output = CreateTable().run(of(made, "five", "one"), unfiltered=True)
+    assert {row[0] for row in output.rows} == {"hosted_vllm/one"}
+    assert any("hosted_vllm/two" in note and "strength_of: valid" in note for note in output.notes)
+
+
+def test_patience_and_factuality_meet_the_main_number(made: Path) -> None:
+    by_patience = {row["patience"]: row["utility"] for row in table(CreatePatience().run(of(made, "one")))}
+    by_share = {row["threshold"]: row["utility"] for row in table(CreateFactuality().run(of(made, "one")))}
+    main = results(made / "one")["creative_utility@0.9"]
+    assert len(by_patience) == len(by_share) == 11
+    assert by_patience[0.9] == by_share[1.0] == pytest.approx(main, abs=1e-4)
+    lenient = table(CreateTable().run(of(made, "one"), unfiltered=True))[0]
+    assert by_share[0.0] == pytest.approx(lenient["s 0.9 mean"]) and by_share[0.0] > by_share[1.0]
+    assert list(by_patience.values()) == sorted(by_patience.values())
+
+
+def test_files_and_figures(made: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for analysis, name in (
+        (CreatePatience(), "create-patience"),
+        (CreateFactuality(), "create-factuality"),
+        (CreateDistribution(), "create-distribution"),
+        (CreateResample(), "create-resample"),
+    ):
+        run = "thrice" if name == "create-resample" else "one"
+        output = analysis.run(of(made, run), output=str(tmp_path))
+        assert [Path(file).name for file in output.files] == [f"{name}.{end}" for end in ("csv", "json", "png", "svg")]
+        assert all(Path(file).stat().st_size for file in output.files)
+        assert len(json.loads((tmp_path / f"{name}.json").read_text())["rows"]) == len(output.rows)
+    output = CreatePatience().run(of(made, "one"), output=str(tmp_path / "plain"), no_plots=True)
+    assert [Path(file).suffix for file in output.files] == [".csv", ".json"]
+
+
+def test_distribution(made: Path) -> None:
+    (row,) = table(CreateDistribution().run(of(made, "ceiling")))
+    values = [row["scores"]["creative_utility@0.9"] for row in rows(made / "ceiling", "scores")]
+    assert (row["q0"], row["q100"]) == (pytest.approx(min(values), abs=1e-4), pytest.approx(max(values), abs=1e-4))
+    assert row["queries"] == 4
+
+
+def test_strategies_are_paired_with_their_base(made: Path) -> None:
+    found = {row["strategy"]: row for row in table(CreateStrategies().run(of(made, "five")))}
+    assert set(found) == {"creative", "verbalized", "iterate", "resample"}
+    assert all(4 <= row["queries"] <= 12 for row in found.values()), "each task draws its own queries"
+    assert found["creative"]["difference"] == pytest.approx(0) and found["resample"]["paths ratio"] == pytest.approx(1)
+    assert found["iterate"]["paths ratio"] >= 1
+    for row in found.values():
+        assert row["difference"] == pytest.approx(row["s"] - row["s base"])
+    with pytest.raises(DataError, match="no strategy beside"):
+        CreateStrategies().run(of(made, "ceiling"))
+
+
+def test_relations_paths_and_resample(made: Path) -> None:
+    relations = table(CreateRelations().run(of(made, "one")))
+    assert sum(row["queries"] for row in relations) == 4
+    listed = table(CreatePaths().run(of(made, "one"), count=1))
+    assert {row["query"] for row in listed} <= {row["doc_id"] for row in rows(made / "one", "scores")}
+    assert all(1 <= row["strength"] <= 5 for row in listed)
+    curve = table(CreateResample().run(of(made, "thrice")))
+    assert [row["k"] for row in curve] == [1, 2, 3]
+    assert curve[0]["utility"] == pytest.approx(results(made / "thrice")["creative_utility@0.9"], abs=1e-4)
+    assert curve[2]["utility"] == pytest.approx(curve[0]["utility"]), "three equal answers are one"
+    with pytest.raises(DataError, match="--repeats 3"):
+        CreateResample().run(of(made, "one"))
+
+
+def test_distinctiveness_of_models_that_say_the_same_is_nothing(made: Path) -> None:
+    found = {row["model"]: row for row in table(CreateDistinctiveness().run(of(made, "one", "thrice", "ceiling")))}
+    assert found["hosted_vllm/one"]["max nu"] == pytest.approx(0, abs=1e-6)
+    assert found["baseline/ceiling"]["max nu"] > 0.3, "it says paths that the others do not"
+    assert found["baseline/ceiling"]["avg strength"] >= 3
+    alone = CreateDistinctiveness().run(of(made, "ceiling"), own="others", queries=2, seed=3)
+    again = CreateDistinctiveness().run(of(made, "ceiling"), own="others", queries=2, seed=3)
+    assert alone.rows == again.rows and len({path["query"] for path in alone.data["paths"]}) <= 2
+    with pytest.raises(DataError, match="no population"):
+        CreateDistinctiveness().run(of(made, "ceiling"))
+
+
+class Angles:
+    """Vectors in the plane at stated angles, by the entity that a path ends with."""
+
+    name, dimension = "angles@1", 2
+
+    def __init__(self, **angles: float) -> None:
+        self._angles = angles
+
+    def has(self, text: str) -> bool:
+        return True
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        radians = np.radians([self._angles[text.rpartition(" ")[2]] for text in texts])
+        return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+
+def test_the_nearest_path_by_hand() -> None:
+    def member(model: str, name: str) -> Member:
+        return Member(model, "create", "q", (("A", "r", name), (name, "s", "Z")), 4)
+
+    members = [member("one", "x"), member("one", "y"), member("two", "z"), member("three", "x")]
+    found = nearest_of(members, Angles(x=0, y=5, z=60), "run", 0.1)
+    assert [near.path[0][2] for near in found if near.path] == ["x", "x", "y", "x"]
+    assert found[0].distance == pytest.approx(0) and found[2].distance == pytest.approx(
+        0.5 * (1 - np.cos(np.pi * ((1 - np.cos(np.radians(55))) / 0.7) ** 2))
+    )
+    assert [near.models for near in found] == [1, 1, 0, 1]
+    within = nearest_of(members[:2], Angles(x=0, y=60), "others", 0.1)
+    assert [near.path[0][2] for near in within if near.path] == ["y", "x"]
+    (single,) = nearest_of(members[:1], Angles(x=0), "run", 0.1)
+    assert single.distance is None and single.path is None
+
+
+def test_doubled_mixed_and_damaged_runs_are_refused(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="named twice"):
+        CreateTable().run(of(made, "one", "one"))
+    shutil.copytree(made / "one", tmp_path / "copy")
+    with pytest.raises(DataError, match="two runs hold 'create' of the model 'hosted_vllm/one'"):
+        CreateTable().run([str(made / "one"), str(tmp_path / "copy")])
+    done = creval(
+        tmp_path, "--tasks", "create", "--model", "baseline/floor", "--limit", "2", "--output", "shipped",
+        "--role", "judge=create/shipped", "--offline",
+    )  # fmt: skip
+    assert done.returncode == 0
+    with pytest.raises(DataError, match="different instruments"):
+        CreateTable().run([str(made / "one"), str(tmp_path / "shipped")])
+    file = tmp_path / "copy" / "scores" / "create.jsonl"
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    with pytest.raises(RunError, match="lost"):
+        CreateTable().run([str(tmp_path / "copy")])
+
+
+def test_the_command_line(made: Path) -> None:
+    done = creval(made, "analyse", "create-table", "one", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["columns"][:3] == ["model", "task", "validity"]
