@@ -44,7 +44,10 @@ def creval_tasks() -> Sequence[Path]:
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
     """Commands under `creval create`."""
-    return {"import": "creval_create.cli.importing:import_published"}
+    return {
+        "build": "creval_create.cli.building:build_queries",
+        "import": "creval_create.cli.importing:import_published",
+    }
 
 
 @hookimpl

@@ -1,0 +1,82 @@
+"""Algorithm 1 in three passes over the triples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from creval_create.builder.classes import Shared, collect_classes
+from creval_create.builder.stream import Edge, triples
+from creval_create.builder.targets import Candidate, candidates, find_hops, settle
+from creval_create.builder.wording import Labels, template_wording
+
+__all__ = ["EXCLUDED", "HEAD_SHARED", "Plan", "build"]
+
+EXCLUDED = ("P103", "P31", "P569", "P21", "P973")
+"""Relations that lead to classes of very large membership (Appendix A): native language, instance of, date of birth,
+gender, described at URL. They are relations, not sizes: the paper's own queries end in `occupation`."""
+
+HEAD_SHARED = frozenset({"P161", "P57", "P58", "P162"})
+"""Relations that run from a work to a person, so that two persons share the head."""
+
+Wording = Callable[[str, str, str], str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to build: `relations` with what their triples share, at most `count` queries of each (Table 4: 100)."""
+
+    files: Sequence[Path]
+    relations: Mapping[str, Shared]
+    seed: int
+    count: int = 100
+    excluded: Collection[str] = EXCLUDED
+    labels: Labels = field(default_factory=dict)
+
+    def read(self) -> Iterator[Edge]:
+        """Yield the triples once more."""
+        return triples(self.files)
+
+
+def build(plan: Plan, wording: Wording = template_wording) -> list[dict[str, Any]]:
+    """Return queries in the form of the published set, relation by relation.
+
+    Every query has its source path in the graph, and no start satisfies its own target. The same plan gives the same
+    queries, in any order of the lines. Raises DataError at a broken line.
+    """
+    classes = collect_classes(plan.read(), plan.relations, plan.seed)
+    found = {relation: candidates(classes[relation], plan.count, plan.seed) for relation in plan.relations}
+    every = [one for each in found.values() for one in each]
+    find_hops(plan.read, every, plan.excluded, plan.seed)
+    settle(plan.read, every)
+    chosen = [one for each in found.values() for one in _distinct(each)[: plan.count]]
+    return [_row(number, one, plan.labels, wording) for number, one in enumerate(chosen)]
+
+
+def _distinct(found: Sequence[Candidate]) -> list[Candidate]:
+    """Those with a target, each question once."""
+    asked: dict[tuple[str, str, str], Candidate] = {}
+    for one in found:
+        if one.chosen is not None:
+            asked.setdefault((one.start, one.chosen.relation, one.chosen.tail), one)
+    return list(asked.values())
+
+
+def _row(number: int, one: Candidate, labels: Labels, wording: Wording) -> dict[str, Any]:
+    assert one.chosen is not None
+    path = [one.edge(one.start), one.edge(one.expanded), one.chosen]
+    said = [[labels.get(part, part) for part in edge] for edge in path]
+    start, relation, end = labels.get(one.start, one.start), said[2][1], said[2][2]
+    return {
+        "id": f"{one.group.relation}-{number}",
+        "query": wording(start, relation, end),
+        "entity_a": start,
+        "rel_b": relation,
+        "entity_b": end,
+        "relation": one.group.relation,
+        "description": f"{one.group.category}__{one.group.relation}",
+        **{f"triple{place}": list(edge) for place, edge in enumerate(path, 1)},
+        **{f"triple{place}_labels": names for place, names in enumerate(said, 1)},
+    }

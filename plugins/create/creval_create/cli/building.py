@@ -1,0 +1,85 @@
+"""`creval create build`: new queries from a knowledge graph (Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from creval_create.builder.classes import Shared
+
+__all__ = ["build_queries"]
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(
+    "build",
+    short_help="Build new queries from a knowledge graph.",
+    epilog="Example: creval create build --triples graph.tsv --relations P463,P161 --seed 1 -o queries.jsonl",
+)
+@click.option(
+    "--triples", "files", type=_FILE, multiple=True, required=True,
+    help="Triples, head, relation and tail separated by tabs; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--labels", type=_FILE, multiple=True, help="Labels: id and label a line, or a JSON object; may be repeated."
+)
+@click.option(
+    "--relations", required=True, metavar="R,R:head",
+    help="Relations of the classes; :head where two triples of a class share the head (works with their people), "
+    ":tail where they share the tail. Default: head for P57, P58, P161 and P162, else tail.",
+)  # fmt: skip
+@click.option("--exclude", default=None, metavar="R,R", help="Relations that no query ends in, not the paper's.")
+@click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Queries of a relation at most.")
+@click.option("--seed", type=int, required=True, help="The same seed and triples give the same bytes.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON Lines.")
+def build_queries(
+    files: Sequence[Path],
+    labels: Sequence[Path],
+    relations: str,
+    exclude: str | None,
+    output: Path,
+    **numbers: int,
+) -> None:
+    """Pair entities that share a class, and ask from one to what the other leads to in one further step.
+
+    The triples are read three times, line by line: what is held does not grow with their number. No start satisfies its
+    own target in the whole file. Play the result: creval --tasks create --data create=FILE --model MODEL
+    """
+    import json
+
+    from creval.plugin import write_lines
+    from creval_create.builder.build import EXCLUDED, Plan, build
+    from creval_create.builder.wording import read_labels
+    from creval_create.queries.lint import lint
+
+    excluded = EXCLUDED if exclude is None else tuple(filter(None, exclude.split(",")))
+    plan = Plan(
+        list(files), _relations(relations), numbers["seed"], numbers["count"], excluded, read_labels(list(labels))
+    )
+    rows = build(plan)
+    write_lines(output, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    for finding in lint(rows):
+        click.echo(f"query {finding.query}: {finding.problem}", err=True)
+    built = Counter(row["relation"] for row in rows)
+    click.echo(f"{len(rows)} queries written to {output}: " + ", ".join(f"{r} {built[r]}" for r in plan.relations))
+
+
+def _relations(text: str) -> dict[str, Shared]:
+    from creval.plugin import UsageError
+    from creval_create.builder.build import HEAD_SHARED
+
+    chosen: dict[str, Shared] = {}
+    for word in filter(None, text.split(",")):
+        name, _, shared = word.strip().partition(":")
+        if shared not in ("", "head", "tail"):
+            raise UsageError(f"{word!r} is no relation", where="--relations", cure="Write P463, P161:head or P40:tail.")
+        chosen[name] = "head" if shared == "head" or (not shared and name in HEAD_SHARED) else "tail"
+    if not chosen:
+        raise UsageError("no relation is named", where="--relations", cure="--relations P463,P161")
+    return chosen
