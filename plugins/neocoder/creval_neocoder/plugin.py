@@ -77,3 +77,8 @@ def creval_components(registry: Registry) -> None:
         "a human solution that follows the constraints: the ceiling of convergent creativity",
     )
     registry.add("baseline", "neocoder_gold", f"{home}.players:GoldAnswer", "the gold answer of a problem of ours")
+    home = "creval_neocoder.analysis.commands"
+    registry.add(
+        "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, beside the paper's Table 3."
+    )
+    registry.add("analysis", "neocoder-human", f"{home}:HumanAnalysis", "What human programmers do (Eqs. 5 and 6).")

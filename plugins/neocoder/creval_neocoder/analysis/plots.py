@@ -1,0 +1,93 @@
+"""Figures 2, 4, 5 and 7 of the paper, over our runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from creval.plugin import COLOURS, Figures
+from creval_neocoder.analysis.human import HumanNumbers
+from creval_neocoder.analysis.states import StateRow, cumulative
+
+__all__ = ["draw_common", "draw_human_difference", "draw_neogauge", "draw_stacked"]
+
+FIGURES = Figures("creval-neocoder", "Install it: pip install 'creval-neocoder[plots]'")
+_COMMON = 5
+_KINDS = ((-0.2, "convergent", "////", COLOURS[0]), (0.2, "divergent", "\\\\", COLOURS[1]))
+
+Series = Mapping[str, Sequence[StateRow]]
+
+
+def draw_neogauge(series: Series, base: Path) -> list[Path]:
+    """Figure 4: NeoGauge and its running sum by state."""
+    with FIGURES.draw(1, 2, 8.0, 3.2) as (figure, axes):
+        for colour, (model, rows) in zip(COLOURS, series.items(), strict=False):
+            states = [row.state for row in rows]
+            values = [_percent(row.values.get("neogauge")) for row in rows]
+            axes[0].plot(states, values, "o-", color=colour, label=model)
+            axes[1].plot(states, [_percent(value) for value in cumulative(rows)], "o-", color=colour)
+        for axis, label in zip(axes, ("NeoGauge, %", "cumulative NeoGauge, %"), strict=True):
+            axis.set_xlabel("state t")
+            axis.set_ylabel(label)
+        axes[0].legend()
+        return FIGURES.save(figure, base)
+
+
+def draw_stacked(series: Series, base: Path) -> list[Path]:
+    """Figure 7: convergent and divergent creativity by state, stacked, a panel a model."""
+    with FIGURES.draw(1, len(series), 3.2 * len(series), 3.0) as (figure, axes):
+        for axis, (model, rows) in zip(axes, series.items(), strict=True):
+            states = [row.state for row in rows]
+            lower = [_percent(row.values.get("convergent")) for row in rows]
+            upper = [_percent(row.values.get("divergent")) for row in rows]
+            axis.bar(states, lower, color=COLOURS[0], label="convergent")
+            axis.bar(states, upper, bottom=lower, color=COLOURS[1], label="divergent")
+            axis.set_title(model)
+            axis.set_xlabel("state t")
+        axes[0].set_ylabel("%")
+        axes[0].legend()
+        return FIGURES.save(figure, base)
+
+
+def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> list[Path]:
+    """Figure 5: what humans have more of than a model, by state. Human divergent creativity is that of state 0."""
+    with FIGURES.draw(1, len(series), 3.2 * len(series), 3.0) as (figure, axes):
+        for axis, (model, rows) in zip(axes, series.items(), strict=True):
+            for shift, name, hatch, colour in (
+                (-0.2, "convergent", "////", COLOURS[0]),
+                (0.2, "divergent", "\\\\\\\\", COLOURS[1]),
+            ):
+                known = [row for row in rows if row.values.get(name) is not None]
+                humans = [human.convergent[row.state] if name == "convergent" else human.divergent for row in known]
+                gaps = [100 * (mine - float(row.values[name] or 0)) for row, mine in zip(known, humans, strict=True)]
+                axis.bar([row.state + shift for row in known], gaps, 0.4, label=name, hatch=hatch, color=colour)
+            axis.axhline(0, color="black", linewidth=0.8)
+            axis.set_title(model)
+            axis.set_xlabel("state t")
+        axes[0].set_ylabel("human minus model, %")
+        axes[0].legend()
+        return FIGURES.save(figure, base)
+
+
+def draw_common(found: Mapping[int, Counter[str]], human: Counter[str], base: Path) -> list[Path]:
+    """Figure 2: the five commonest techniques by state as shares of all mentions, beside the human solutions."""
+    columns = {**{f"t = {state}": counts for state, counts in sorted(found.items())}, "human": human}
+    names = list(dict.fromkeys(name for counts in columns.values() for name, _ in counts.most_common(_COMMON)))
+    with FIGURES.draw(1, 1, 1.5 + 0.9 * len(columns), 3.6) as (figure, axes):
+        bottoms = [0.0] * len(columns)
+        for index, name in enumerate(names):
+            shares = [
+                100 * counts[name] / counts.total() if name in dict(counts.most_common(_COMMON)) else 0.0
+                for counts in columns.values()
+            ]
+            colour = COLOURS[index % len(COLOURS)]
+            axes[0].bar(list(columns), shares, bottom=bottoms, label=name, color=colour)
+            bottoms = [below + share for below, share in zip(bottoms, shares, strict=True)]
+        axes[0].set_ylabel("share of mentions, %")
+        axes[0].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return FIGURES.save(figure, base)
+
+
+def _percent(value: float | None) -> float:
+    return float("nan") if value is None else 100 * value

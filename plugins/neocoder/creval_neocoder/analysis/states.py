@@ -1,0 +1,102 @@
+"""What runs say about the states, and what the paper's Table 3 says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from creval.plugin import Run, UsageError
+
+__all__ = ["COLUMNS", "PAPER", "StateRow", "cumulative", "states_of", "techniques_by_state"]
+
+COLUMNS = ("pass@1", "constraint_following", "convergent", "divergent", "neogauge")
+"""The metrics of Table 3, in its order."""
+
+_STATE = re.compile(r"state(\d)$")
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """The numbers of one model in one state: shares from 0 to 1 by metric, None where there is none."""
+
+    model: str
+    state: int
+    n: int
+    values: Mapping[str, float | None]
+
+
+def _paper(state: int, n: int, *percent: float) -> StateRow:
+    values = {name: value / 100 for name, value in zip(COLUMNS, percent, strict=True)}
+    return StateRow("GPT-4 (Table 3)", state, n, values)
+
+
+PAPER: Sequence[StateRow] = (
+    _paper(0, 198, 16.1, 100.0, 16.2, 4.5, 1.0),
+    _paper(1, 198, 11.6, 75.4, 8.1, 11.9, 1.4),
+    _paper(2, 197, 7.1, 46.0, 3.6, 11.5, 0.9),
+    _paper(3, 193, 5.2, 33.0, 1.6, 12.4, 0.5),
+    _paper(4, 175, 2.3, 26.1, 0.0, 13.2, 0.0),
+    _paper(5, 97, 2.1, 14.4, 0.0, 15.3, 0.0),
+)
+"""GPT-4 as the paper prints it. Its first two columns are over one problem more (199, 199, 198, 194, 176, 97)."""
+
+
+def states_of(run: Run) -> list[StateRow]:
+    """Return a run's numbers by state. Raises UsageError where it holds no task of NeoCoder, or a state twice."""
+    rows: dict[int, StateRow] = {}
+    for task in run.tasks:
+        found = _STATE.search(task)
+        if found is None or "neocoder" not in task:
+            continue
+        state = int(found[1])
+        if state in rows:
+            raise UsageError(f"state {state} is in it twice", where=str(run.folder), cure="Analyse runs of one suite.")
+        rows[state] = _row(run, task, state)
+    if not rows:
+        raise UsageError("the run has no task of NeoCoder", where=str(run.folder), cure="creval --tasks neocoder ...")
+    return [rows[state] for state in sorted(rows)]
+
+
+def _row(run: Run, task: str, state: int) -> StateRow:
+    metrics = [metric for metric in run.result(task)["metrics"] if metric["condition"] is None]
+    by_name = {str(metric["name"]).partition("[")[0]: metric for metric in metrics}
+    values = {name: by_name[name]["value"] for name in COLUMNS if name in by_name}
+    return StateRow(run.model, state, max((int(metric["n"]) for metric in metrics), default=0), values)
+
+
+def cumulative(rows: Sequence[StateRow]) -> list[float | None]:
+    """Return the running sum of NeoGauge over the states (our reading of Figure 4, right); None from the first gap on."""
+    sums: list[float | None] = []
+    total: float | None = 0.0
+    for row in rows:
+        value = row.values.get("neogauge")
+        total = None if total is None or value is None else total + value
+        sums.append(total)
+    return sums
+
+
+def techniques_by_state(run: Run) -> dict[int, Counter[str]]:
+    """Return how often each technique was found in a run's programs, by state (each once a program)."""
+    found: dict[int, Counter[str]] = {}
+    for task in run.tasks:
+        match = _STATE.search(task)
+        if match is None or "neocoder" not in task:
+            continue
+        counts = found.setdefault(int(match[1]), Counter())
+        for score in run.scores(task):
+            counts.update(set(_listed(score.details)))
+    return found
+
+
+def _listed(details: object) -> Sequence[str]:
+    """The augmenter's techniques in the details of a score, wherever the scorer's part of them stands."""
+    if isinstance(details, Mapping):
+        names = details.get("techniques")
+        if isinstance(names, list):
+            return [str(name) for name in names]
+        for part in details.values():
+            if inner := _listed(part):
+                return inner
+    return ()

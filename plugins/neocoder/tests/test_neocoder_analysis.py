@@ -1,0 +1,124 @@
+"""The analyses: Table 3 beside a run, human numbers from the shipped lists, figures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support.chat_server import ChatServer, Received
+from support.commands import creval as command
+
+import creval
+from creval.plugin import RunError, UsageError, open_run
+from creval_neocoder.analysis.commands import TableAnalysis
+from creval_neocoder.analysis.human import human_numbers
+from creval_neocoder.analysis.states import COLUMNS, PAPER, StateRow, cumulative, states_of, techniques_by_state
+from creval_neocoder.own.reading import gold_answers
+from creval_neocoder.problem import Problem
+
+
+def test_human_numbers(problems: list[Problem]) -> None:
+    found = human_numbers(problems)
+    assert found.problems == 198
+    assert found.convergent[0] == 1
+    assert all(a > b for a, b in zip(found.convergent, found.convergent[1:], strict=False))
+    assert (found.divergent, found.divergent_in_vocabulary) == (
+        pytest.approx(0.0194729, abs=5e-8),
+        pytest.approx(0.0189450, abs=5e-8),
+    )
+    assert found.union == pytest.approx(6.898990, abs=5e-7)
+    shares = [round(100 * count / found.mentions.total(), 1) for _, count in found.mentions.most_common(5)]
+    assert shares == [41.2, 27.4, 8.2, 6.9, 3.1]
+
+
+def test_the_running_sum_is_the_papers() -> None:
+    assert [round(100 * (value or 0), 1) for value in cumulative(PAPER)] == [1.0, 2.4, 3.3, 3.8, 3.8, 3.8]
+    gap = [StateRow("m", 0, 1, {"neogauge": 0.5}), StateRow("m", 1, 1, {}), StateRow("m", 2, 1, {"neogauge": 0.5})]
+    assert cumulative(gap) == [0.5, None, None]
+
+
+def review(request: Received) -> str:
+    return "- recursion"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    with ChatServer(answer=review) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        options = creval.RunOptions(
+            output=folder / "best", roles={"augmenter": "hosted_vllm/r"}, allow_code_execution=True, limit=4
+        )
+        return creval.run(["neocoder_own"], "baseline/ceiling", options).folder
+
+
+def test_a_run_beside_the_paper(run: Path, tmp_path: Path) -> None:
+    output = TableAnalysis().run([str(run)], output=str(tmp_path / "out"), no_plots=False)
+    ours = [row for row in output.rows if row[0] == "baseline/ceiling"]
+    assert [(row[1], row[2], *row[3:8]) for row in ours] == [(t, 4, *[100.0] * 5) for t in range(6)]
+    assert [row[8] for row in ours] == [100.0 * n for n in range(1, 7)]
+    assert len(output.rows) == 12
+    assert {Path(file).name for file in output.files} == {
+        *("table.csv", "neogauge.png", "neogauge.svg", "stacked.png", "stacked.svg"),
+    }
+    with (tmp_path / "out" / "table.csv").open() as file:
+        assert next(csv.reader(file))[:4] == ["model", "t", "n", "pass@1"]
+    assert any("augmenter" in note for note in output.notes)
+
+
+def test_techniques_of_a_run(run: Path) -> None:
+    found = techniques_by_state(open_run(run))
+    assert found == {state: Counter(recursion=4) for state in range(6)}
+    assert [row.state for row in states_of(open_run(run))] == list(range(6))
+    assert set(states_of(open_run(run))[0].values) == set(COLUMNS)
+
+
+def test_on_the_command_line(run: Path, reference_data: Path, tmp_path: Path) -> None:
+    done = command(tmp_path, "analyse", "neocoder-table", str(run))
+    assert done.returncode == 0, done.stderr
+    assert "GPT-4 (Table 3)" in done.stdout
+    words = ["analyse", "neocoder-human", str(run), "--output", "human", "--offline", "--json"]
+    done = command(tmp_path, *words, CREVAL_DATA=str(reference_data))
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert [row[0] for row in record["rows"]][:2] == ["convergent, state 0 (Eq. 5)", "convergent, state 1 (Eq. 5)"]
+    assert {Path(file).name for file in record["files"]} == {
+        *("human.csv", "human-difference.png", "human-difference.svg"),
+        *("common-techniques-1.png", "common-techniques-1.svg"),
+    }
+
+
+def test_runs_of_something_else(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no run is named"):
+        TableAnalysis().run([])
+    with pytest.raises(RunError):
+        TableAnalysis().run([str(tmp_path)])
+    assert len(gold_answers()) == 15
+
+
+def test_no_statement_lands_in_a_run_folder(
+    problems: list[Problem], reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    with ChatServer(answer=review) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        options = creval.RunOptions(
+            output=tmp_path / "run",
+            roles={"augmenter": "hosted_vllm/r"},
+            allow_code_execution=True,
+            limit=3,
+            offline=False,
+        )
+        result = creval.run(["neocoder_state1"], "hosted_vllm/m", options)
+    written = "".join(path.read_text() for path in result.folder.rglob("*") if path.is_file())
+    asked = [sample.key.doc for sample in open_run(result.folder).samples()]
+    assert len(asked) == 3
+    for problem in problems:
+        if problem.name in asked:
+            longest = max(problem.statement.split("\n"), key=len)
+            assert json.dumps(longest)[1:-1] not in written
+            assert longest not in written
+            assert not any(source in written for source in problem.solutions)
