@@ -67,7 +67,7 @@ def _row(run: Run, task: str, state: int) -> StateRow:
 
 
 def cumulative(rows: Sequence[StateRow]) -> list[float | None]:
-    """Return the running sum of NeoGauge over the states (our reading of Figure 4, right); None from the first gap on."""
+    """Return the running sum of NeoGauge over the states (our reading of Figure 4, right); None from a gap on."""
     sums: list[float | None] = []
     total: float | None = 0.0
     for row in rows:
