@@ -31,6 +31,7 @@ _ANALYSES = (
     ("paths", "breakdowns:CreatePaths", "Strongest and weakest paths of each query (Table 12)."),
     ("strategies", "breakdowns:CreateStrategies", "Prompting strategies beside the base prompt, paired (Table 15)."),
     ("relations", "breakdowns:CreateRelations", "Utility by source relation (Table 4)."),
+    ("trace", "trace:CreateTrace", "Relations, entities and triples in reasoning traces (Table 16)."),
     ("resample", "resample:CreateResample", "Utility of k answers joined, from repeats."),
 )
 
