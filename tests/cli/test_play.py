@@ -197,15 +197,18 @@ def test_a_run_of_a_model_is_not_resumed_by_play(folder: Path) -> None:
     assert "creval resume r" in done.stderr
 
 
+Place = tuple[int, str]
+
+
 @contextmanager
-def page(folder: Path, *arguments: str) -> Iterator[tuple[Any, int]]:
-    """A run of the task that is played on a page: its process and the page's port."""
+def page(folder: Path, *arguments: str) -> Iterator[tuple[Any, Place]]:
+    """A run of the task that is played on a page: its process and where the page is (port, path)."""
     process = start(folder, "play", "./spelling.yaml", "--web", "-o", "run", *arguments)
     try:
         line = process.stderr.readline()
-        address = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+        address = re.search(r"http://127\.0\.0\.1:(\d+)(/[\w-]{16,})/ ", line)
         assert address, line
-        yield process, int(address[1])
+        yield process, (int(address[1]), address[2])
     finally:
         if process.poll() is None:
             process.kill()
@@ -214,18 +217,18 @@ def page(folder: Path, *arguments: str) -> Iterator[tuple[Any, int]]:
 
 def test_the_page_serves_the_same_run(folder: Path) -> None:
     """Played over HTTP; the plugin's tests drive the page in a browser."""
-    with page(folder, "--name", "p01") as (process, port):
+    with page(folder, "--name", "p01") as (process, place):
         answers = {"w0": "word0", "w1": "word1"}
         version = 0
         while True:
-            state = _call(port, "GET", f"/state?after={version}")
+            state = _call(place, "GET", f"/state?after={version}")
             version = state["version"]
             if state["phase"] == "closing":
-                _call(port, "POST", "/seen", {})
+                _call(place, "POST", "/seen", {})
                 break
             if state["phase"] == "ask":
                 told = {"view": state["view"], "value": answers[state["title"].rpartition(", ")[2]]}
-                _call(port, "POST", "/answer", told)
+                _call(place, "POST", "/answer", told)
         (row,) = state["rows"]
         assert (row[:2], float(row[2])) == (["spelling", "accuracy"], 1.0)
         out, err = process.communicate(timeout=PATIENCE)
@@ -235,25 +238,27 @@ def test_the_page_serves_the_same_run(folder: Path) -> None:
 
 
 def test_an_error_of_the_run_is_told_on_the_page(folder: Path) -> None:
-    with page(folder, "--limit", "first:1") as (process, port):
+    with page(folder, "--limit", "first:1") as (process, place):
         version = 0
-        while (state := _call(port, "GET", f"/state?after={version}"))["phase"] != "closing":
+        while (state := _call(place, "GET", f"/state?after={version}"))["phase"] != "closing":
             version = state["version"]
             if state["phase"] == "ask":
                 shutil.rmtree(folder / "run")
                 (folder / "run").write_text("no folder: the results cannot be written")
-                _call(port, "POST", "/answer", {"view": state["view"], "value": "word0"})
+                _call(place, "POST", "/answer", {"view": state["view"], "value": "word0"})
         assert state["title"] == "Stopped by an error"
         assert any("run" in line for line in state["lines"])
-        _call(port, "POST", "/seen", {})
+        _call(place, "POST", "/seen", {})
         _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert "error:" in err
 
 
-def _call(port: int, method: str, path: str, told: Any = None) -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    connection.request(method, path, None if told is None else json.dumps(told), {"Content-Type": "application/json"})
+def _call(place: Place, method: str, path: str, told: Any = None) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", place[0], timeout=PATIENCE)
+    connection.request(
+        method, place[1] + path, None if told is None else json.dumps(told), {"Content-Type": "application/json"}
+    )
     found = json.loads(connection.getresponse().read())
     connection.close()
     return found

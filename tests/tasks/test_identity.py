@@ -91,7 +91,8 @@ def test_a_key_of_the_dataset_that_comes_later_counts_only_where_it_is_stated(
         monkeypatch.setattr(module, "OWN_KEYS", (*dataset.OWN_KEYS, "sample"))
     assert _hash(tmp_path) == before
     sampled = [
-        _hash(tmp_path, dataset=f"dataset: {{source: file, file: docs.jsonl, sample: {size}}}") for size in (1, 2)
+        _hash(tmp_path, dataset=f"dataset: {{source: file, file: docs.jsonl, sample: {{n: {size}, seed: 1}}}}")
+        for size in (1, 2)
     ]
     assert len({before, *sampled}) == 3
 

@@ -49,7 +49,7 @@ class Player:
         )  # fmt: skip
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/", line)
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", line)
         assert found, line
         self.url = found[0]
         browser.get(self.url)

@@ -34,6 +34,7 @@ class Page:
 
     def __init__(self, desk: WebDesk) -> None:
         self.port = desk.port
+        self.base = desk.url.partition(f":{desk.port}")[2].rstrip("/")
         self.version = 0
 
     def call(
@@ -41,7 +42,7 @@ class Page:
     ) -> tuple[int, Any, http.client.HTTPResponse]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         body = None if told is None else json.dumps(told)
-        connection.request(method, path, body, {"Content-Type": "application/json", **headers})
+        connection.request(method, self.base + path, body, {"Content-Type": "application/json", **headers})
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()
@@ -163,7 +164,7 @@ def test_only_this_machine_and_this_page_are_answered(desk: WebDesk, page: Page,
 @pytest.mark.parametrize("body", ["{", "[1]", "[" * 100_000])
 def test_a_body_that_is_no_object_is_a_bad_request(page: Page, body: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", page.port, timeout=30)
-    connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
+    connection.request("POST", f"{page.base}/answer", body, {"Content-Type": "application/json"})
     assert connection.getresponse().status == 400
     connection.close()
 
@@ -175,6 +176,40 @@ def test_the_page_loads_nothing_from_elsewhere_and_says_so_to_the_browser(page: 
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]
         assert "//" not in text.replace("// ", "").replace("//\n", "")  # no address of another host
     assert page.call("GET", "/other")[0] == 404
+
+
+def test_who_was_not_told_the_address_can_neither_read_nor_play(desk: WebDesk, page: Page, asking: Any) -> None:
+    waiting = asking(desk.ask(GAME))
+    view = page.question()["view"]
+    whole, page.base = page.base, ""
+    answer = {"view": view, "value": "Asthma"}
+    assert {page.call("GET", path)[0] for path in ("/", "/state", "/x/", "/play.js", whole[:-1] + "/")} == {404}
+    assert page.call("POST", "/answer", answer)[0] == 404 and not waiting.done()
+    with WebDesk("bob", Standing()) as other:
+        assert other.url.rpartition(str(other.port))[2] != desk.url.rpartition(str(desk.port))[2]
+    page.base = whole
+    assert page.answer(view, "Asthma")[0] == 200
+    waiting.result(30)
+
+
+def test_refusals_and_failures_carry_the_headers_of_the_page(
+    page: Page, desk: WebDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: Any) -> Any:
+        raise RuntimeError("a secret of ours")
+
+    monkeypatch.setattr(desk._board, "newer", broken)
+    answers = [
+        page.call("GET", "/", Host="evil.example"),
+        page.call("GET", "/other"),
+        page.call("PUT", "/answer", {}),
+        page.call("POST", "/answer", [1]),
+        page.call("GET", "/state"),
+    ]
+    assert [status for status, _, _ in answers] == [403, 404, 405, 400, 500]
+    for _, text, response in answers:
+        assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+        assert response.headers["X-Content-Type-Options"] == "nosniff" and "secret of ours" not in str(text)
 
 
 def test_the_closing_is_shown_and_known_to_have_been_seen(desk: WebDesk, page: Page, asking: Any) -> None:

@@ -71,7 +71,7 @@ def _register_judge(registry: Registry) -> None:
         "analysis",
         "judge-agreement",
         "creval.report.judge_agreement:JudgeAgreement",
-        "whether a judge says what people say, and the same twice",
+        "Whether a judge says what people say, and the same twice.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import socket
 import threading
 from collections.abc import Coroutine
@@ -33,6 +34,7 @@ class WebDesk:
 
     def __init__(self, player: str, standing: Standing, port: int = 0) -> None:
         self.port = port
+        self._secret = secrets.token_urlsafe(16)
         self._player = player
         self._standing = standing
         self._loop = asyncio.new_event_loop()
@@ -44,8 +46,8 @@ class WebDesk:
 
     @property
     def url(self) -> str:
-        """The page's address."""
-        return f"http://{ADDRESS}:{self.port}/"
+        """The page's address. Who knows it can play: it holds a secret of this desk's own."""
+        return f"http://{ADDRESS}:{self.port}/{self._secret}/"
 
     def __enter__(self) -> WebDesk:
         """Start to serve. Raises UsageError where the port is taken; port 0 takes any free one."""
@@ -108,7 +110,7 @@ class WebDesk:
             raise
         self.port = listener.getsockname()[1]
         hosts = frozenset({f"{ADDRESS}:{self.port}", f"localhost:{self.port}"})
-        self._runner = web.AppRunner(make_app(self._board, hosts), access_log=None, shutdown_timeout=1.0)
+        self._runner = web.AppRunner(make_app(self._board, hosts, self._secret), access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.SockSite(self._runner, listener).start()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import secrets
 from importlib.resources import files
 from typing import Any
 
@@ -29,22 +31,36 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _Handler = Any
+_LOG = logging.getLogger("creval")
 
 
-def make_app(board: Board, hosts: frozenset[str]) -> web.Application:
+def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Application:
     """Return the application for a board. `hosts` are the values of the Host header that are answered.
 
     Other hosts, and requests that a page of another origin sent, are refused: a web site that the player has open
-    elsewhere can neither read the game nor play it.
+    elsewhere can neither read the game nor play it. Every address begins with `secret`, which the player alone was
+    told: nor can another user of this machine. The headers stand on every answer, refusals and failures included.
     """
 
     @web.middleware
     async def guard(request: web.Request, handler: _Handler) -> web.StreamResponse:
+        try:
+            response = await checked(request, handler)
+        except web.HTTPException as refused:
+            response = web.Response(text=refused.text, status=refused.status, headers=_allowed(refused))
+        except Exception:
+            _LOG.exception("the page could not answer %s", request.path.rpartition("/")[2])
+            response = web.Response(text="The page failed; see the terminal.", status=500)
+        response.headers.update(_HEADERS)
+        return response
+
+    async def checked(request: web.Request, handler: _Handler) -> web.StreamResponse:
         origin = request.headers.get("Origin")
         if request.host not in hosts or (origin is not None and origin.partition("://")[2] not in hosts):
             raise web.HTTPForbidden(text="This page is served to this machine only.")
+        if not secrets.compare_digest(request.path.split("/")[1].encode(), secret.encode()):
+            raise web.HTTPNotFound(text="There is no page here. Its whole address stands in the terminal.")
         response: web.StreamResponse = await handler(request)
-        response.headers.update(_HEADERS)
         return response
 
     async def state(request: web.Request) -> web.Response:
@@ -70,12 +86,17 @@ def make_app(board: Board, hosts: frozenset[str]) -> web.Application:
 
     app = web.Application(middlewares=[guard], client_max_size=_LARGEST_BODY)
     for path, (name, kind) in _FILES.items():
-        app.router.add_get(path, _file(name, kind))
-    app.router.add_get("/state", state)
-    app.router.add_post("/answer", answer)
-    app.router.add_post("/stop", stop)
-    app.router.add_post("/seen", seen)
+        app.router.add_get(f"/{secret}{path}", _file(name, kind))
+    app.router.add_get(f"/{secret}/state", state)
+    app.router.add_post(f"/{secret}/answer", answer)
+    app.router.add_post(f"/{secret}/stop", stop)
+    app.router.add_post(f"/{secret}/seen", seen)
     return app
+
+
+def _allowed(refused: web.HTTPException) -> dict[str, str]:
+    """What a refusal must say beside its text: the methods that an address takes."""
+    return {"Allow": refused.headers["Allow"]} if "Allow" in refused.headers else {}
 
 
 def _file(name: str, kind: str) -> _Handler:

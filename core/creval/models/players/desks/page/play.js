@@ -182,16 +182,16 @@ at("form").addEventListener("submit", (event) => {
   event.preventDefault();
   say("");
   const value = at("free") ? at("free").value : chosen()?.value ?? "";
-  send("/answer", { view, value });
+  send("answer", { view, value });
 });
 at("form").addEventListener("change", () => { say(""); labelButton(); });
-at("stop").addEventListener("click", () => send("/stop", { view }));
+at("stop").addEventListener("click", () => send("stop", { view }));
 
 async function follow() {
   let version = 0;
   for (;;) {
     try {
-      const response = await fetch(`/state?after=${version}`);
+      const response = await fetch(`state?after=${version}`);
       const state = await response.json();
       at("lost").hidden = true;
       if (state.version !== version) {
@@ -200,7 +200,7 @@ async function follow() {
       }
       if (state.phase === "closing") {
         // Now the server may go; that it is gone already does no harm.
-        fetch("/seen", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" }).catch(() => {});
+        fetch("seen", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" }).catch(() => {});
         return;
       }
     } catch {
