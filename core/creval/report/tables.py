@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -17,6 +19,8 @@ from creval.visible import visible
 __all__ = ["cell", "print_table", "table_console"]
 
 WIDE = 240
+_GAP = 3  # between two columns, their rule included
+_INTERVAL = re.compile(r"\S+ to \S+")
 
 
 def cell(value: Any) -> str:
@@ -35,17 +39,50 @@ def print_table(
 ) -> None:
     """Print a table. Columns whose values are all numbers (or none) are aligned to the right.
 
-    A value that is a rich `Text` keeps its style; whoever makes it has made its text visible.
+    No word and no number is broken: a text wraps between words, and where that is not enough for a narrow terminal
+    each row becomes a block of lines. A value that is a rich `Text` keeps its style; whoever makes it has made its
+    text visible.
     """
     console = console or table_console()
+    texts = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
+    heads = [visible(column) for column in columns]
+    narrowest = [_narrowest([Text(head), *(row[i] for row in texts)]) for i, head in enumerate(heads)]
+    if sum(narrowest) + _GAP * len(columns) > console.width:
+        _print_blocks(title, heads, texts, console)
+        return
     table = Table(title=escape(visible(title)) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for index, column in enumerate(columns):
+    for index, head in enumerate(heads):
         values = [row[index] for row in rows if row[index] is not None]
         numeric = bool(values) and all(isinstance(value, int | float) for value in values)
-        table.add_column(escape(visible(column)), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(value if isinstance(value, Text) else escape(cell(value)) for value in row))
+        table.add_column(escape(head), justify="right" if numeric else "left", min_width=narrowest[index])
+    for row in texts:
+        table.add_row(*row)
     console.print(table)
+
+
+def _narrowest(texts: Sequence[Text]) -> int:
+    """How wide a column must be so that neither a word nor an interval breaks."""
+    return max(
+        (max(map(cell_len, _whole(text.plain)), default=0) for text in texts),
+        default=0,
+    )
+
+
+def _whole(text: str) -> Sequence[str]:
+    """The parts of a text that stay on one line: an interval is one part."""
+    return [text] if _INTERVAL.fullmatch(text) else text.split()
+
+
+def _print_blocks(title: str, heads: Sequence[str], rows: Sequence[Sequence[Text]], console: Console) -> None:
+    """Print each row as lines of `column  value`."""
+    if title:
+        console.print(Text(visible(title), style="table.title"), soft_wrap=True)
+    width = max((cell_len(head) for head in heads), default=0)
+    for row in rows:
+        console.print()
+        for head, text in zip(heads, row, strict=True):
+            line = Text(head.ljust(width) + "  ")
+            console.print(line.append_text(text), soft_wrap=True)
 
 
 def table_console() -> Console:

@@ -1,0 +1,40 @@
+"""Tables at any width: neither a word nor a number breaks."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from creval.report.tables import print_table
+
+COLUMNS = ("task", "metric", "value", "95 % interval", "n", "samples")
+ROWS = [
+    ("drat_conceptnet", "drat[embedded/minilm]", 71.31, "70.3 to 72.4", 1250, "1240 scored, 8 unparsed, 2 truncated"),
+    ("kumo_easy", Text("relative_action_count", style="bold"), -0.2, "-0.31 to -0.09", 5, "5 scored"),
+]
+PARTS = {"drat_conceptnet", "drat[embedded/minilm]", "71.3", "70.3 to 72.4", "1250", "unparsed,", "-0.31 to -0.09"}
+
+
+def printed(width: int, rows: list[tuple[object, ...]] = ROWS) -> str:
+    out = io.StringIO()
+    print_table("A title of the table", COLUMNS, rows, Console(file=out, width=width, force_terminal=False))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 70, 80, 100, 240])
+def test_nothing_breaks_at_any_width(width: int) -> None:
+    text = printed(width)
+    for part in PARTS:
+        assert any(part in line for line in text.splitlines()), part
+
+
+def test_a_table_that_fits_is_a_table_and_one_that_does_not_is_blocks() -> None:
+    assert "task" in printed(240).splitlines()[2] and len(printed(240).splitlines()) < 10
+    assert any(line.split() == ["metric", "drat[embedded/minilm]"] for line in printed(50).splitlines())
+
+
+def test_an_empty_table() -> None:
+    assert "task" in printed(80, [])
