@@ -149,3 +149,20 @@ def test_the_published_values_with_glove_840b(reference_data: Path) -> None:
             assert result.scores["dat"] == pytest.approx(example["expected"], abs=0.006)
         else:
             assert round(result.scores["dat"]) == example["expected_rounded"]
+
+
+def test_the_prompts_of_the_other_paper_are_the_printed_ones(reference_data: Path) -> None:
+    """Table 18 of arXiv:2603.09970, whose white space the text has lost."""
+    from creval.plugins.loader import load_plugins
+    from creval.tasks.index import TaskIndex
+    from creval.tasks.templates.rendering import render
+
+    papers = list((reference_data.parent / "papers").glob("000_*.txt"))
+    if not papers:
+        pytest.skip("the text of arXiv:2603.09970 is not there")
+    printed = "".join(papers[0].read_text(encoding="utf-8").split())
+    index = TaskIndex(load_plugins())
+    for name, fields in (("dat_create", {}), ("rat_create", {"stems": ["cottage", "swiss", "cake"]})):
+        task = index.load(name)
+        (message,) = render(task.prompts["prompt"], fields, task.file)
+        assert "".join(message.content.split()) in printed
