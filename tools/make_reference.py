@@ -33,6 +33,7 @@ GROUPS = {
     "Models": ("creval.models",),
     "Resources": ("creval.resources",),
     "Reading answers": ("creval.parsing",),
+    "Numbers": ("creval.scoring",),
 }
 HEAD = """# Reference: what a plugin may import
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from creval.resources.vector_store import list_stores, store_folder
     from creval.resources.wordlists import WordList
     from creval.runs.reader import Run, open_run, open_runs
+    from creval.scoring.agreement import agreement
     from creval.types.components import (
         Aggregation,
         Analysis,
@@ -163,6 +164,7 @@ __all__ = [
     "View",
     "WordList",
     "Workbench",
+    "agreement",
     "build_store",
     "cache_folder",
     "command_options",
@@ -310,6 +312,7 @@ _HOMES = {
         "open_run",
         "open_runs",
     ),
+    "creval.scoring.agreement": ("agreement",),
     "creval.types.components": (
         "Aggregation",
         "Analysis",

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from support.toy_plugins import toy_plugins, write_task
 
+from creval.data.opening import open_dataset
+from creval.data.options import DataOptions
+from creval.plugins.loader import load_plugins
 from creval.tasks.check import check
 from creval.tasks.files import is_path
 from creval.tasks.index import TaskIndex
@@ -102,3 +105,12 @@ def test_names_and_paths_are_told_apart_by_their_look_alone(tmp_path: Path) -> N
     names = ["drat", "association/drat", "drat2", "x.y/drat"]
     assert all(map(is_path, paths))
     assert not any(map(is_path, names))
+
+
+def test_an_included_task_of_a_plugin_finds_the_data_of_its_package(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text("include: association/rat\ntask: own\ntitle: Items of the plugin, a task of one's own\n")
+    plugins = load_plugins()
+    task = TaskIndex(plugins).load(file)
+    assert not check([file], plugins)
+    assert len(open_dataset(task.dataset, plugins.registry, DataOptions(cache=tmp_path))) == 30

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
 _ANALYSES = (
-    ("correlations", "Correlations", "Entropy against surface measures of diversity, by step."),
-    ("steps", "Steps", "Entropy by the number of the step."),
-    ("temperature", "Temperature", "Entropy by the temperature of sampling."),
-    ("classes", "Classes", "Entropy by the number of classes of meaning, and their histogram."),
-    ("confounds", "Confounds", "What else entropy goes with: length, place, temperature."),
+    ("correlations", "commands:Correlations", "Entropy against surface measures of diversity, by step or by solution."),
+    ("steps", "commands:Steps", "Entropy by the number of the step."),
+    ("temperature", "commands:Temperature", "Entropy by the temperature of sampling."),
+    ("classes", "commands:Classes", "Entropy by the number of classes of meaning, and their histogram."),
+    ("confounds", "commands:Confounds", "What else entropy goes with: length, place, temperature."),
+    ("solutions", "solutions:Solutions", "Every solution with its entropy, and the interval over its candidates."),
+    ("novelty", "novelty:Novelty", "Solutions ranked by a novelty judge, against entropy and people."),
 )
 _ENTROPIES = ("semantic_entropy", "semantic_entropy_count", "naive_entropy", "classes", "candidates")
 _DIVERGENCE = (
@@ -38,7 +40,10 @@ def creval_tasks() -> Sequence[Path]:
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
     """Commands under `creval openended`."""
-    return {"import": "creval_openended.cli.importing:import_published"}
+    return {
+        "import": "creval_openended.cli.importing:import_published",
+        "entailment-check": "creval_openended.cli.entailment_check:entailment_check",
+    }
 
 
 @hookimpl
@@ -83,7 +88,7 @@ def creval_components(registry: Registry) -> None:
         "hypogen",
         "creval_openended.published.imported:open_hypogen",
         "HypoGen's bits and flips, imported by creval openended import",
-        parameters=params(count=integer(1, about="how many docs, in the order in which they are drawn"), remote=True),
+        parameters=params(remote=True),
     )
     registry.add(
         "source",
@@ -91,7 +96,6 @@ def creval_components(registry: Registry) -> None:
         "creval_openended.published.imported:open_bookmia",
         "beginnings and endings of BookMIA's excerpts, imported by creval openended import",
         parameters=params(
-            count=integer(1, about="how many docs, in the order in which they are drawn"),
             sentences=list_of(integer(1), minimum=2, about="of the beginning, of the ending"),
             between=integer(1, about="words that must stand between them"),
             splitter=text(about="the rule that tells sentences"),
@@ -119,4 +123,4 @@ def creval_components(registry: Registry) -> None:
         "a different step in every candidate",
     )
     for name, target, summary in _ANALYSES:
-        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.commands:{target}", summary)
+        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)

@@ -7,7 +7,7 @@ from typing import Any
 
 from creval.plugin import Completion, Message, Reply, TokenLogprob
 
-__all__ = ["Ended", "Scripted", "completion"]
+__all__ = ["Ended", "Scripted", "choices", "completion"]
 
 
 class Ended(Exception):
@@ -51,3 +51,15 @@ class Scripted:
 
     def unparsed(self, reason: str) -> None:
         raise Ended(reason)
+
+
+def choices(texts: Sequence[str], logprob: float | None = None, finish: str = "stop") -> list[dict[str, Any]]:
+    """The choices of a chat completion, each word a token of the same log-probability."""
+    found = []
+    for index, text in enumerate(texts):
+        choice: dict[str, Any] = {"index": index, "message": {"role": "assistant", "content": text}}
+        if logprob is not None:
+            words = [word if i == 0 else f" {word}" for i, word in enumerate(text.split(" "))]
+            choice["logprobs"] = {"content": [{"token": word, "logprob": logprob} for word in words]}
+        found.append({**choice, "finish_reason": finish})
+    return found

@@ -159,6 +159,18 @@ def test_self_bleu_and_distinct_by_the_stated_recipe() -> None:
     assert self_bleu(["alone"]) is None and distinct([""], 1) is None
 
 
+@given(st.lists(st.text(alphabet="ab c", max_size=14), min_size=2, max_size=6))
+def test_self_bleu_is_that_of_nltk(texts: list[str]) -> None:
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    words = [text.lower().split() for text in texts]
+    smoothing = SmoothingFunction().method1
+    expected = [
+        sentence_bleu([*words[:i], *words[i + 1 :]], words[i], smoothing_function=smoothing) for i in range(len(words))
+    ]
+    assert self_bleu(texts) == pytest.approx(sum(expected) / len(expected), abs=1e-9)
+
+
 def test_mean_cosine_over_pairs() -> None:
     assert mean_cosine(np.array([[1.0, 0], [0, 2], [3, 0]])) == pytest.approx(1 / 3)
     assert mean_cosine(np.ones((1, 3))) is None

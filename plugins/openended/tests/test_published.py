@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import creval
 from creval.data.options import DataOptions
 from creval.engine.examples import run_examples
 from creval.engine.options import RunOptions
 from creval.errors import CrevalError, DataError, UsageError
+from creval.plugin import Workbench
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_openended.cli.importing import import_published
@@ -64,12 +66,10 @@ def test_until_it_is_imported_the_cure_is_named(tmp_path: Path) -> None:
 
 
 def test_bits_and_flips_are_kept_and_nothing_else(tmp_path: Path, cache: Path) -> None:
-    said = run("hypogen", str(write(tmp_path / "train.jsonl", [*pairs(320), {"bit": "Empty.", "flip": ""}])))
-    assert "320 of 321 rows kept" in said
-    rows = open_hypogen(base=tmp_path, options=DataOptions(cache=cache))
-    docs = list(rows)
-    assert len(docs) == 300 and set(docs[0]) == {"id", "bit", "flip"}  # type: ignore[arg-type]
-    assert all(doc["bit"] == f"Belief {doc['id']}." for doc in docs)  # type: ignore[index]
+    rows = [*pairs(320), {"bit": "Empty.", "flip": ""}, pairs(1)[0]]
+    assert "320 of 322 rows kept" in run("hypogen", str(write(tmp_path / "train.jsonl", rows)))
+    docs = list(open_hypogen(base=tmp_path, options=DataOptions(cache=cache)))
+    assert len(docs) == 320 and set(docs[0]) == {"id", "bit", "flip"}  # type: ignore[arg-type]
     origin = json.loads((cache / "data" / "openended" / "hypogen.origin.json").read_text())
     assert origin["file"] == "train.jsonl" and len(origin["sha256"]) == 64 and origin["kept"] == 320
 
@@ -78,15 +78,15 @@ def test_the_order_of_the_file_does_not_change_what_is_drawn(tmp_path: Path, cac
     drawn = []
     for order in (pairs(400), list(reversed(pairs(400)))):
         run("hypogen", str(write(tmp_path / "train.jsonl", order)))
-        rows = open_hypogen(base=tmp_path, options=DataOptions(cache=cache))
-        drawn.append([doc["bit"] for doc in rows])  # type: ignore[index]
-    assert drawn[0] == drawn[1] and drawn[0] != sorted(drawn[0])
+        with Workbench(creval.RunOptions(offline=True)) as bench:
+            drawn.append({doc.id: doc.fields["bit"] for _, doc in bench.docs(["hypogen"])})
+    assert drawn[0] == drawn[1] and len(drawn[0]) == 300
 
 
 def test_excerpts_are_framed_without_their_nuls(tmp_path: Path, cache: Path) -> None:
     run("bookmia", str(write(tmp_path / "train.jsonl", [{"snippet": excerpt(i), "label": 1} for i in range(310)])))
     docs = list(open_bookmia(base=tmp_path, options=DataOptions(cache=cache)))
-    assert len(docs) == 300 and set(docs[0]) == {"id", "starter", "ending"}  # type: ignore[arg-type]
+    assert len(docs) == 310 and set(docs[0]) == {"id", "starter", "ending"}  # type: ignore[arg-type]
     assert "\0" not in json.dumps(docs) and docs[0]["starter"].startswith("Excerpt ")  # type: ignore[index]
     with pytest.raises(UsageError, match="no splitter 'other'"):
         open_bookmia(splitter="other", base=tmp_path, options=DataOptions(cache=cache))
@@ -106,8 +106,8 @@ def test_another_file_and_too_small_a_one_are_refused(tmp_path: Path, cache: Pat
     with pytest.raises(DataError, match="rows have bit, flip, here are snippet"):
         run("hypogen", str(write(tmp_path / "wrong.jsonl", [{"snippet": "x"}])))
     run("hypogen", str(write(tmp_path / "train.jsonl", pairs(20))))
-    with pytest.raises(DataError, match="20 docs of 300"):
-        open_hypogen(base=tmp_path, options=DataOptions(cache=cache))
+    with pytest.raises(DataError, match="300"), Workbench(creval.RunOptions(offline=True)) as bench:
+        list(bench.docs(["hypogen"]))
 
 
 def test_a_commit_is_named_in_full_and_asked_for_offline_only_in_the_cache(cache: Path) -> None:

@@ -16,12 +16,13 @@ from creval_openended.analyses.steps import StepRow
 __all__ = ["averaged", "grouped"]
 
 Key = TypeVar("Key", bound=Any)
+RowT = TypeVar("RowT")
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
 
 
-def grouped(rows: Iterable[StepRow], key: Callable[[StepRow], Key]) -> list[tuple[Key, list[StepRow]]]:
+def grouped(rows: Iterable[RowT], key: Callable[[RowT], Key]) -> list[tuple[Key, list[RowT]]]:
     """Return the rows by a key, in its order."""
-    groups: dict[Key, list[StepRow]] = defaultdict(list)
+    groups: dict[Key, list[RowT]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)
     return sorted(groups.items())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec
+from creval.plugin import AnalysisOutput, FieldSpec, RunError, UsageError
 from creval_openended.analyses.averages import averaged, grouped
 from creval_openended.analyses.correlation import COLUMNS, spearman_by_problem
 from creval_openended.analyses.output import OPTIONS, finished
+from creval_openended.analyses.solutions import read_solutions
 from creval_openended.analyses.steps import MEASURES, StepRow, read_steps
 
 __all__ = ["Classes", "Confounds", "Correlations", "Steps", "Temperature"]
 
+_OF_SOLUTIONS = ("naive_entropy", "semantic_entropy_min", "semantic_entropy_max", "classes", "steps")
 _COUNTED = "Where a provider gives no log-probabilities the entropy is its count estimator (estimator: count)."
 _CLUSTERED = "The interval redraws problems, since steps of one problem depend on each other; p is the paper's own."
 
@@ -27,18 +29,48 @@ class _OverSteps:
 
 
 class Correlations(_OverSteps):
-    """Entropy against the surface measures, by step (Tables 8 to 10)."""
+    """Entropy against the surface measures, by step (Tables 8 to 10) or by solution (Tables 13, 14 and 20)."""
+
+    def options(self) -> Sequence[FieldSpec]:
+        """Return the options."""
+        return (
+            *OPTIONS,
+            FieldSpec("by", "string", "step", "step, or solution: means of solutions, against any of their scores."),
+            FieldSpec("score", "string", (), "With --by solution: a further score, e.g. of a judge.", True),
+        )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Correlate within each model and task."""
-        rows = []
-        steps = read_steps(runs, options.get("task"))
-        for (task, model, estimator), some in grouped(steps, lambda row: (row.task, row.model, row.estimator)):
-            for measure in MEASURES:
-                pairs = [(row.entropy, at, row.problem) for row in some if (at := row.surface[measure]) is not None]
-                rows.append((task, model, measure, estimator, *spearman_by_problem(pairs).numbers))
+        by = options.get("by") or "step"
+        if by not in ("step", "solution"):
+            raise UsageError(f"there is nothing called {by!r} to correlate by", where="--by", cure="step or solution")
+        rows = _by_step(runs, options) if by == "step" else _by_solution(runs, options)
         table = (("task", "model", "measure", "estimator", *COLUMNS), rows)
-        return finished("correlations", "Entropy and diversity by step", table, [_CLUSTERED, _COUNTED], options)
+        return finished("correlations", f"Entropy and diversity by {by}", table, [_CLUSTERED, _COUNTED], options)
+
+
+def _by_step(runs: Sequence[str], options: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    rows = []
+    steps = read_steps(runs, options.get("task"))
+    for (task, model, estimator), some in grouped(steps, lambda row: (row.task, row.model, row.estimator)):
+        for measure in MEASURES:
+            pairs = [(row.entropy, at, row.problem) for row in some if (at := row.surface[measure]) is not None]
+            rows.append((task, model, measure, estimator, *spearman_by_problem(pairs).numbers))
+    return rows
+
+
+def _by_solution(runs: Sequence[str], options: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    measures = dict.fromkeys((*_OF_SOLUTIONS, *MEASURES, *(options.get("score") or ())))
+    rows = []
+    found = read_solutions(runs, options.get("task"))
+    for (task, model, estimator), some in grouped(found, lambda row: (row.task, row.model, row.estimator)):
+        for measure in measures:
+            pairs = [(row.entropy, row.scores[measure], row.problem) for row in some if measure in row.scores]
+            if not pairs and measure in (options.get("score") or ()):
+                raise RunError(f"no solution of {task!r} has the score {measure!r}", where=model)
+            if pairs:
+                rows.append((task, model, measure, estimator, *spearman_by_problem(pairs).numbers))
+    return rows
 
 
 class Steps(_OverSteps):

@@ -6,6 +6,7 @@ independent, so the interval here redraws problems, not steps.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,9 +54,9 @@ def spearman_by_problem(pairs: Sequence[tuple[float, float, str]], seed: int = 0
     redrawn = []
     for _ in range(REPLICATES if len(members) > 1 else 0):
         chosen = np.concatenate([members[i] for i in random.integers(0, len(members), len(members))])
-        one = _spearman(x[chosen], y[chosen])
+        one = _rho(x[chosen], y[chosen])
         if one is not None:
-            redrawn.append(one[0])
+            redrawn.append(one)
     low, high = np.quantile(redrawn, [0.025, 0.975]) if redrawn else (None, None)
     interval = (None, None) if low is None or high is None else (float(low), float(high))
     return Correlation(len(pairs), len(groups), found[0], found[1], *interval)
@@ -68,3 +69,14 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
     result = spearmanr(x, y)
     return float(result.statistic), float(result.pvalue)
+
+
+def _rho(x: np.ndarray, y: np.ndarray) -> float | None:
+    """Spearman's rho alone: many times faster than with its p, which a redrawn sample does not need."""
+    if (x == x[0]).all() or (y == y[0]).all():
+        return None
+    from scipy.stats import rankdata
+
+    one, other = rankdata(x), rankdata(y)
+    one, other = one - one.mean(), other - other.mean()
+    return float((one @ other) / math.sqrt((one @ one) * (other @ other)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,12 @@ def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any]
     return file
 
 
-def open_hypogen(count: int = 300, *, base: Path, options: DataOptions) -> Rows:
-    """Return `count` docs with `id`, `bit` and `flip`. Raises DataError where the set was not imported."""
-    return _docs("hypogen", _imported("hypogen", options), count)
+def open_hypogen(*, base: Path, options: DataOptions) -> Rows:
+    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set was not imported."""
+    return _docs("hypogen", _imported("hypogen", options))
 
 
 def open_bookmia(
-    count: int = 300,
     sentences: Sequence[int] = (2, 2),
     between: int = 60,
     splitter: str = SPLITTER,
@@ -37,7 +35,7 @@ def open_bookmia(
     base: Path,
     options: DataOptions,
 ) -> Rows:
-    """Return `count` docs with `id`, `starter` and `ending`: (first, last) so many sentences of an excerpt.
+    """Return docs with `id`, `starter` and `ending`: (first, last) so many sentences of an excerpt.
 
     Excerpts with fewer than `between` words left in the middle are passed over. `splitter` names the rule that tells
     sentences; a task states it so that it is part of what the task is. Raises DataError, UsageError.
@@ -46,7 +44,7 @@ def open_bookmia(
         raise UsageError(f"there is no splitter {splitter!r}", where="dataset: splitter", cure=f"There is {SPLITTER}.")
     rows = _imported("bookmia", options)
     framed = ((row["id"], story_frame(row["snippet"], sentences[0], sentences[-1], between)) for row in rows)
-    return _docs("bookmia", ({"id": name, **frame} for name, frame in framed if frame is not None), count)
+    return _docs("bookmia", ({"id": name, **frame} for name, frame in framed if frame is not None))
 
 
 def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[str, str] | None:
@@ -58,11 +56,8 @@ def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[s
     return {"starter": " ".join(sentences[:starter]), "ending": " ".join(sentences[-ending:])}
 
 
-def _docs(task: str, rows: Iterable[Mapping[str, str]], count: int) -> Rows:
-    docs = list(islice(rows, count))
-    if len(docs) < count:
-        raise DataError(f"the imported rows give {len(docs)} docs of {count}", where=task, cure="Import the whole set.")
-    return ListRows(docs, f"the imported rows of {SETS[task].dataset}")
+def _docs(task: str, rows: Iterable[Mapping[str, str]]) -> Rows:
+    return ListRows(list(rows), f"the imported rows of {SETS[task].dataset}")
 
 
 def _imported(task: str, options: DataOptions) -> Iterator[Mapping[str, str]]:

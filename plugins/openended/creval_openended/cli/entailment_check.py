@@ -1,0 +1,41 @@
+"""`creval openended entailment-check`: an entailment instrument measured on labelled pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.plugin import command_options, part_options
+
+__all__ = ["entailment_check"]
+
+_DEFAULT = "transformers/tasksource/deberta-base-long-nli"
+
+
+@click.command(
+    "entailment-check",
+    short_help="Measure an entailment model on labelled pairs.",
+    epilog="Example: creval openended entailment-check pairs.jsonl --resource entailment=cosine/0.85",
+)
+@click.argument("pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--rule", type=click.Choice(["strict", "non_defeating"]), default="strict", show_default=True)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file to write.")
+@command_options(part_options(resources=True))
+def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) -> None:
+    """Say how often an entailment model agrees with people on PAIRS, beside what constants give (the paper's Table 1).
+
+    PAIRS are rows (jsonl, json, csv, tsv, parquet) with premise, hypothesis and label: yes or no. Without --resource
+    entailment=... the paper's model is measured. Classes of meaning need entailment both ways, which is the second row.
+    """
+    from creval.plugin import open_workbench, print_table, write_csv
+    from creval_openended.entropy.checking import COLUMNS, checked, read_pairs
+
+    labelled = read_pairs(pairs)
+    bench = open_workbench(given)
+    instrument = bench.resource("entailment", _DEFAULT)
+    rows = bench.work(lambda: checked(labelled, instrument, rule))
+    print_table(f"{instrument.name}, {rule}", COLUMNS, rows)
+    if output is not None:
+        click.echo(f"written: {write_csv(output, COLUMNS, rows)}")

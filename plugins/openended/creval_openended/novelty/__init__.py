@@ -1,0 +1,1 @@
+"""The novelty judge of Appendix L: pairs of solutions compared, and ranked by sorting."""

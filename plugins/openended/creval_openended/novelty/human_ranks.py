@@ -1,0 +1,28 @@
+"""Ranks that people gave to solutions, from a file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+
+from creval.plugin import DataError, open_file
+
+__all__ = ["read_ranks"]
+
+
+def read_ranks(file: Path) -> dict[str, float]:
+    """Return the mean rank (1 = most novel) of each doc: rows with `doc` and `rank`, one for each person.
+
+    Raises DataError where a row has no such fields.
+    """
+    ranks: dict[str, list[float]] = defaultdict(list)
+    rows = open_file(file)
+    for index, row in enumerate(rows):
+        try:
+            ranks[str(row["doc"])].append(float(row["rank"]))  # type: ignore[index]
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                "a row of ranks has the fields doc and rank (a number, 1 = most novel)", where=rows.where(index)
+            ) from error
+    return {doc: fmean(each) for doc, each in ranks.items()}
