@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import fcntl
-import gc
+import marshal
 import mmap
 import os
 import resource
@@ -17,52 +16,26 @@ from typing import Any, NoReturn
 
 from . import kernel
 
-__all__ = ["OUT_OF_MEMORY", "become"]
+__all__ = ["OUT_OF_MEMORY", "PLACES", "become", "prepare"]
 
 OUT_OF_MEMORY = 86
 """The exit code of a Python program that ended by a MemoryError that it did not catch."""
 
-_PROGRAM = 3
-_FREE = 64  # descriptors from here on are free while the four are put in place
+_PROGRAM, _COMPILED = 3, 4
+PLACES = (_PROGRAM, _COMPILED)
+"""Where the watcher keeps the program, and the file for what it is compiled to; above them are its own descriptors."""
+
+_HEAD = 8  # bytes for the length of what is kept
 _OWN_PROCESSES = 8  # of the same user within the sandbox, beside the program's threads
 
 
-def become(descriptors: tuple[int, ...], setup: dict[str, Any], filter_: bytes, begun: mmap.mmap) -> NoReturn:
-    """Turn this process into the program.
-
-    `descriptors` are its standard input, output and error, and the program itself. The first byte of `begun` is set
-    when only the program's own doing is left.
-    """
-    try:
-        _keep_only(descriptors)
-        _limit(setup)
-        kernel.hide_memory()
-        kernel.install_filter(filter_)
-        begun[0] = 1
-        begun.close()
-    except BaseException:
-        os._exit(125)
-    if setup["profile"] == "native":
-        _execute()
-    _interpret(setup["libraries"])
-
-
-def _keep_only(wanted: tuple[int, ...]) -> None:
-    """Put the descriptors to 0 to 3 and close every other one; the last does not outlive an exec."""
-    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FREE) for descriptor in wanted]
-    for place, descriptor in enumerate(moved):
-        os.dup2(descriptor, place, inheritable=place <= 2)
-    os.closerange(len(moved), 1 << 16)
-
-
-def _limit(setup: dict[str, Any]) -> None:
-    whole_seconds = int(setup["cpu_seconds"]) + 1  # the supervisor's clock is finer; this one is the backstop
+def prepare(setup: dict[str, Any]) -> None:
+    """Do in the watcher what every case inherits unchanged: limits but for processor time, and a fresh `__main__`."""
     stack = setup["stack_bytes"]
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     if most != resource.RLIM_INFINITY:
         stack = min(stack, most)
     for name, value in (
-        (resource.RLIMIT_CPU, whole_seconds),
         (resource.RLIMIT_AS, setup["memory_bytes"]),
         (resource.RLIMIT_STACK, stack),
         (resource.RLIMIT_FSIZE, setup["output_bytes"]),
@@ -74,6 +47,28 @@ def _limit(setup: dict[str, Any]) -> None:
     ):
         resource.setrlimit(name, (value, value))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.argv[:] = ["program.py"]
+    sys.path += setup["libraries"]
+
+
+def become(setup: dict[str, Any], filter_: bytes, begun: mmap.mmap) -> NoReturn:
+    """Turn this process into the program, which stands at descriptor 3, with what it is compiled to at 4.
+
+    The first byte of `begun` is set when only the program's own doing is left.
+    """
+    try:
+        os.closerange(_COMPILED + 1, 1 << 16)
+        whole_seconds = int(setup["cpu_seconds"]) + 1  # the watcher's clock is finer; this one is the backstop
+        resource.setrlimit(resource.RLIMIT_CPU, (whole_seconds, whole_seconds))
+        kernel.install_filter(filter_)
+        begun[0] = 1
+        begun.close()
+    except BaseException:
+        os._exit(125)
+    if setup["profile"] == "native":
+        _execute()
+    _interpret()
 
 
 def _execute() -> NoReturn:
@@ -84,28 +79,39 @@ def _execute() -> NoReturn:
         os._exit(127)
 
 
-def _interpret(libraries: list[str]) -> NoReturn:
+def _interpret() -> NoReturn:
     """Run the Python program in this interpreter, which has run nothing else before."""
-    code = 1
+    status = 1
     try:
-        source = _read(_PROGRAM)
-        os.close(_PROGRAM)
-        module = types.ModuleType("__main__")
-        sys.modules["__main__"] = module
-        sys.argv[:] = ["program.py"]
-        sys.path += libraries
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        gc.enable()
-        exec(compile(source, "program.py", "exec", dont_inherit=True), module.__dict__)
-        code = 0
+        code = _code()
+        exec(code, sys.modules["__main__"].__dict__)
+        status = 0
     except SystemExit as leaving:
-        code = _exit_code(leaving.code)
+        status = _exit_code(leaving.code)
     except MemoryError:
-        code = OUT_OF_MEMORY
+        status = OUT_OF_MEMORY
     except BaseException as error:
         below = error.__traceback__.tb_next if error.__traceback__ is not None else None
         traceback.print_exception(type(error), error, below)
-    _leave(code)
+    _leave(status)
+
+
+def _code() -> types.CodeType:
+    """The program compiled, by this case or by an earlier one; nothing of the program has run when it is kept."""
+    kept = _read(_COMPILED)
+    if kept and len(kept) == _HEAD + int.from_bytes(kept[:_HEAD], "little"):
+        code: types.CodeType = marshal.loads(kept[_HEAD:])
+    else:
+        code = compile(_read(_PROGRAM), "program.py", "exec", dont_inherit=True)
+        made = marshal.dumps(code)
+        if len(made) + _HEAD < resource.getrlimit(resource.RLIMIT_FSIZE)[0]:
+            os.pwrite(_COMPILED, made, _HEAD)
+            os.pwrite(
+                _COMPILED, len(made).to_bytes(_HEAD, "little"), 0
+            )  # last: a case that was cut short keeps nothing
+    os.close(_PROGRAM)
+    os.close(_COMPILED)
+    return code
 
 
 def _read(descriptor: int) -> bytes:

@@ -28,7 +28,6 @@ def _warm(modules: list[str]) -> None:
     site.setcopyright()
     site.sethelper()
     compile("", "warm", "exec")
-    gc.disable()  # a case switches it on again
     gc.freeze()
 
 

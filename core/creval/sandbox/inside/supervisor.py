@@ -1,11 +1,12 @@
 """Watches the cases of one program from beside it: process 1 of the program's own namespaces.
 
 It never reads the program or its input; it holds descriptors and clocks, and what a case does cannot reach it: signals
-to process 1 from within are ignored, its memory is closed, and it shares no descriptor with a case.
+to process 1 from within are ignored, its memory is closed, and of a case's descriptors it uses none.
 """
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import select
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import kernel
-from .case import become
+from .case import PLACES, become, prepare
 from .messages import receive, send
 
 __all__ = ["supervise"]
@@ -29,14 +30,19 @@ _SHORTEST = 0.01  # seconds between two looks at a running program's clock
 def supervise(channel: socket.socket, filters: Mapping[str, bytes], mount: bool) -> None:
     """Serve one program: its description, then case by case, until the other side hangs up."""
     try:
+        channel = _out_of_the_way(channel)
         setup, (program, page) = receive(channel)
         assert setup is not None
         begun = mmap.mmap(page, mmap.PAGESIZE)
         os.close(page)
+        os.set_inheritable(program, False)
+        if (program, os.memfd_create("compiled")) != PLACES:
+            raise RuntimeError("descriptors stand elsewhere")
         for number in (signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         _close_in(mount, setup["scratch_bytes"])
         filter_ = filters[setup["profile"]]
+        prepare(setup)
     except Exception as error:
         send(channel, {"failed": f"{type(error).__name__}: {error}"})
         return
@@ -45,17 +51,25 @@ def supervise(channel: socket.socket, filters: Mapping[str, bytes], mount: bool)
         request, descriptors = receive(channel)
         if request is None:
             return
+        for place, descriptor in enumerate(descriptors):  # 0 to 2, which the watcher itself never uses
+            os.dup2(descriptor, place)
+            os.close(descriptor)
         begun[0] = 0
         begin = time.monotonic()
         pid = kernel.clone()
         if pid == 0:
-            become((*descriptors, program), setup, filter_, begun)
-        for descriptor in descriptors:
-            os.close(descriptor)
+            become(setup, filter_, begun)
         ending = _ending(channel, pid, setup, begin)
         if ending is None:
             return
         send(channel, {**ending, "started": begun[0] == 1})
+
+
+def _out_of_the_way(channel: socket.socket) -> socket.socket:
+    """The channel at a descriptor above those that a case is given."""
+    raised = fcntl.fcntl(channel.detach(), fcntl.F_DUPFD_CLOEXEC, PLACES[-1] + 1)
+    os.closerange(PLACES[0], raised)
+    return socket.socket(fileno=raised)
 
 
 def _close_in(mount: bool, scratch_bytes: int) -> None:
