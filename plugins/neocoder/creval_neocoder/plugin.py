@@ -10,13 +10,19 @@ from creval.plugin import flag, hookimpl, integer, number, one_of, params
 if TYPE_CHECKING:
     from creval.plugin import Registry
 
-__all__ = ["creval_components", "creval_tasks"]
+__all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
 
 @hookimpl
 def creval_tasks() -> list[Path]:
     """Return the folder of task files."""
     return [Path(__file__).parent / "tasks"]
+
+
+@hookimpl
+def creval_commands() -> dict[str, str]:
+    """Return the commands under `creval neocoder`."""
+    return {"detector": "creval_neocoder.cli.detector:detector"}
 
 
 @hookimpl

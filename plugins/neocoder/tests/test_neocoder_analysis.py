@@ -18,6 +18,7 @@ from creval_neocoder.analysis.human import human_numbers
 from creval_neocoder.analysis.states import COLUMNS, PAPER, StateRow, cumulative, states_of, techniques_by_state
 from creval_neocoder.own.reading import gold_answers
 from creval_neocoder.problem import Problem
+from creval_neocoder.techniques.agreement import agreement
 
 
 def test_human_numbers(problems: list[Problem]) -> None:
@@ -122,3 +123,27 @@ def test_no_statement_lands_in_a_run_folder(
             assert json.dumps(longest)[1:-1] not in written
             assert longest not in written
             assert not any(source in written for source in problem.solutions)
+
+
+def test_precision_and_recall() -> None:
+    found = {each.technique: each for each in agreement([{"a", "b"}, {"a"}], [{"a"}, {"a", "c"}])}
+    assert (found["a"].precision, found["a"].recall) == (1, 1)
+    assert (found["b"].precision, found["b"].recall) == (0, None)
+    assert (found["c"].precision, found["c"].recall) == (None, 0)
+    assert (found["all"].precision, found["all"].recall) == (2 / 3, 2 / 3)
+
+
+def test_the_detector_command(reference_data: Path, tmp_path: Path) -> None:
+    words = ["neocoder", "detector", "--sample", "20", "--offline"]
+    done = command(tmp_path, *words, "--syntax", CREVAL_DATA=str(reference_data))
+    assert done.returncode == 0, done.stderr
+    assert "Techniques of 20 human solutions" in done.stdout
+    assert "for loop" in done.stdout
+    with ChatServer(answer="- for loop\n- if statement") as server:
+        place = {"HOSTED_VLLM_API_BASE": server.url, "CREVAL_DATA": str(reference_data)}
+        done = command(tmp_path, *words, "--role", "augmenter=hosted_vllm/r", **place)
+        asked = [request.body for request in server.requests]
+    assert done.returncode == 0, done.stderr
+    assert len(asked) == 20
+    assert all(body["temperature"] == 0 and len(body["messages"]) == 2 for body in asked)
+    assert done.stdout.splitlines()[0].startswith("Techniques of 20 human solutions, by the augmenter")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from creval.plugin import Context, Scorable, Score, ScoringError
+from creval.plugin import Context, SampleKey, Scorable, Score, ScoringError
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
 from creval_neocoder.task.tests import Judge
@@ -13,22 +14,22 @@ from creval_neocoder.techniques.creativity import follows, new_share
 from creval_neocoder.techniques.syntax import techniques_of
 from creval_neocoder.techniques.vocabulary import MOST, Unreadable, read_techniques
 
-__all__ = ["Creativity", "detect"]
+__all__ = ["AUGMENTER", "Creativity", "detect"]
 
 AUGMENTER = "augmenter"
 _TRIES = 3
 
 
-async def detect(program: str, item: Scorable, context: Context) -> tuple[str, ...]:
+async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: Context) -> tuple[str, ...]:
     """Return the techniques that the augmenter finds in a program; each distinct program is asked for once a run.
 
     A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError
     then: that is the augmenter's fault, never the program's.
     """
-    messages = context.prompt("techniques", item.doc, program=program)
+    messages = context.prompt("techniques", doc, program=program)
     reason = ""
     for _ in range(_TRIES):
-        reply = await context.ask(AUGMENTER, messages, item.key)
+        reply = await context.ask(AUGMENTER, messages, key)
         try:
             found = read_techniques(reply.text)
         except Unreadable as error:
@@ -40,7 +41,7 @@ async def detect(program: str, item: Scorable, context: Context) -> tuple[str, .
         context.unreadable(reply, reason)
     raise ScoringError(
         f"the {AUGMENTER}'s list of techniques cannot be read ({reason})",
-        where=item.key.doc,
+        where=key.doc,
         cure="Take another augmenter: creval score RUN --role augmenter=PROVIDER/MODEL",
     )
 
@@ -66,7 +67,7 @@ class Creativity:
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
     async def _one(self, judge: Judge, item: Scorable, context: Context) -> Score:
-        techniques = await detect(item.value, item, context)
+        techniques = await detect(item.value, item.key, item.doc, context)
         correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
         follow = follows(techniques, item.doc["constraints"])
         scores = {"follow": float(follow), "convergent": float(follow and correct)}
