@@ -23,7 +23,7 @@ from creval.tasks.index import TaskIndex
 from creval_neocoder.own.reading import read_own
 from creval_neocoder.techniques.syntax import techniques_of
 
-PUBLISHED = [f"neocoder_state{state}" for state in range(6)]
+PUBLISHED = [f"neocoder{kind}_state{state}" for kind in ("", "_released") for state in range(6)]
 OWN = [f"neocoder_own_state{state}" for state in range(6)]
 
 

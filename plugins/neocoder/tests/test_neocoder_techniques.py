@@ -60,7 +60,7 @@ def test_human_numbers_by_their_definition(solutions: list[list[str]]) -> None:
         ("- for loop\n- tuple", ("for loop", "tuple")),
         ("The techniques are:\n\n* 'For Loop'\n* \"hashmap\" (a dict)\n", ("for loop", "hashmap")),
         ("1. Kadane’s algorithm\n2. divide & conquer.", ("Kadanes algorithm", "divide & conquer")),
-        ("- for loop\n- for loop", ("for loop",)),
+        ("- for loop\n- for loop", ("for loop", "for loop")),
         ("misc", ("misc",)),
     ],
 )

@@ -55,7 +55,7 @@ class Unreadable(ValueError):
 
 
 def read_techniques(text: str) -> tuple[str, ...]:
-    """Return the techniques that a reviewer lists, each once, in order; one bullet a line.
+    """Return the techniques that a reviewer lists, in order, doubles included; one bullet a line.
 
     Remarks in brackets, quotes and letter case do not matter. A line without a bullet is a remark, unless it is a name
     itself. Raises Unreadable where no line is a technique, or a bullet is none of the vocabulary.
@@ -73,7 +73,7 @@ def read_techniques(text: str) -> tuple[str, ...]:
         raise Unreadable(f"no technique of the vocabulary: {_few(unknown)}")
     if not found:
         raise Unreadable("names no technique")
-    return tuple(dict.fromkeys(found))
+    return tuple(found)
 
 
 def _name(line: str) -> str:
