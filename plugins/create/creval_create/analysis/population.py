@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from creval.plugin import Embedding
+from creval_create.analysis.sets import JudgedSet
 from creval_create.paths.strings import path_string
 from creval_create.paths.triples import Path
 from creval_create.utility.distance import cosine_distances, transformed
+from creval_create.utility.rules import Rules
 
-__all__ = ["Member", "Nearest", "nearest_of"]
+__all__ = ["Member", "Nearest", "Population", "nearest_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,38 @@ class Nearest:
             "nearest": None if self.path is None else [list(triple) for triple in self.path],
             "models": self.models,
         }
+
+
+class Population:
+    """All valid and factual paths of some runs by query; nothing else of the sets is held."""
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[str, str]] = []
+        self._members: dict[str, list[Member]] = {}
+
+    @classmethod
+    def of(cls, sets: Iterable[JudgedSet]) -> Population:
+        """Collect the paths of sets as they come."""
+        found = cls()
+        known: dict[tuple[str, str], None] = {}
+        rules = Rules()
+        for one in sets:
+            known[one.model, one.task] = None
+            members = found._members.setdefault(one.doc, [])
+            for place in one.counted(rules):
+                path = tuple((sys.intern(a), sys.intern(b), sys.intern(c)) for a, b, c in one.path(place))
+                members.append(Member(one.model, one.task, one.doc, path, one.strength(place, rules)))
+        found.runs = list(known)
+        return found
+
+    def drawn(self, most: int, seed: int) -> list[str]:
+        """Return at most so many queries, drawn by the seed: the same for every run."""
+        docs = sorted(self._members)
+        return sorted(random.Random(seed).sample(docs, min(most, len(docs))))
+
+    def nearest(self, docs: Sequence[str], embedding: Embedding, own: str, near: float) -> list[Nearest]:
+        """Return what is nearest to each path of some queries; see `nearest_of`."""
+        return [found for doc in docs for found in nearest_of(self._members[doc], embedding, own, near)]
 
 
 def nearest_of(members: Sequence[Member], embedding: Embedding, own: str, near: float) -> list[Nearest]:

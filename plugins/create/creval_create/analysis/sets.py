@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,7 @@ from creval_create.utility.rules import Rules
 from creval_create.utility.strength import path_strength
 from creval_create.utility.utility import utility
 
-__all__ = ["JudgedSet", "UnjudgedError", "read_sets"]
+__all__ = ["JudgedSet", "UnjudgedError", "iterate_sets", "read_sets"]
 
 _UNREAD = {Status.UNPARSED, Status.TRUNCATED, Status.REFUSED}
 
@@ -116,26 +115,37 @@ class JudgedSet:
 
 
 def read_sets(runs: Sequence[str]) -> list[JudgedSet]:
-    """Return the sets of all CREATE tasks of some runs, of errored samples none.
+    """Return the sets of all CREATE tasks of some runs at once; see `iterate_sets`."""
+    return list(iterate_sets(runs))
+
+
+def iterate_sets(runs: Sequence[str]) -> Iterator[JudgedSet]:
+    """Yield the sets of all CREATE tasks of some runs, of errored samples none; one run's scores are held at a time.
 
     Raises RunError where a run is not whole, is named twice or holds no CREATE task; DataError where runs were judged
     or embedded by different instruments, or hold the same task of the same model.
     """
-    found: list[JudgedSet] = []
+    for run, task in _parts(runs):
+        yield from (_set(run, sample, score) for sample, score in run.scored(task) if _counts(score))
+
+
+def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
+    """The tasks to read, checked to go together."""
+    found: list[tuple[Run, str]] = []
     instruments: dict[str, str] = {}
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: set[tuple[str, str]] = set()
     for run in open_runs(runs):
         tasks = [task for task in run.tasks if _is_create(run, task)]
         if not tasks:
             raise RunError("the run holds no task of CREATE", where=str(run.folder), cure="Name runs of create tasks.")
         for task in tasks:
-            seen[run.model, task] += 1
-            if seen[run.model, task] > 1:
+            if (run.model, task) in seen:
                 message = f"two runs hold {task!r} of the model {run.model!r}"
                 raise DataError(message, where=str(run.folder), cure="Name one of them.")
+            seen.add((run.model, task))
             used = run.result(task)["instruments"]
             instruments[f"{run.folder} ({task})"] = f"{used['judge']}, {used['embedding']}"
-            found += [_set(run, sample, score) for sample, score in run.scored(task) if _counts(score)]
+            found.append((run, task))
     if len(set(instruments.values())) > 1:
         made = "; ".join(f"{run}: {names}" for run, names in instruments.items())
         raise DataError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,15 +9,13 @@ from creval import RunOptions
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError, Workbench, open_runs
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, Found, finish
-from creval_create.analysis.population import Member, Nearest, nearest_of
-from creval_create.analysis.sets import JudgedSet, read_sets
-from creval_create.utility.rules import Rules
+from creval_create.analysis.population import Nearest, Population
+from creval_create.analysis.sets import iterate_sets
 
 __all__ = ["CreateDistinctiveness"]
 
 _OWN = ("run", "others")
 _COLUMNS = ("model", "task", "avg nu", "max nu", "avg strength", "num", "paths", "found by one model")
-Key = tuple[str, str]
 
 
 class CreateDistinctiveness:
@@ -50,48 +47,28 @@ class CreateDistinctiveness:
         chosen |= {name: value for name, value in options.items() if value is not None}
         if chosen["own"] not in _OWN:
             raise UnknownNameError("population", str(chosen["own"]), _OWN, where="--own")
-        sets = read_sets(runs)
-        sets = _subsample(sets, int(chosen["queries"]), int(chosen["seed"]))
-        if len({(one.model, one.task) for one in sets}) < 2 and chosen["own"] == "run":
+        population = Population.of(iterate_sets(runs))
+        if len(population.runs) < 2 and chosen["own"] == "run":
             raise DataError("one run has no population beside it", cure="Name several runs, or --own others.")
-        first = open_runs(runs)[0]
+        docs = population.drawn(int(chosen["queries"]), int(chosen["seed"]))
         with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
-            embedding = bench.instrument(first, sets[0].task, "embedding")
-            found = [
-                near
-                for query in grouped((one.doc, one) for one in sets).values()
-                for near in nearest_of(_members(query), embedding, str(chosen["own"]), float(chosen["near"]))
-            ]
-        rows = _rows(sets, found, int(chosen["strength"]))
+            embedding = bench.instrument(open_runs(runs)[0], population.runs[0][1], "embedding")
+            found = population.nearest(docs, embedding, str(chosen["own"]), float(chosen["near"]))
+        rows = _rows(population.runs, found, int(chosen["strength"]))
         details = [near.plain() for near in found if near.member.strength >= int(chosen["strength"])]
         notes = [
             f"Population: valid and factual paths of all runs for the same query; own: {chosen['own']}. Queries: "
-            f"{len({one.doc for one in sets})}, seed {chosen['seed']}. avg nu: mean over queries of the mean, max nu: "
+            f"{len(docs)}, seed {chosen['seed']}. avg nu: mean over queries of the mean, max nu: "
             "of the largest; num: queries with a path that passes.",
         ]
         found_table = Found("create-distinctiveness", "CREATE, Table 2", _COLUMNS, rows, notes, {"paths": details})
         return finish(found_table, options)
 
 
-def _subsample(sets: Sequence[JudgedSet], most: int, seed: int) -> list[JudgedSet]:
-    docs = sorted({one.doc for one in sets})
-    kept = set(random.Random(seed).sample(docs, min(most, len(docs))))
-    return [one for one in sets if one.doc in kept]
-
-
-def _members(sets: Sequence[JudgedSet]) -> list[Member]:
-    """The population of one query: every valid and factual path."""
-    return [
-        Member(one.model, one.task, one.doc, one.path(place), one.strength(place, one.own_rules))
-        for one in sets
-        for place in one.counted(Rules())
-    ]
-
-
-def _rows(sets: Sequence[JudgedSet], found: Sequence[Nearest], least: int) -> list[Sequence[Any]]:
+def _rows(runs: Sequence[tuple[str, str]], found: Sequence[Nearest], least: int) -> list[Sequence[Any]]:
     strong = grouped(((near.member.model, near.member.task), near) for near in found if near.member.strength >= least)
     rows: list[Sequence[Any]] = []
-    for key in dict.fromkeys((one.model, one.task) for one in sets):
+    for key in runs:
         near: Mapping[str, list[Nearest]] = grouped((each.member.doc, each) for each in strong.get(key, ()))
         values = [[each.distance for each in group if each.distance is not None] for group in near.values()]
         known = [group for group in values if group]
