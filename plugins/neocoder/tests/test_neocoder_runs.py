@@ -139,3 +139,14 @@ def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="runs code that the model wrote"):
         creval.run(OWN[:1], "hosted_vllm/coder", options(tmp_path / "run", allow_code_execution=False))
     assert server.requests == []
+
+
+@pytest.mark.usefixtures("server")
+def test_a_real_small_model(tmp_path: Path) -> None:
+    """SmolLM2 answers three problems of ours; whatever it writes is read, run and judged without an error."""
+    changes = {"limit": 3, "generation": {"max_tokens": 96}, "offline": False}
+    result = creval.run([OWN[1]], "embedded/smollm2", options(tmp_path / "run", **changes))
+    (task,) = result.results["tasks"]
+    assert task["counts"]["errored"] == task["counts"]["skipped"] == 0
+    assert sum(task["counts"][status] for status in ("scored", "unparsed", "truncated", "refused")) == 3
+    assert 0 <= values(result, OWN[1])["pass@1"] <= 1
