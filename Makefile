@@ -59,6 +59,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.scoring.run
 	$(BIN)/python -m benchmarks.kumo.run
 	$(BIN)/python -m benchmarks.create.run
+	$(BIN)/python -m benchmarks.openended.run
 
 fidelity: $(INSTALLED)
 	$(BIN)/python plugins/association/tools/fetch_mpnet.py

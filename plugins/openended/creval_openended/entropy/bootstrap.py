@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval_openended.entropy.estimators import entropies
-
 __all__ = ["REPLICATES", "Step", "candidate_interval"]
 
 REPLICATES = 200
@@ -31,14 +29,18 @@ def candidate_interval(steps: Sequence[Step], seed: int, confidence: float = 0.9
     if not steps:
         return None
     random = np.random.default_rng(seed)
-    means = [float(np.mean([_redrawn(step, random) for step in steps])) for _ in range(REPLICATES)]
+    means = np.mean([_redrawn(step, random) for step in steps], axis=0)
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
-def _redrawn(step: Step, random: np.random.Generator) -> float:
-    chosen = random.integers(0, len(step.labels), size=len(step.labels))
-    labels = [step.labels[i] for i in chosen]
-    logprobs = None if step.logprobs is None else [step.logprobs[i] for i in chosen]
-    found = entropies(labels, logprobs)
-    return found.count if found.semantic is None else found.semantic
+def _redrawn(step: Step, random: np.random.Generator) -> np.ndarray:
+    """Return the entropies of all resamples of one step at once; shape (REPLICATES,)."""
+    size = len(step.labels)
+    drawn = random.integers(0, size, size=(REPLICATES, size))
+    weights = np.ones(size) if step.logprobs is None else np.exp(np.asarray(step.logprobs) - max(step.logprobs))
+    member = np.asarray(step.labels)[:, None] == np.arange(max(step.labels) + 1)  # which candidate is in which class
+    sums = (weights[:, None] * member)[drawn].sum(axis=1)
+    shares = sums / sums.sum(axis=1, keepdims=True)
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(np.maximum(0.0, -(shares * logs).sum(axis=1)))
