@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from creval.parsing.json_values import JsonArray, JsonObject
     from creval.parsing.list_marks import has_mark, straighten, strip_edges, strip_marks, strip_quotes
     from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
-    from creval.parsing.small_talk import is_small_talk, without_opening
+    from creval.parsing.small_talk import is_small_talk, speaks_of_the_last, without_opening, without_talk
     from creval.parsing.unseen import without_unseen
     from creval.plugins.hookspecs import hookimpl
     from creval.plugins.parameters import component, either, flag, integer, list_of, number, one_of, params, text
@@ -198,6 +198,7 @@ __all__ = [
     "refused",
     "reply_from_json",
     "sha256_of",
+    "speaks_of_the_last",
     "store_folder",
     "straighten",
     "strip_edges",
@@ -205,6 +206,7 @@ __all__ = [
     "strip_quotes",
     "text",
     "without_opening",
+    "without_talk",
     "without_unseen",
     "write_csv",
     "write_json",
@@ -269,7 +271,9 @@ _HOMES = {
     ),
     "creval.parsing.small_talk": (
         "is_small_talk",
+        "speaks_of_the_last",
         "without_opening",
+        "without_talk",
     ),
     "creval.parsing.unseen": ("without_unseen",),
     "creval.plugins.hookspecs": ("hookimpl",),

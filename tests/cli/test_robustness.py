@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -117,3 +118,25 @@ def test_a_newer_form_is_said_to_be_one(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "the run was made by a newer creval (9.1.0)" in done.stderr
         path.write_text(before)
+
+
+@pytest.mark.parametrize("manifest", ["[]", "{}", "null", '{"roles": {"target": "baseline/floor"}}', "[" * 100_000])
+@pytest.mark.parametrize("command", ["resume", "score"])
+def test_a_manifest_of_another_form_is_one_message(tmp_path, manifest, command):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(manifest)
+    ended = creval(tmp_path, command, "run")
+    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+    assert ended.stderr.startswith("error: run/run.json: ")
+
+
+def test_a_folder_name_that_is_too_long_is_one_message(tmp_path):
+    ended = creval(tmp_path, "--tasks", "rat", "--model", "baseline/floor", "--limit", "1", "-o", "x" * 300)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+    assert "cannot be written: File name too long" in ended.stderr
+
+
+def test_an_output_that_the_shell_closed_is_no_fault(tmp_path):
+    words = " ".join(map(shlex.quote, program("plugins")))
+    ended = subprocess.run(["sh", "-c", f"{words} >&-"], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -46,6 +46,12 @@ def answer(text: str, own: frozenset[str] = NONE) -> tuple[str, str | None]:
         ("<|channel|>final<|message|>B", "B", None),
         ("<|channel>thought\nhm<channel|>B", "B", "hm"),
         ("analysisThe user asks.assistantfinalB", "B", "The user asks."),
+        ("<|channel|>analysis<|message|>hm<|end|><|channel|>final <|constrain|>json<|message|>[1]", "[1]", "hm"),
+        ("<|thought|>hm<|/thought|>B", "B", "hm"),
+        ("<mm:think>hm</mm:think>B", "B", "hm"),
+        ("<chain_of_thought>hm</chain_of_thought>B", "B", "hm"),
+        ("<think>hm</think>\n<|im_end|>", "", "hm"),
+        ("<|im_start|>assistant\n<think>hm</think>B<|im_end|>", "B", "hm"),
     ],
 )
 def test_thinking_is_taken_out(text: str, said: str, thought: str | None) -> None:
@@ -59,6 +65,7 @@ def test_thinking_is_taken_out(text: str, said: str, thought: str | None) -> Non
         "B <think>or rather",
         "<|channel|>analysis<|message|>hm",
         "[THINK]B",
+        "<|channel|>commentary to=f <|constrain|>json<|message|>[1]",
         "<think>a</think><think>b",
     ],
 )
@@ -82,6 +89,7 @@ def test_thinking_that_never_ends_leaves_no_answer(text: str) -> None:
         "<|end|>",
         "<thinker>B</thinker>",
         "[think] B",
+        "<think />\nB",
     ],
 )
 def test_what_is_no_thinking_stays(text: str) -> None:

@@ -37,6 +37,31 @@ I apologize, but I'm unable to assist.
 This request goes against my guidelines.
 I can't help with that. Is there anything else I can do for you?
 **I'm sorry, but I can't help with that.**
+(I'm sorry, but I can't help with that.)
+Im sorry but i cant help with that
+Sorry — I can't do that.
+I'm just an AI, I can't do that.
+I'm Claude, an AI assistant, and I can't help with that.
+I'm going to have to pass on this one.
+I don't think I can help with that.
+I do not provide such information.
+I don't know.
+We cannot help with this.
+My guidelines prevent me from doing that.
+It would be inappropriate for me to answer.
+Your request cannot be fulfilled.
+This content violates our policies.
+Sorry, no.
+Es tut mir leid, aber dabei kann ich nicht helfen.
+Das kann ich leider nicht beantworten.
+Je suis désolé, mais je ne peux pas vous aider.
+Lo siento, pero no puedo ayudar con eso.
+Desculpe, não posso ajudar com isso.
+Mi dispiace, ma non posso aiutarti.
+Извините, я не могу помочь с этим.
+抱歉，我不能提供这些信息。
+申し訳ありませんが、お手伝いできません。
+죄송합니다. 도와드릴 수 없습니다.
 I'm sorry.
 Sorry.
 """.strip().splitlines()
@@ -48,6 +73,7 @@ ANSWERS = [
     "I can imagine using it as a doorstop",
     "I can't sit on it, so a doorstop",
     "Use it to apologize",
+    *("ich kann es als Türstopper nutzen", "un pardon", "désolé", "it stops doors", "pass it around as a game"),
     "I will decline the cheese",
     "The answer is cheese",
     'I\'m sorry, but I can\'t think of ten. ["ocean", "lamp"]',

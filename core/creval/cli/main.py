@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -29,6 +30,7 @@ SIGNALLED = 128
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal's encoding lacks is no reason to fail
@@ -75,6 +77,13 @@ def invoke(arguments: Sequence[str]) -> int:
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _open_streams() -> None:
+    """Let an output that the shell closed (`>&-`) take everything, as one sent to the null device does."""
+    nowhere = Path(os.devnull)
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
 
 
 def _show_faults_of_parts() -> None:

@@ -20,6 +20,10 @@ __all__ = ["tags_in", "tags_in_parameters", "without_thinking"]
 _NAMES = (
     "think",
     "thinking",
+    "thinking_process",
+    "thought_process",
+    "chain_of_thought",
+    "inner_monologue",
     "thought",
     "thoughts",
     "reasoning",
@@ -27,17 +31,20 @@ _NAMES = (
     "scratchpad",
     "antthinking",
     "seed:think",
+    "mm:think",
 )
+_RECIPIENT = r"[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?"
+"""What may stand between a channel's name and its message: who it is for, and the format of what it says."""
 _PAIRS = {
     "[think]": (r"\[THINK\]", r"\[/THINK\]"),
     "◁think▷": ("◁think▷", "◁/think▷"),
     "begin_of_thought": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     "start_thinking": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
-    "|think|": (r"<\|(?:think|thinking)\|>", r"<\|/(?:think|thinking)\|>"),
+    "|think|": (r"<\|(?:think|thinking|thought)\|>", r"<\|/(?:think|thinking|thought)\|>"),
     "unused94": (r"<unused94>", r"<unused95>"),
     "channel": (
-        r"(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^<]{0,80}<\|message\|>|<\|channel>thought\b",
-        r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,80}<\|message\|>|<channel\|>",
+        rf"(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary){_RECIPIENT}<\|message\|>|<\|channel>thought\b",
+        rf"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final{_RECIPIENT}<\|message\|>|<channel\|>",
     ),
 }
 _FAMILIES = [*_NAMES, *_PAIRS]
@@ -47,7 +54,10 @@ _FAMILIES = [*_NAMES, *_PAIRS]
 def _pattern() -> re.Pattern[str]:
     """One pattern for all marks: `name` (with `slash`, where it closes), else `o<n>` opens and `c<n>` closes pair n."""
     names = "|".join(sorted(_NAMES, key=len, reverse=True))
-    parts = [rf"<(?P<slash>/)?(?P<name>{names})(?:\s[^<>]{{0,200}})?>", r"(?P<end><\|end\|>)(?!<\|start\|>assistant)"]
+    parts = [
+        rf"<(?P<slash>/)?(?P<name>{names})(?:\s[^<>]{{0,200}})?(?<!/)>",
+        r"(?P<end><\|end\|>)(?!<\|start\|>assistant)",
+    ]
     parts += [
         f"(?P<o{number}>{opens})|(?P<c{number}>{closes})" for number, (opens, closes) in enumerate(_PAIRS.values())
     ]
@@ -57,9 +67,25 @@ def _pattern() -> re.Pattern[str]:
 _HINTS = ("<", "[THINK]", "[/THINK]", "\u25c1")
 _BARE = re.compile(r"\Aanalysis(?=\S)(.*)assistantfinal", re.DOTALL)
 """Channels whose special tokens a server dropped, so that only their names are left."""
-_BEFORE = ("<|start|>assistant", "<|begin_of_solution|>", "<|START_RESPONSE|>", "<|end|>")
+_BEFORE = (
+    "<|start|>assistant",
+    "<|im_start|>assistant",
+    "<|assistant|>",
+    "<|begin_of_solution|>",
+    "<|START_RESPONSE|>",
+    "<|end|>",
+)
 _MOST_WRAPS = 4
-_AFTER = ("<|end|>", "<|return|>", "<|end_of_solution|>", "<|END_RESPONSE|>")
+_AFTER = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "</s>",
+    "<|end|>",
+    "<|return|>",
+    "<|end_of_solution|>",
+    "<|END_RESPONSE|>",
+)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
 
 

@@ -25,6 +25,8 @@ _LINE_COUNT_SPEED = 32  # a JSONDecodeError counts the line breaks before it, th
 _MAX_DEPTH = 50
 _TOO_DEEP = "the JSON in the answer is nested too deep"
 _OPENING = re.compile(r"[\[{]")
+_BARE_PAIR = re.compile(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])""")
+"""A name and its text in quotes: what is left of JSON without its brackets, or with all its quotes escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,13 @@ def json_places(text: str) -> Iterator[tuple[str, Sequence[Found]]]:
 
 
 def holds_json(text: str) -> bool:
-    """Whether a text holds JSON, sound or faulty, with a text or an object in it.
+    """Whether a text holds JSON, sound or faulty, with a text or an object in it, or pairs without the brackets.
 
     Such an answer is never read as lines or as words between commas. `[1]` is a reference, and no such JSON.
     """
-    return any(each.fault is not None or _has_text(each.value) for each in scan(text))
+    return _BARE_PAIR.search(text) is not None or any(
+        each.fault is not None or _has_text(each.value) for each in scan(text)
+    )
 
 
 def _has_text(value: Any) -> bool:

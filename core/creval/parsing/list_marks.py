@@ -6,8 +6,13 @@ import re
 
 __all__ = ["has_mark", "straighten", "strip_edges", "strip_marks", "strip_quotes"]
 
-# "1." "1)" "(1)" "1:" before anything; "-", "*", "a)" only before a space
-_MARK = re.compile(r"\s{0,100}(?:\(?\d{1,3}[.):](?!\d)\s{0,100}|(?:[-*+•‣◦▪·–—]|\(?[A-Za-z][.)])\s{1,100})")
+# "1." "1)" "(1)" "1:" "**1.**" and circled numbers before anything; "-", "*", "a)", "#1", "1 -" only before a space;
+# the box of a list of things to do after one of these; the ">" of quoted text before it
+_MARK = re.compile(
+    r"\s{0,100}(?:>\s{0,100})?(?:[*_]{0,3}(?:\(?\d{1,3}[.):．）：、](?!\d)|[①-⑳❶-❿])[*_]{0,3}\s{0,100}"
+    r"|(?:[-*+•‣◦▪·–—]|\(?[A-Za-z][.)]|#\d{1,3}|\d{1,3}\s[-–—])\s{1,100}(?:\[[ xX✓]?\]\s{1,100})?)"
+)
+_QUOTED = re.compile(r"\s{0,100}>\s{1,100}")
 _CURLY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‑": "-", "‐": "-"})
 _WRAPPING = "\"'`*_#«»‹›„‚“”‘’"
 
@@ -19,7 +24,7 @@ def has_mark(line: str) -> bool:
 
 def strip_marks(line: str) -> str:
     """Return a line without the mark at its beginning and the spaces around it."""
-    match = _MARK.match(line)
+    match = _MARK.match(line) or _QUOTED.match(line)
     return line[match.end() :].strip() if match else line.strip()
 
 

@@ -1,7 +1,7 @@
 """Which answers are plain refusals. One recogniser for all parsers; docs/parsing.md tells its phrases.
 
-It is conservative: only a whole short answer that begins with a usual English phrase is one, and only without anything
-that looks like a list. What it does not know is read like any other answer.
+It is conservative: only a whole short answer that begins with a usual phrase is one, in English or one of some other
+languages, and only without anything that looks like a list. What it does not know is read like any other answer.
 """
 
 from __future__ import annotations
@@ -34,8 +34,13 @@ _SORRY = _any(
     "regrettably",
 )
 _AS_A_MODEL = r"as (?:an?|your) (?:\w+ ){0,3}(?:ai|assistant|language model|llm|chatbot|model)(?: \w+){0,4}"
-_LEAD = _any(_SORRY, _AS_A_MODEL, "no", "oh", "well", "hmm", "hi", "hello", "thanks", "thank you", "i understand")
-_JOIN = r"(?: for (?:any|the) \w+| about that| to say)?[,.!:;]*(?: (?:but|and|however|that))?,? ?"
+_I_AM_A_MODEL = (
+    r"(?:i am|i'm) (?:just |only )?(?:\w+, )?an? (?:\w+ ){0,3}(?:ai|assistant|language model|llm|chatbot)(?: \w+){0,4}"
+)
+_LEAD = _any(
+    _SORRY, _AS_A_MODEL, _I_AM_A_MODEL, "no", "oh", "well", "hmm", "hi", "hello", "thanks", "thank you", "i understand"
+)
+_JOIN = r"(?: for (?:any|the) \w+| about that| to say)?(?: ?[,.!:;—–-]+)?(?: (?:but|and|however|that))?,? ?"
 _DO = _any(
     *("accommodate", "agree", "answer", "assist", "be able", "comply", "complete", "continue", "create", "discuss"),
     *("do", "engage", "fulfill?", "generate", "give", "have", "help", "in good conscience", "list", "name", "offer"),
@@ -52,28 +57,82 @@ _UNABLE = r"(?:am|'m) " + _any(
 )
 _RATHER = _any(r"(?:would|'d) (?:rather|prefer) not", "prefer not to")
 _DECLINE = (
-    r"(?:(?:must|have to|need to|will|'ll) )?(?:(?:respectfully|politely|kindly) )?"
-    r"(?:decline|refuse)(?: to\b| this\b| that\b|[.!,]|$)"
+    r"(?:(?:must|have to|need to|will|'ll|am going to|'m going to) )?(?:have to )?"
+    r"(?:(?:respectfully|politely|kindly) )?"
+    r"(?:decline|refuse|pass)(?: to\b| on (?:this|that)\b| this\b| that\b|[.!,]|$)"
 )
 _LACK = r"(?:don't|do not) " + _any(
     "have (?:the ability|the capability|access|enough information|personal)",
-    *("feel comfortable", "feel able", "wish to", "want to"),
+    *(
+        "feel comfortable",
+        "feel able",
+        "wish to",
+        "want to",
+        "have (?:any )?(?:answers?|ideas?|suggestions?|uses|words)",
+    ),
+    *(
+        "provide",
+        "generate",
+        "discuss",
+        "engage",
+        "know[.!]?$",
+        "(?:think|believe|feel) (?:that )?i (?:can|could|should|am able)",
+    ),
 )
-_ABOUT_I = r"i ?(?:(?:really|just|simply|also|still) )?" + _any(
+_ABOUT_I = r"(?:i|we) ?(?:(?:really|just|simply|also|still) )?" + _any(
     rf"{_CANNOT}(?: (?:and|or) (?:will|would|can) ?not)?(?: {_DO}\b|[.!]|$)", _UNABLE, _RATHER, _DECLINE, _LACK
 )
-_ABOUT_THE_REQUEST = r"(?:this|that|it|your request|the request|this request|this prompt) " + _any(
-    r"(?:isn't|is not) something i (?:can|am able|will|could)", "goes against", "violates", "is against"
+_ABOUT_THE_REQUEST = r"(?:this|that|it|(?:(?:your|the|this|that) )?(?:request|prompt|question|content|topic)) " + _any(
+    *(r"(?:isn't|is not) something i (?:can|am able|will|could)", "goes against", "violates", "is against"),
+    *(
+        r"(?:would be|is) (?:inappropriate|not appropriate) for me",
+        f"{_CANNOT} be (?:answered|completed|fulfilled|processed)",
+    ),
+)
+_ABOUT_RULES = r"my (?:\w+ )?(?:guidelines|policies|policy|principles|programming|rules) " + _any(
+    "(?:prevents?|prohibits?|forbids?) ", "(?:does|do)(?:n't| not) (?:allow|let|permit) "
 )
 _REFUSAL = re.compile(
     _any(
-        rf"(?:{_LEAD}{_JOIN}){{0,4}}" + _any(_ABOUT_I, _ABOUT_THE_REQUEST),
+        rf"(?:{_LEAD}{_JOIN}){{0,4}}" + _any(_ABOUT_I, _ABOUT_THE_REQUEST, _ABOUT_RULES),
         r"no comment\b",
         r"request (?:denied|refused|declined)\b",
+        r"content (?:blocked|filtered|removed)\b",
         r"(?:(?:i am|i'm)(?: so| very)? sorry|i apologi[sz]e|my apologies)[.!]?$",
         r"sorry[.!]$",
+        r"sorry,? no[.!]?$",
     )
 )
+_ABROAD = re.compile(
+    "|".join(
+        rf"(?:(?:{sorry})(?!\w).{{0,60}}?)?(?<!\w)(?:{cannot})"
+        if spaced
+        else rf"(?:(?:{sorry}).{{0,40}}?)?(?:{cannot})"
+        for spaced, sorry, cannot in (
+            (
+                True,
+                "(?:es )?tut mir (?:sehr )?leid|leider|entschuldigung",
+                "(?:ich (?:kann|darf|möchte)|(?:das )?(?:kann|darf|möchte) ich)\\b.{0,60}\\bnicht",
+            ),
+            (True, "(?:je suis )?(?:vraiment )?désolée?|je m'excuse|malheureusement", "je ne (?:peux|suis|veux)"),
+            (True, "lo siento|disculpa|perdón|lamentablemente", "no puedo|no me es posible|no estoy en condiciones"),
+            (True, "desculpe|sinto muito|lamento|infelizmente", "não (?:posso|consigo)"),
+            (True, "mi dispiace|scusa|purtroppo", "non (?:posso|sono in grado)"),
+            (True, "извините|простите|к сожалению", "я не (?:могу|буду)|не могу"),
+            (False, "(?:我|很|非常|十分)*(?:抱歉|对不起|對不起|不好意思)", "我?(?:无法|無法|不能|没办法|沒辦法)"),
+            (
+                False,
+                "(?:大変)?申し訳(?:ありません|ございません)|すみません|ごめんなさい",
+                r"\w{1,20}(?:できません|できかねます)",
+            ),
+            (False, "(?:정말 )?죄송(?:합니다|하지만)", r"[\w ]{1,30}(?:수 없|어렵)"),
+        )
+    )
+)
+"""Being sorry and not being able, in German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese,
+Korean."""
+_UNMARKED = re.compile(r"\b(i(?=m\b)|(?:do|does|wo|should|could|is)n(?=t\b))(m|t)\b")
+"""Words that lack their apostrophe (`im`, `dont`)."""
 _LIST = re.compile(
     r"[\[\]{};|•]|(?:^|\n)\s*(?:\d{1,3}[.)]|[-*+])\s|:\s*\S"
     r"|\b(?:here (?:are|is)|here's|for example|for instance|e\.g\.|such as|instead)\b"
@@ -84,10 +143,12 @@ def is_refusal(text: str) -> bool:
     """Whether a whole answer is a plain refusal and nothing else."""
     if len(text) > _MAX_CHARACTERS or text.strip().count("\n") >= _MAX_LINES:
         return False
-    plain = text.strip().strip("\"'“”*_ ").lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    plain = text.strip().strip("\"'“”*_() ").lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    plain = _UNMARKED.sub(r"\1'\2", plain)
     if _LIST.search(plain) or plain.count(",") > _MAX_COMMAS:
         return False
-    return _REFUSAL.match(re.sub(r"\s+", " ", plain)) is not None
+    plain = re.sub(r"\s+", " ", plain)
+    return (_REFUSAL.match(plain) or _ABROAD.match(plain)) is not None
 
 
 def refused() -> Parsed:

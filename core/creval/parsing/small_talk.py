@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_small_talk", "without_opening"]
+__all__ = ["is_small_talk", "speaks_of_the_last", "without_opening", "without_talk"]
 
 _YES = (
     r"(?:sure(?: thing)?|certainly|of course|absolutely|definitely|okay|ok|alright|all right|great|got it|understood|"
     r"no problem|gladly|yes|thank you|thanks|hello|hi|hey)"
 )
 _OPENING = re.compile(
-    rf"\s*{_YES}(?:(?: there)?\s*[!.:…]+|\s*,(?=\s*(?:here|i|let|these|the following)\b)|\s+[-–—]+\s)\s*", re.IGNORECASE
+    rf"\s*{_YES}(?:(?: there)?\s*[!.:…]+|\s*,(?=\s*(?:here|i|let|these|the following)\b)|\s*,\s*so\b|\s+[-–—]+\s)\s*",
+    re.IGNORECASE,
 )
 _REMARK = re.compile(
     "|".join(
@@ -20,6 +21,7 @@ _REMARK = re.compile(
             r"here(?: are|'s| is| you go)\b",
             r"these (?:are|words|uses|nouns|ideas|ten|10)\b",
             r"the following\b",
+            r"(?:[\w-]+ ){1,3}uses (?:for|of)\b",
             r"(?:i )?hope (?:this|that|these|it|you)\b",
             r"(?:please )?let me (?:know|think|try|see)\b",
             r"feel free\b",
@@ -36,6 +38,29 @@ _REMARK = re.compile(
     ),
     re.IGNORECASE,
 )
+
+
+_ANSWER = re.compile(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>(.*?)</\1>", re.I | re.S)
+_CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
+_LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
+
+
+def without_talk(text: str) -> str:
+    """Return what an answer says: the last part in tags such as `<answer>`, without openings and closing remarks."""
+    if parts := _ANSWER.findall(text):
+        text = parts[-1][1].strip()
+    lines = without_opening(text).splitlines()
+    for index, line in enumerate(lines):
+        sentences = _CLOSING.split(line)
+        while len(sentences) > 1 and is_small_talk(sentences[-1]):
+            sentences.pop()
+        lines[index] = line[: sum(map(len, sentences)) + len(sentences) - 1] if len(sentences) > 1 else sentences[0]
+    return "\n".join(lines)
+
+
+def speaks_of_the_last(heading: str) -> bool:
+    """Whether a heading says that what follows takes the place of drafts before it (`Final list:`)."""
+    return _LAST.search(heading) is not None
 
 
 def without_opening(text: str) -> str:

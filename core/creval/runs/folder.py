@@ -71,8 +71,12 @@ class RunFolder:
         return folder
 
     def check_new(self) -> None:
-        """Raises RunError where a run stands here already; ask again once the folder is locked."""
-        if self.manifest.exists():
+        """Raises RunError where a run stands here already, or none can; ask again once the folder is locked."""
+        try:
+            taken = self.manifest.exists()
+        except OSError as error:  # a name that is too long, a loop of links
+            raise disk_error(error, self.manifest) from error
+        if taken:
             raise RunError(
                 "a run stands there already",
                 where=str(self.path),
@@ -152,9 +156,12 @@ class RunFolder:
         """Read run.json. Raises RunError where it is damaged."""
         try:
             data: dict[str, Any] = json.loads(self.manifest.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
         check_form(data, self.manifest)
+        if not _is_manifest(data):
+            cure = "Name a run folder that creval made."
+            raise RunError("is no manifest of a run", where=str(self.manifest), cure=cure)
         return data
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
@@ -205,6 +212,14 @@ def check_form(data: Any, path: Path) -> None:
             where=str(path),
             cure="Update creval: pip install --upgrade creval",
         )
+
+
+def _is_manifest(data: Any) -> bool:
+    """Whether the parts stand in it that are read before anything else."""
+    if not isinstance(data, dict) or not isinstance(data.get("roles"), dict):
+        return False
+    kinds = (("requested", list), ("tasks", list), ("options", dict), ("status", str))
+    return isinstance(data["roles"].get("target"), str) and all(isinstance(data.get(key), kind) for key, kind in kinds)
 
 
 def _missing(path: Path) -> list[Path]:

@@ -99,7 +99,7 @@ def disk_error(error: OSError, path: Path) -> RunError:
     """Return the error of a file of a run folder that cannot be written, with the way on."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
-    begun = (folder / "run.json").exists()
+    begun = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
     then = f"go on with: creval resume {folder}" if begun else "try again."
     if error.errno in (errno.EMFILE, errno.ENFILE):
         cure = f"Raise the limit (ulimit -n 4096), then {then}"

@@ -189,8 +189,7 @@ class Run:
 
     def _checked_manifest(self) -> Mapping[str, Any]:
         data = self._files.read_manifest()
-        target = data["roles"].get("target") if isinstance(data, dict) and isinstance(data.get("roles"), dict) else None
-        if not isinstance(target, str) or not _has_tasks(data, *_PLANNED) or not isinstance(data.get("status"), str):
+        if not _has_tasks(data, *_PLANNED):
             raise RunError(
                 "is no manifest of a run", where=str(self._files.manifest), cure="Name a run folder that creval made."
             )

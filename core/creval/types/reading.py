@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["READING", "reading_of"]
 
-READING = 3
+READING = 4
 """The version of the rules by which the core reads answers (`creval.models.reading`, `creval.parsing`).
 
 Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
@@ -17,6 +17,7 @@ its answers are read by it.
 2  thinking is taken out of answers, and answers that are cut at the limit are noticed
 3  JSON with a slip is mended or unreadable, never lines; refusals are recognised; characters that nobody sees are gone;
    an answer that a scorer finds wanting keeps the scores that it gives
+4  JSON without its brackets is unreadable; refusals in other languages and more words; more marks of lists
 """
 
 

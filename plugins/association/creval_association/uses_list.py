@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +14,18 @@ from creval.plugin import (
     is_refusal,
     is_small_talk,
     refused,
+    speaks_of_the_last,
     straighten,
     strip_edges,
     strip_marks,
-    without_opening,
+    without_talk,
     without_unseen,
 )
-from creval_association.word_list import WordList
+from creval_association.word_list import SEVERAL_LISTS, WordList
 
 __all__ = ["UsesList"]
 
+_TABLE = re.compile(r"\s*\|.*\|\s*$")
 _LONGEST_USE = 15  # words; longer is prose
 
 
@@ -31,8 +34,9 @@ class UsesList:
     """Reads the JSON array of an answer that holds JSON; else phrases at semicolons (`semicolons`); without any, a list
     in another form as `word_list` reads it; else one phrase a line (`lines`).
 
-    A plain refusal is a failure. Openings, headings, closing remarks and paragraphs without a semicolon beside those
-    with some are no uses. `key` and `field` name the list and its texts in JSON.
+    A plain refusal is a failure. Openings, headings, closing remarks, rows of tables, and paragraphs without a
+    semicolon beside those with some are no uses; of several paragraphs one that is called final counts alone. `key` and
+    `field` name the list and its texts in JSON.
     """
 
     key: str = "uses"
@@ -48,11 +52,13 @@ class UsesList:
         if holds_json(text):
             array = JsonArray(items="string", key=self.key, field=self.field).parse(text)
             return Parsed(without_unseen(array.value), route=array.route) if array.ok else array
-        text = without_opening(straighten(text))
+        text = without_talk(straighten(text))
         if ";" in text and (uses := [use for use in map(_clean, _at_semicolons(text)) if use]):
             return Parsed(uses, route="semicolons")
         listed = WordList(key=self.key, field=self.field).parse(text)
         if listed.ok and not listed.route.startswith("lines"):
+            return listed
+        if listed.route == SEVERAL_LISTS:
             return listed
         if uses := [use for use in map(_clean, text.splitlines()) if use]:
             return Parsed(uses, route="lines")
@@ -61,18 +67,24 @@ class UsesList:
 
 def _at_semicolons(text: str) -> Iterator[str]:
     """Yield the parts between semicolons and line breaks of the paragraphs that have semicolons."""
-    for paragraph in text.split("\n\n"):
-        if ";" not in paragraph:
-            continue
-        head, colon, tail = paragraph.partition(":")
-        body = tail if colon and ";" not in head else paragraph
+    paragraphs = [paragraph for paragraph in text.split("\n\n") if ";" in paragraph]
+    final = [paragraph for paragraph in paragraphs if speaks_of_the_last(_heading(paragraph))]
+    for paragraph in final if len(final) == 1 else paragraphs:
+        body = paragraph.partition(":")[2] if _heading(paragraph) else paragraph
         for line in body.splitlines():
             if ";" in line or not is_small_talk(line):
                 yield from line.split(";")
 
 
+def _heading(paragraph: str) -> str:
+    head, colon, _ = paragraph.partition(":")
+    return head if colon and ";" not in head else ""
+
+
 def _clean(item: str) -> str:
     if is_small_talk(item):
+        return ""
+    if _TABLE.match(item):
         return ""
     item = strip_edges(strip_marks(item))
     words = item.split()

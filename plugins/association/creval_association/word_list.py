@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from creval.plugin import (
     JsonArray,
@@ -15,20 +15,25 @@ from creval.plugin import (
     is_refusal,
     is_small_talk,
     refused,
+    speaks_of_the_last,
     straighten,
     strip_edges,
     strip_marks,
-    without_opening,
+    without_talk,
     without_unseen,
 )
 
-__all__ = ["WordList"]
+__all__ = ["SEVERAL_LISTS", "WordList"]
+
+SEVERAL_LISTS = "several lists"
+"""The route of an answer with several lists, of which it is not certain which counts."""
 
 _GLOSS = re.compile(r"\s[-–—=]\s|\s?[:;(\[{]")
-_NUMBER = re.compile(r"\s{0,100}\(?(\d{1,3})[.):]")
+_NUMBER = re.compile(r"\s{0,100}[*_]{0,3}\(?(\d{1,3})[.):．）：、]")
 _LONGEST_ITEM = 4  # words; a longer line is prose
 _MOSTLY = 0.7  # of the lines, or of the parts between commas, are short where there is a list
 _NOTHING: list[str] = []
+_List = TypeVar("_List")
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,14 @@ class WordList:
     1. a JSON array of strings, or of objects with the text `field`: the whole answer, in a code fence, in prose, inside
        an object under `key` (or the only one there); of several the longest, among equals the last (`json_array`,
        `json_array/fenced`, ...). An answer that holds JSON is read in no other way;
-    2. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
-       several numbered lists are a failure unless one heading speaks of the `key`;
-    3. the line with the most commas, or the one whose introduction speaks of the `key` (`commas`);
-    4. plain lines of at most four words, most lines being so (`lines`).
+    2. what stands after the name of the `field`, if it stands there twice or more: `word: ocean` (`labelled`);
+    3. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
+    4. the line with the most commas (`commas`);
+    5. plain lines of at most four words, most lines being so (`lines`).
 
-    A plain refusal is a failure. Openings (`Sure!`), headings and closing remarks are no items. The items keep their
+    Several numbered lists, and several lines of commas with headings, are a failure unless one heading speaks of the
+    `key`, or says that it is the final one. A plain refusal is a failure. Of an answer in tags such as `<answer>` what
+    stands in them counts. Openings (`Sure!`), headings and closing remarks are no items. The items keep their
     spelling; which of them count as words is for the scorer to say.
     """
 
@@ -68,12 +75,15 @@ class WordList:
             ("commas", _commas),
             ("lines", _lines),
         )
-        straight = without_opening(straighten(text))
+        straight = without_talk(straighten(text))
+        labelled = _labelled(straight, self.field)
+        if len(labelled) >= max(2, self.minimum):
+            return Parsed(labelled, route="labelled")
         for route, read in ways:
             try:
                 items = read(straight, self.key)
             except _SeveralLists as error:
-                return Parsed.failure(str(error))
+                return Parsed.failure(str(error), SEVERAL_LISTS)
             if len(items) >= self.minimum:
                 return Parsed(items, route=route)
         return Parsed.failure(f"no list of at least {self.minimum} items in the answer")
@@ -84,16 +94,29 @@ class _SeveralLists(Exception):
 
 
 def _clean(item: str) -> str:
-    item = strip_edges(strip_marks(strip_edges(item, ",")))
+    item = strip_edges(strip_marks(strip_edges(strip_marks(item), ",")))
     return strip_edges(_GLOSS.split(item, maxsplit=1)[0])
+
+
+def _labelled(text: str, field: str) -> list[str]:
+    """Return what stands on one line after `word:`, `Word 1:` and their like."""
+    label = re.compile(rf"(?<!\w){re.escape(field)}[ \t]{{0,9}}#?\d{{0,3}}[*_\"']{{0,3}}[ \t]{{0,9}}:([^,;|\n]+)", re.I)
+    return [item for item in map(_clean, label.findall(text)) if _has_letter(item)]
+
+
+def _meant(lists: Sequence[tuple[str, _List]], key: str, kind: str) -> _List:
+    """Return the list whose heading speaks of the key, else of the final one. Raises _SeveralLists."""
+    for speaks in (lambda heading: _speaks_of(heading, key), speaks_of_the_last):
+        meant = [each for heading, each in lists if speaks(heading)]
+        if len(meant) == 1:
+            return meant[0]
+    raise _SeveralLists(f"several {kind} in the answer, and not one of them under {key!r}")
 
 
 def _marked_lines(text: str, key: str) -> list[str]:
     lists = _marked_lists(text.splitlines())
     if len(lists) > 1:
-        lists = [(heading, lines) for heading, lines in lists if _speaks_of(heading, key)]
-        if len(lists) != 1:
-            raise _SeveralLists(f"several numbered lists in the answer, and not one of them under {key!r}")
+        lists = [("", _meant(lists, key, "numbered lists"))]
     items = [_clean(line) for _, lines in lists for line in lines]
     return [item for item in items if _has_letter(item)]
 
@@ -130,10 +153,12 @@ def _depth(line: str) -> int:
 
 def _commas(text: str, key: str) -> list[str]:
     lines = [line for line in re.sub(r",[ \t]*\n", ", ", text).splitlines() if line.count(",") >= 2]
-    named = [line for line in lines if _speaks_of(line.partition(",")[0].partition(":")[0], key) and ":" in line]
-    lines = named or lines
+    lines = [line for line in lines if ":" in line or not is_small_talk(line)]
     if not lines:
         return _NOTHING
+    headed = [(_heading(line), line) for line in lines if _heading(line)]
+    if len(headed) > 1 or any(_speaks_of(heading, key) for heading, _ in headed):
+        lines = [_meant(headed, key, "lists with headings")]
     most = max(line.count(",") for line in lines)
     line = [line for line in lines if line.count(",") == most][-1]
     head, colon, tail = line.partition(":")
@@ -145,6 +170,12 @@ def _commas(text: str, key: str) -> list[str]:
     if sum(len(item.split()) <= 2 for item in cleaned) < _MOSTLY * len(cleaned):
         return _NOTHING
     return [item for item in cleaned if _has_letter(item)]
+
+
+def _heading(line: str) -> str:
+    """Return what stands before the colon of a list on one line."""
+    head, colon, _ = line.partition(":")
+    return head.strip() if colon and "," not in head else ""
 
 
 def _lines(text: str, key: str) -> list[str]:

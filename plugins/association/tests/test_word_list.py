@@ -89,6 +89,25 @@ REASONS = '["wide", "fair", "hard", "closed", "loud"]'
         ),
         ("1. oc\u200bean\u20282. justice\u20283. hammer\u20284. \ufeffcul-de-sac\u20295. laughter", "marked_lines"),
         (JSON.replace("ocean", "oc\\u200bean"), "json_array"),
+        ("\n".join(f"**Word {i}:** {word} (because)" for i, word in enumerate(WORDS)), "labelled"),
+        ("words:\n" + "\n".join(f"  - word: {word}\n    reason: it is" for word in WORDS), "labelled"),
+        (", ".join(f"word: {word}, reason: it is" for word in WORDS), "labelled"),
+        ("<answer>ocean, justice, hammer, cul-de-sac, laughter</answer>", "commas"),
+        ("Okay, so ocean, justice, hammer, cul-de-sac, laughter. Hope this helps!", "commas"),
+        ("\n".join(f"{mark} {word}" for mark, word in zip("①②③④⑤", WORDS, strict=True)), "marked_lines"),
+        ("\n".join(f"**{i}.** {word}" for i, word in enumerate(WORDS, 1)), "marked_lines"),
+        ("\n".join(f"#{i} {word}" for i, word in enumerate(WORDS, 1)), "marked_lines"),
+        ("\n".join(f"> {i} - {word}" for i, word in enumerate(WORDS, 1)), "marked_lines"),
+        ("\n".join(f"- [x] {word}" for word in WORDS), "marked_lines"),
+        ("Draft: a, b, c, d, e, f, g\nFinal: ocean, justice, hammer, cul-de-sac, laughter", "commas"),
+        (
+            "ocean, justice, hammer, cul-de-sac, laughter\n\nI chose these as they vary, a, b, c, d, e, f",
+            "commas",
+        ),
+        (
+            "Draft:\n1. a\n2. b\n\nFinal list:\n1. ocean\n2. justice\n3. hammer\n4. cul-de-sac\n5. laughter",
+            "marked_lines",
+        ),
     ],
 )
 def test_what_the_task_asked_for_is_told_from_the_rest(answer: str, route: str) -> None:
@@ -111,6 +130,9 @@ def test_what_the_task_asked_for_is_told_from_the_rest(answer: str, route: str) 
         ("1. ocean\n2. justice\n\nReasons\n1. wide\n2. fair", "several numbered lists"),
         ("I’m sorry, but I can’t help with that.", "refusal"),
         ('["ocean", // the sea\n"justice"]', "not certain"),
+        ('"word": "ocean", "reason": "wide", "word": "justice", "reason": "fair"', "no JSON array"),
+        (r"{\"words\": \"ocean\", \"reasons\": \"wide\"}", "no JSON array"),
+        ("Nature: ocean, tree, river\nArt: paint, song, dance", "several lists with headings"),
     ],
 )
 def test_what_is_not_certain_is_not_read(answer: str, reason: str) -> None:
@@ -165,3 +187,31 @@ def test_no_word_is_invented_whatever_happens_to_the_json(words: list[str], obje
 def test_hostile_text_is_read_in_bounded_time() -> None:
     for text in ("[" * 200_000, '["a",' * 50_000, "1. " * 100_000, ", " * 200_000, "-" * 300_000, "{[" * 10_000):
         WordList().parse(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "uses"),
+    [
+        ("doorstop; paperweight. Hope this helps!", ["doorstop", "paperweight"]),
+        ("Draft: a shelf; a stool\n\nFinal: doorstop; paperweight", ["doorstop", "paperweight"]),
+        ("Practical: doorstop; weight\n\nCreative: a drum", ["doorstop", "weight"]),
+        ("Ten uses for a brick\ndoorstop\npaperweight", ["doorstop", "paperweight"]),
+        ("<answer>doorstop; paperweight</answer>", ["doorstop", "paperweight"]),
+    ],
+)
+def test_uses_are_told_from_drafts_and_remarks(answer: str, uses: list[str]) -> None:
+    assert UsesList().parse(answer).value == uses
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Désolé, je ne peux pas répondre à cette demande.",
+        "I'm just an AI, I can't do that.",
+        "| # | use |\n|---|---|\n| 1 | doorstop |",
+        '"use": "doorstop", "use": "weight"',
+        "1. shelf\n2. stool\n\nOr:\n1. doorstop\n2. weight",
+    ],
+)
+def test_what_is_no_list_of_uses_is_none(answer: str) -> None:
+    assert not UsesList().parse(answer).ok
