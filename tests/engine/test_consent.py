@@ -15,7 +15,7 @@ import creval
 from creval.engine.estimate import estimate_run
 from creval.engine.examples import run_examples
 from creval.engine.manifest import read_options, resume_command
-from creval.engine.options import Rescoring, RunOptions
+from creval.engine.options import CONSENTS, Rescoring, RunOptions
 from creval.engine.run import rescore, resume
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
@@ -110,8 +110,10 @@ def test_going_on_needs_it_again(folder: Path) -> None:
     assert resume(folder, allow_code_execution=True).results["tasks"][0]["metrics"][0]["value"] == 0.5
 
 
-def test_no_reader_of_a_manifest_gives_consent() -> None:
-    assert read_options({"allow_code_execution": True}).allow_code_execution is False
+@pytest.mark.parametrize("consent", CONSENTS)
+def test_no_reader_of_a_manifest_gives_consent(consent: str) -> None:
+    assert getattr(read_options({consent: True}), consent) is False
+    assert getattr(Rescoring().applied(RunOptions(**{consent: True})), consent) is False
 
 
 def test_the_examples_of_a_task_need_it(task: str) -> None:
@@ -131,8 +133,11 @@ def test_a_dry_run_needs_none(task: str, tmp_path: Path) -> None:
 def test_on_the_command_line(folder: Path, tmp_path: Path) -> None:
     """Each command knows the flag, and what is printed to go on with the run carries it."""
     for word in ("score", "resume", "validate", "play"):
-        assert "--allow-code-execution" in command(tmp_path, word, "--help").stdout
+        said = command(tmp_path, word, "--help").stdout
+        assert "--allow-code-execution" in said and "--trust-remote-code" in said
     manifest = RunFolder.open(folder).read_manifest()
     assert resume_command(folder, manifest) == f"creval resume {folder} --allow-code-execution"
-    manifest["options"]["allow_code_execution"] = False
+    manifest["options"] |= {"allow_code_execution": False, "trust_remote_code": True}
+    assert resume_command(folder, manifest) == f"creval resume {folder} --trust-remote-code"
+    manifest["options"]["trust_remote_code"] = False
     assert resume_command(folder, manifest) == f"creval resume {folder}"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.entailment import TransformersEntailment
-from creval.resources.entailment_cache import CachedEntailment
-from creval.resources.exact_entailment import ExactEntailment
+from creval.resources.entailment.cache import CachedEntailment
+from creval.resources.entailment.classifier import TransformersEntailment
+from creval.resources.entailment.exact import ExactEntailment
+from creval.resources.entailment.role import RoleEntailment, read_label
 from creval.resources.local_models import find_model
 from creval.resources.options import ResourceOptions
 
@@ -31,7 +33,7 @@ def make(folder: Path, labels: dict[int, str]) -> Path:
         num_attention_heads=2,
         intermediate_size=32,
         max_position_embeddings=32,
-        num_labels=3,
+        num_labels=len(labels),
         initializer_range=1.0,
         id2label=labels,
         label2id={label: i for i, label in labels.items()},
@@ -70,8 +72,36 @@ def test_each_pair_is_judged_once(tmp_path: Path) -> None:
     np.testing.assert_array_equal(cached.predict(PAIRS), rows)
 
 
-def test_a_model_of_two_classes_is_refused(tmp_path: Path) -> None:
-    folder = make(tmp_path / "two", {0: "entailment", 1: "not_entailment", 2: "other"})
+@pytest.mark.parametrize("labels", [("not_entailment", "entailment"), ("ENTAILMENT", "non-entailment")])
+def test_of_two_classes_what_does_not_entail_is_neutral(tmp_path: Path, labels: tuple[str, str]) -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = make(tmp_path / "two", dict(enumerate(labels)))
+    cached = CachedEntailment(TransformersEntailment(str(folder), ResourceOptions(offline=True)), "transformers/two")
+    rows = cached.predict(PAIRS)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    entails = [label.lower() for label in labels].index("entailment")
+    for (premise, hypothesis), row in zip(PAIRS, rows, strict=True):
+        with torch.no_grad():
+            logits = model(**tokenizer(premise, hypothesis, return_tensors="pt")).logits[0].double()
+        share = float(torch.softmax(logits, 0)[entails])
+        np.testing.assert_allclose(row, [share, 1 - share, 0], atol=1e-6)
+    assert cached.classes == 2 and cached.name.endswith(" (two classes)")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {0: "entailment", 1: "not_entailment", 2: "other"},
+        {0: "LABEL_0", 1: "LABEL_1"},
+        {0: "entailment", 1: "neutral"},
+        {0: "entailment", 1: "no_verdict"},
+        {0: "entailment", 1: "entailments"},
+    ],
+)
+def test_labels_that_are_not_understood_are_refused(tmp_path: Path, labels: dict[int, str]) -> None:
+    folder = make(tmp_path / "odd", labels)
     with pytest.raises(UsageError, match="do not name entailment, neutral and contradiction"):
         TransformersEntailment(str(folder), ResourceOptions(offline=True)).predict(PAIRS)
 
@@ -124,3 +154,89 @@ def test_a_hub_s_name_may_carry_a_revision(tmp_path: Path) -> None:
     found = find_model("tasksource/deberta-base-long-nli@a1b2c3", options)
     assert (found.place, found.revision, found.local) == ("tasksource/deberta-base-long-nli", "a1b2c3", False)
     assert find_model("nobody/model", options).revision is None
+
+
+class Awaited:
+    """An instrument that is waited for; it notes what it was asked."""
+
+    name = "awaited@1"
+
+    def __init__(self, fails: bool = False) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.fails = fails
+        self.go_on = asyncio.Event()
+
+    async def predict(self, pairs):
+        self.asked += pairs
+        await self.go_on.wait()
+        if self.fails:
+            raise ScoringError("no verdict")
+        return ExactEntailment().predict(pairs)
+
+
+def test_an_awaited_instrument_is_asked_once_for_a_pair_also_while_it_is_on_its_way(tmp_path: Path) -> None:
+    async def ask() -> None:
+        inner, options = Awaited(), ResourceOptions(cache=tmp_path)
+        cached = CachedEntailment(inner, "awaited", options)
+        first = asyncio.ensure_future(cached.predict([("a", "a"), ("a", "b")]))
+        second = asyncio.ensure_future(cached.predict([("a", "b"), ("b", "b"), ("a", "b")]))
+        gone = asyncio.ensure_future(cached.predict([("a", "a")]))
+        await asyncio.sleep(0)
+        gone.cancel()  # one who gives up takes nothing from the others
+        inner.go_on.set()
+        assert (await first).tolist() == [[1, 0, 0], [0, 1, 0]]
+        assert (await second).tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+        assert inner.asked == [("a", "a"), ("a", "b"), ("b", "b")]
+        known = cached.predict([("b", "b")])
+        assert isinstance(known, np.ndarray) and known.tolist() == [[1, 0, 0]]
+        cached.close()
+        again = CachedEntailment(Awaited(fails=True), "awaited", options)  # from disk
+        assert again.predict([("a", "b")]).tolist() == [[0, 1, 0]]
+
+    asyncio.run(ask())
+
+
+def test_what_an_awaited_instrument_raises_reaches_all_who_wait_and_is_asked_anew(tmp_path: Path) -> None:
+    async def ask() -> None:
+        inner = Awaited(fails=True)
+        inner.go_on.set()
+        cached = CachedEntailment(inner, "awaited")
+        found = await asyncio.gather(*(cached.predict([("a", "b")]) for _ in range(2)), return_exceptions=True)
+        assert [type(each) for each in found] == [ScoringError, ScoringError]
+        inner.fails = False
+        assert (await cached.predict([("a", "b")])).tolist() == [[0, 1, 0]]
+        assert inner.asked == [("a", "b")] * 2
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("entailment", "entailment"),
+        ("**Neutral.**", "neutral"),
+        ("Answer: contradiction", "contradiction"),
+        ("The answer is: `neutral`", "neutral"),
+        ("The second text follows from it.\n\nentailment\n", "entailment"),
+        ("Neutral\nThe second may be true or not.", "neutral"),
+        ("not entailment", None),
+        ("no contradiction", None),
+        ("entailment or neutral", None),
+        ("neutral\nOn second thought:\nentailment", None),
+        ("It is neither.", None),
+        ("", None),
+    ],
+)
+def test_a_label_is_read_where_it_stands_alone(text: str, label: str | None) -> None:
+    assert read_label(text) == label
+
+
+@pytest.mark.parametrize("role", ["", "target"])
+def test_a_role_that_cannot_judge_is_refused(role: str) -> None:
+    with pytest.raises(UsageError, match="no role that can judge"):
+        RoleEntailment(role)
+
+
+def test_a_role_judges_only_on_behalf_of_somebody() -> None:
+    with pytest.raises(UsageError, match="nobody says which"):
+        CachedEntailment(RoleEntailment("judge"), "role/judge").predict([("a", "b")])

@@ -13,7 +13,7 @@ from creval.caches import cache_folder
 from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
 from creval.plugins.builtin.resources import register
 from creval.plugins.registry import Registry
-from creval.resources.entailment import label_order
+from creval.resources.entailment.classifier import label_order
 from creval.resources.opening import open_resource, resolve
 from creval.resources.options import ResourceOptions
 
@@ -107,8 +107,9 @@ def test_word_files(registry: Registry, tmp_path: Path) -> None:
 
 def test_labels_are_read_by_name() -> None:
     assert label_order({0: "CONTRADICTION", 1: "neutral", 2: "Entailment"}, "m") == [2, 1, 0]
+    assert label_order({0: "not_entailment", 1: "entailment"}, "m") == [1, 0]
     with pytest.raises(UsageError, match="do not name"):
-        label_order({0: "entailment", 1: "not_entailment"}, "m")
+        label_order({0: "entailment", 1: "other"}, "m")
 
 
 def test_a_missing_library_or_model_folder_has_a_cure(registry: Registry, tmp_path: Path) -> None:

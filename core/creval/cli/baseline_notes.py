@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.api import RunResult
+from creval.engine.options import CONSENTS
 from creval.errors import RunError
 from creval.report.baselines import Baselines
 from creval.report.settings import setting_words
@@ -79,4 +80,4 @@ def _options(manifest: Mapping[str, Any]) -> list[str]:
     for name, option in (("data", "--data"), ("resources", "--resource"), ("roles", "--role")):
         for key, value in given.get(name, {}).items():
             words += [option, f"{key}={value}"]
-    return words + [f"--{name.replace('_', '-')}" for name in ("offline", "allow_code_execution") if name in given]
+    return words + [f"--{name.replace('_', '-')}" for name in ("offline", *CONSENTS) if name in given]

@@ -84,6 +84,7 @@ _RUN_OPTIONS = (
         "--allowed-error-share", type=float, default=0.0, show_default=True, help="Errored samples allowed, 0 to 1."
     ),
     click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox."),
+    click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring."),
     click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder (default: under runs/)."),
 )
 

@@ -61,6 +61,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         cache=given["cache"],
         allowed_error_share=given["allowed_error_share"],
         allow_code_execution=given["allow_code_execution"],
+        trust_remote_code=given["trust_remote_code"],
         command=_command(),
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["NewPath", "comma_list", "only_model", "paths", "settings", "sweeps", "texts"]
+if TYPE_CHECKING:
+    from creval.engine.options import Resuming
+
+__all__ = ["NewPath", "comma_list", "consents_of", "only_model", "paths", "settings", "sweeps", "texts"]
 
 
 class NewPath(click.Path):
@@ -34,6 +37,11 @@ def comma_list(values: Sequence[str]) -> list[str]:
     """Split `a,b` and repeated options into one list, without doubles."""
     words = [word.strip() for value in values for word in value.split(",")]
     return list(dict.fromkeys(word for word in words if word))
+
+
+def consents_of(given: Mapping[str, Any]) -> Resuming:
+    """Return what the command line lets run, of all that it gives."""
+    return {"allow_code_execution": given["allow_code_execution"], "trust_remote_code": given["trust_remote_code"]}
 
 
 def texts(values: Sequence[str], option: str) -> dict[str, str]:

@@ -5,25 +5,42 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from creval.engine.ledger import Asking, Ledger
 from creval.engine.models import RoleModels
+from creval.engine.options import RunOptions
 from creval.errors import UnknownNameError, UsageError
 from creval.plugins.registry import Registry
 from creval.resources.opening import open_resource, resolve
 from creval.resources.options import ResourceOptions
 from creval.tasks.model import Task
+from creval.tasks.sections.parts import role_behind
 from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 
-__all__ = ["Asked", "OpenResources", "TaskContext", "instruments"]
+__all__ = ["Asked", "OpenResources", "TaskContext", "instruments", "resource_options_of", "with_roles"]
 
 
 def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
     """Return the resources of a task with the user's choice in place of its own."""
     return {name: chosen.get(name, spec) for name, spec in declared.items()}
+
+
+def with_roles(task: Task, chosen: Mapping[str, str]) -> Task:
+    """Return a task with the roles that its instruments ask (`entailment: role/judge`), the user's choice of them."""
+    specs = instruments(task.resources, chosen).values()
+    behind = [role for spec in specs if (role := role_behind(spec)) is not None]
+    return replace(task, roles=tuple(dict.fromkeys([*task.roles, *behind]))) if behind else task
+
+
+def resource_options_of(options: RunOptions) -> ResourceOptions:
+    """Return what the options of a run say to every resource."""
+    return ResourceOptions(
+        offline=options.offline, cache=options.cache_folder, trust_remote_code=options.trust_remote_code
+    )
 
 
 class OpenResources:
@@ -86,6 +103,7 @@ class TaskContext:
         self._shared = shared
         self._models, self._ledger = asked
         self._calls: dict[SampleKey, Counter[str]] = {}
+        self._bound: dict[str, Any] = {}
         self.first_draw = 0
         """Added to the draws of all questions: a judge that is asked again gives answers of its own."""
 
@@ -93,7 +111,11 @@ class TaskContext:
         """Return the resource that the task calls `name`."""
         if name not in self.specs:
             raise UnknownNameError("resource", name, list(self.specs), where=f"task {self.task}")
-        return self._shared.get(name, self.specs[name])
+        if name not in self._bound:
+            opened = self._shared.get(name, self.specs[name])
+            bind = getattr(opened, "bound", None)  # an instrument that asks a role asks this task's model
+            self._bound[name] = opened if bind is None else bind(self, self.task)
+        return self._bound[name]
 
     def names(self) -> dict[str, str]:
         """Return the full names (with revision or checksum) of the task's resources that are open and tell one."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from creval.engine.context import OpenResources
+from creval.engine.context import OpenResources, resource_options_of
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
@@ -18,7 +18,6 @@ from creval.models.opening import listed_price
 from creval.models.options import ModelOptions
 from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
-from creval.resources.options import ResourceOptions
 from creval.types.messages import Message, Usage
 from creval.types.sample import SampleKey
 
@@ -105,7 +104,7 @@ class _Look:
     def __init__(self, setup: Setup, options: RunOptions) -> None:
         self._setup = setup
         self._options = options
-        folder = ResourceOptions(offline=True, cache=options.cache_folder)
+        folder = replace(resource_options_of(options), offline=True)
         # a dry run fetches nothing; opening a sandbox runs programs of creval's own alone
         self._resources = OpenResources(setup.plugins.registry, folder, allow_code_execution=True)
         self.missing: list[str] = []

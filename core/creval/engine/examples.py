@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from creval.data.dataset import Dataset
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
+from creval.engine.context import with_roles
 from creval.engine.generation.sampling import make_sample
 from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
@@ -95,6 +96,7 @@ async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> lis
     Raises what opening the data and resources raises; a failed example raises nothing, see `faults`.
     """
     data_options = replace(DataOptions.from_environment(offline=options.offline), seed=options.seed)
+    task = with_roles(task, options.resources)
     dataset = open_dataset(task.dataset, plugins.registry, data_options)
     outcomes = []
     for example in task.examples:

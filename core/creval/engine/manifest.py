@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from creval.engine.options import RunOptions, nested_settings
+from creval.engine.options import CONSENTS, RunOptions, nested_settings
 from creval.engine.planning.plan import TaskPlan
 from creval.models.lanes.addresses import shown_address
 from creval.models.secrets import redact
@@ -74,7 +74,7 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
 
     Consent to run programs is never taken from a file, which may be anybody's.
     """
-    known = {field.name for field in fields(RunOptions)} - {"allow_code_execution"}
+    known = {field.name for field in fields(RunOptions)} - set(CONSENTS)
     values = {name: value for name, value in data.items() if name in known}
     for name in _PATHS:
         values[name] = Path(values[name]) if values.get(name) else None
@@ -85,8 +85,8 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
 
 def resume_command(folder: Path, manifest: Mapping[str, Any]) -> str:
     """Return the command that goes on with a run; where that was allowed to run programs, it allows it again."""
-    consent = " --allow-code-execution" if manifest["options"].get("allow_code_execution") else ""
-    return f"creval resume {folder}{consent}"
+    consents = [f"--{name.replace('_', '-')}" for name in CONSENTS if manifest["options"].get(name)]
+    return " ".join(["creval resume", str(folder), *consents])
 
 
 def asked_hash(task: Task) -> str:

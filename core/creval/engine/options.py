@@ -12,11 +12,13 @@ from typing import Any, TypedDict
 from creval.errors import UnknownNameError, UsageError
 from creval.tasks.sections.settings import EXTRA, generation_settings
 
-__all__ = ["Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
+__all__ = ["CONSENTS", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 MAX_REPEATS = 1_000_000
+CONSENTS = ("allow_code_execution", "trust_remote_code")
+"""Options that let foreign code run: given on this very command line, whatever a file says."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 
@@ -36,6 +38,8 @@ class RunOptions:
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
     - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
     - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
+    - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that an
+      encoder or entailment model brings may run, outside it. Neither is ever read from a file.
     """
 
     limit: int | str | None = None
@@ -59,6 +63,7 @@ class RunOptions:
     cache_folder: Path | None = None
     allowed_error_share: float = 0.0
     allow_code_execution: bool = False
+    trust_remote_code: bool = False
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -159,13 +164,14 @@ def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
 class Resuming(TypedDict, total=False):
     """What a run that goes on is given anew: limits in place of its own, its address where that was not stored whole.
 
-    Consent to run programs holds for this command alone, whatever the run had.
+    Consent to run programs, of models' answers or of encoders, holds for this command alone, whatever the run had.
     """
 
     max_cost: float | None
     max_calls: int | None
     base_url: str | None
     allow_code_execution: bool
+    trust_remote_code: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +188,7 @@ class Rescoring:
     max_calls: int | None = None
     reuse: Sequence[Path] = ()
     allow_code_execution: bool = False
+    trust_remote_code: bool = False
 
     def applied(self, options: RunOptions) -> RunOptions:
         """Return a run's options with these in their place."""
@@ -193,4 +200,5 @@ class Rescoring:
             max_calls=options.max_calls if self.max_calls is None else self.max_calls,
             reuse=(*options.reuse, *self.reuse),
             allow_code_execution=self.allow_code_execution,
+            trust_remote_code=self.trust_remote_code,
         )

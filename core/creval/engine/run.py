@@ -91,7 +91,7 @@ def resume(
 
     `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `desk` is
     where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again
-    where it holds what may be a secret; `allow_code_execution` has to be given again in any case.
+    where it holds what may be a secret; `allow_code_execution` and `trust_remote_code` have to be given again always.
     Raises RunError where the run is locked, or where a task or its data changed since it began, and UsageError where
     the address is missing or another one, or where programs are to be run without consent.
     """
@@ -107,6 +107,7 @@ def resume(
             options,
             base_url=_address(options.base_url, given.get("base_url"), path),
             allow_code_execution=given.get("allow_code_execution", False),
+            trust_remote_code=given.get("trust_remote_code", False),
         )
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)

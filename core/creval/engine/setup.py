@@ -8,7 +8,7 @@ from typing import Any
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import Asked, OpenResources, TaskContext, instruments
+from creval.engine.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
 from creval.engine.generation.session import TaskRuntime
 from creval.engine.ledger import Ledger
 from creval.engine.models import TARGET, RoleModels, model_options
@@ -26,7 +26,6 @@ from creval.models.thinking import tags_in, tags_in_parameters
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component
-from creval.resources.options import ResourceOptions
 from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
@@ -147,7 +146,7 @@ def _made(component: Component, ref: ComponentRef) -> Any:
 
 def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) -> list[TaskPlan]:
     """Load the tasks and their data, and choose the docs. Raises TaskError, UnknownNameError, DataError."""
-    tasks = TaskIndex(plugins).expand(list(requested))
+    tasks = [with_roles(task, options.resources) for task in TaskIndex(plugins).expand(list(requested))]
     _check_names(tasks, options)
     plans = []
     for task in tasks:
@@ -216,7 +215,7 @@ def open_setup(
     )
     _check_roles(tasks, roles)
     models = RoleModels(roles, plugins.registry, asking)
-    resource_options = ResourceOptions(offline=options.offline, cache=options.cache_folder)
+    resource_options = resource_options_of(options)
     resources = OpenResources(plugins.registry, resource_options, options.allow_code_execution)
     ledger = Ledger(options.seed)
     contexts = {}

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import Asked, OpenResources, TaskContext, instruments
+from creval.engine.context import Asked, OpenResources, TaskContext, instruments, resource_options_of
 from creval.engine.ledger import Asking, Ledger, question_key
 from creval.engine.loop import drive
 from creval.engine.models import TARGET, RoleModels, model_options
@@ -17,7 +17,6 @@ from creval.errors import DataError, RunError
 from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.plugins.loader import load_plugins
-from creval.resources.options import ResourceOptions
 from creval.runs.calls import CallBook
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
@@ -53,9 +52,7 @@ class Workbench:
         self._models = RoleModels(
             self.options.roles, self._plugins.registry, model_options(self.options, budget), addressed
         )
-        self._resources = OpenResources(
-            self._plugins.registry, ResourceOptions(offline=self.options.offline, cache=self.options.cache_folder)
-        )
+        self._resources = OpenResources(self._plugins.registry, resource_options_of(self.options))
         self._addressed = addressed
         self._ledger = Ledger(self.options.seed)
         self._lock: RunLock | None = None
@@ -117,7 +114,7 @@ class Workbench:
         The options' own choice for `name` takes the place of `spec`. Raises MissingPartError, UnknownNameError,
         UsageError.
         """
-        return self._resources.get(name, self.options.resources.get(name, spec))
+        return self._bound(self._resources.get(name, self.options.resources.get(name, spec)))
 
     def instrument(self, run: Run, task: str, name: str) -> Any:
         """Return a resource that a task of a run was scored with, open.
@@ -140,7 +137,7 @@ class Workbench:
                 where=str(run.folder),
                 cure=f"Install what it was scored with, or score it anew: creval score {run.folder}",
             )
-        return opened
+        return self._bound(opened)
 
     def task(self, name: str) -> Task:
         """Return a task by name or YAML path. Raises UnknownNameError, TaskError."""
@@ -197,6 +194,11 @@ class Workbench:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _bound(self, opened: Any) -> Any:
+        """Let an instrument that asks a role ask through this workbench."""
+        bind = getattr(opened, "bound", None)
+        return opened if bind is None else bind(self, "")
 
     def _asked(self, run: Run, task: str, name: str) -> str:
         """Return the specification that a resource was opened by: recorded, chosen by the user, or the task's own."""

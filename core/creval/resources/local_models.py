@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.errors import MissingPartError
+from creval.errors import CrevalError, MissingPartError, UsageError
 from creval.resources.options import ResourceOptions
 
-__all__ = ["ModelSource", "file_digest", "find_model", "library_absent", "model_absent"]
+__all__ = ["ModelSource", "file_digest", "find_model", "library_absent", "not_loaded"]
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
 
@@ -72,8 +72,14 @@ def library_absent(model: str, packages: str, error: ImportError) -> MissingPart
     )
 
 
-def model_absent(kind: str, source: ModelSource, options: ResourceOptions, error: Exception) -> MissingPartError:
-    """Build the error for weights that cannot be loaded."""
+def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: Exception) -> CrevalError:
+    """Build the error for a model that brings code which nobody allowed, or whose weights cannot be loaded."""
+    if "trust_remote_code" in str(error) and not options.trust_remote_code:
+        return UsageError(
+            f"the {kind} brings program code of its own, which would run on this machine",
+            where=source.title,
+            cure="Where you trust its makers, add: --trust-remote-code",
+        )
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
     folder = options.folder / "models" / source.title
     cure = (

@@ -66,7 +66,7 @@ def open_resource(name: str, spec: str, registry: Registry, options: ResourceOpt
         _demand(component, opened, ("name", "dimension", "has", "embed"))
         return CachedEmbedding(opened, options)
     if component.kind == "entailment":
-        from creval.resources.entailment_cache import CachedEntailment
+        from creval.resources.entailment.cache import CachedEntailment
 
         _demand(component, opened, ("predict",))
         return CachedEntailment(opened, spec, options)

@@ -16,7 +16,9 @@ class ResourceOptions:
 
     `offline` forbids the network. `cache` is the folder for vectors, models and embeddings that outlive the run
     (None: `cache_folder()`). `persist` False keeps embedded texts in memory only. `device` is the torch device
-    (`cpu`, `cuda:0`; None: the library's choice). `batch_size` texts go through an encoder at once.
+    (`cpu`, `cuda:0`; None: the library's choice). `batch_size` texts go through an encoder at once. With
+    `trust_remote_code` program code that a model's folder or hub page brings may run; it comes from the command line
+    alone.
     """
 
     offline: bool = False
@@ -24,6 +26,7 @@ class ResourceOptions:
     persist: bool = True
     device: str | None = None
     batch_size: int = 64
+    trust_remote_code: bool = False
 
     @property
     def folder(self) -> Path:

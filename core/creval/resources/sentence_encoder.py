@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from creval.errors import UsageError
 from creval.resources.encoders.torch_free import TorchFreeEncoder
-from creval.resources.local_models import find_model, library_absent, model_absent
+from creval.resources.local_models import find_model, library_absent, not_loaded
 from creval.resources.options import ResourceOptions
 from creval.types.components import Embedding
 
@@ -31,10 +33,12 @@ class SentenceTransformersEmbedding:
     """`sentence-transformers/<name or folder>`, e.g. `sentence-transformers/all-mpnet-base-v2` or `.../NAME@REVISION`.
 
     Any model that the library loads. The library is imported and the weights are loaded when first needed; `name`
-    carries the hub's revision, or the checksum of the weights in a folder. Vectors are as the model gives them.
+    carries the hub's revision, or the checksum of the weights in a folder. Vectors are as the model gives them. A model
+    that wants its texts introduced has prompts by name: `NAME#s2s_query` or `NAME@REVISION#s2s_query` takes that one.
     """
 
     def __init__(self, model: str, options: ResourceOptions) -> None:
+        model, self._prompt = _split_prompt(model)
         self._source = find_model(model, options)
         self._options = options
         self._encoder: Any = None
@@ -42,7 +46,8 @@ class SentenceTransformersEmbedding:
     @property
     def name(self) -> str:
         config = getattr(self._load()[0].auto_model, "config", None)
-        return f"sentence-transformers/{self._source.title}@{self._source.revision_of(config)}"
+        prompt = f"#{self._prompt}" if self._prompt else ""
+        return f"sentence-transformers/{self._source.title}@{self._source.revision_of(config)}{prompt}"
 
     @property
     def dimension(self) -> int:
@@ -57,7 +62,11 @@ class SentenceTransformersEmbedding:
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 vectors of shape (len(texts), dimension)."""
         vectors = self._load().encode(
-            list(texts), batch_size=self._options.batch_size, convert_to_numpy=True, show_progress_bar=False
+            list(texts),
+            prompt_name=self._prompt,
+            batch_size=self._options.batch_size,
+            convert_to_numpy=True,
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 
@@ -68,12 +77,32 @@ class SentenceTransformersEmbedding:
             except ImportError as error:
                 raise library_absent(self._source.title, "sentence-transformers", error) from error
             try:
-                self._encoder = SentenceTransformer(
+                encoder = SentenceTransformer(
                     self._source.place,
                     device=self._options.device,
                     local_files_only=self._options.offline or self._source.local,
                     revision=self._source.revision,
+                    trust_remote_code=self._options.trust_remote_code,
                 )
             except (OSError, ValueError) as error:
-                raise model_absent("sentence encoder", self._source, self._options, error) from error
+                raise not_loaded("sentence encoder", self._source, self._options, error) from error
+            self._check_prompt(encoder.prompts)
+            self._encoder = encoder
         return self._encoder
+
+    def _check_prompt(self, prompts: Mapping[str, str]) -> None:
+        if self._prompt is not None and self._prompt not in prompts:
+            known = ", ".join(name for name, text in prompts.items() if text)
+            raise UsageError(
+                f"the encoder has no prompt {self._prompt!r}",
+                where=f"sentence-transformers/{self._source.title}#{self._prompt}",
+                cure=f"It has: {known}." if known else "It has none: leave out # and what follows.",
+            )
+
+
+def _split_prompt(model: str) -> tuple[str, str | None]:
+    """Return the model, and the name of the prompt behind `#`; a folder may have a # in its own name."""
+    if Path(model).expanduser().is_dir():
+        return model, None
+    name, _, prompt = model.rpartition("#") if "#" in model else (model, "", "")
+    return name, prompt or None

@@ -313,9 +313,14 @@ class Embedding(Protocol):
 
 
 class Entailment(Protocol):
-    """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1."""
+    """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1.
 
-    def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray: ...
+    `predict` may be a coroutine function where the instrument asks others: what it gives is then awaited. An attribute
+    `classes` = 2 says that it tells entailment from all else alone, which stands as neutral; a rule that needs
+    contradictions refuses it.
+    """
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | Awaitable[np.ndarray]: ...
 
 
 class Sandbox(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from creval.plugin import Condition, SampleKey, Scorable, Score, Status
+from creval.plugin import Condition, SampleKey, Scorable, Score, Status, UsageError
 from creval_openended.task.divergence import Divergence
 from creval_openended.task.surface import Surface
 
@@ -123,6 +123,16 @@ def test_an_awaitable_instrument_is_awaited() -> None:
 
     found = asyncio.run(Divergence().score([sample(step("a", "b"))], World(entailment=Slow())))  # type: ignore[arg-type]
     assert found[0].scores["classes"] == 2
+
+
+def test_a_model_of_two_classes_serves_the_strict_rule_alone() -> None:
+    class Two(Same):
+        classes = 2
+
+    (found,) = asyncio.run(Divergence().score([sample(step("a", "b"))], World(entailment=Two())))  # type: ignore[arg-type]
+    assert found.scores["classes"] == 2
+    with pytest.raises(UsageError, match="needs to know what contradicts"):
+        asyncio.run(Divergence(rule="non_defeating").score([sample(step("a"))], World(entailment=Two())))  # type: ignore[arg-type]
 
 
 def test_the_interval_over_candidates_holds_for_equal_steps() -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.cli.values import NewPath
+from creval.cli.values import NewPath, consents_of
 
 if TYPE_CHECKING:
-    from creval.engine.options import RunOptions
+    from creval.engine.options import Resuming, RunOptions
     from creval.engine.steps import Finished
     from creval.models.players.desks.page_state import Closing
     from creval.models.players.desks.standing import Standing
@@ -62,6 +62,7 @@ class _Place:
 @click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run the code that is written in the sandbox.")
+@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
 @click.pass_context
 def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | None, web: bool, **given: Any) -> None:
     """Let a person play TASKS, in the terminal or on a local web page.
@@ -75,7 +76,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
     if run is not None:
         if tasks:
             raise click.UsageError("--resume goes on with a run as it was begun; name no task with it")
-        ctx.exit(play_again(run, web, given["port"], given["allow_code_execution"]))
+        ctx.exit(play_again(run, web, given["port"], consents_of(given)))
     if not tasks:
         raise click.UsageError("name a task to play, for example kumo_easy; creval ls lists them")
     options = RunOptions(
@@ -86,6 +87,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
         resources=texts(given["resource"], "--resource"),
         output=given["output"],
         allow_code_execution=given["allow_code_execution"],
+        trust_remote_code=given["trust_remote_code"],
         command=shlex.join(["creval", *sys.argv[1:]]),
     )
     ctx.exit(play_new(comma_list(tasks), options, Seat(name, web, given["port"])))
@@ -101,13 +103,12 @@ def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
         return _end(folder, place, lambda: run_new(tasks, f"human/{seat.player}", options, place.standing, place.desk))
 
 
-def play_again(folder: Path, web: bool = False, port: int = 0, allow_code_execution: bool = False) -> int:
+def play_again(folder: Path, web: bool = False, port: int = 0, given: Resuming | None = None) -> int:
     """Go on with a run that a person began, and return the exit code. Raises UsageError for a run of a model."""
     from creval.engine.run import resume
 
     with _place(Seat(_player_of(folder), web, port)) as place:
-        allowed = allow_code_execution
-        return _end(folder, place, lambda: resume(folder, place.standing, place.desk, allow_code_execution=allowed))
+        return _end(folder, place, lambda: resume(folder, place.standing, place.desk, **(given or {})))
 
 
 @contextmanager

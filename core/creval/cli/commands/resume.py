@@ -16,6 +16,7 @@ __all__ = ["resume"]
 @click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
 @click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
+@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
@@ -27,8 +28,9 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
 
     if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
         from creval.cli.commands.play import play_again
+        from creval.cli.values import consents_of
 
-        ctx.exit(play_again(run, allow_code_execution=given["allow_code_execution"]))
+        ctx.exit(play_again(run, given=consents_of(given)))
     with cure_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
     options = RunFolder.open(run).read_manifest()["options"]

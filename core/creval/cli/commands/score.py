@@ -19,6 +19,7 @@ __all__ = ["score"]
 @click.option("--max-cost", type=float, metavar="USD", help="Stop when this scoring has spent so much.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls of this scoring.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
+@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
 @click.pass_context
 def score(
     ctx: click.Context,

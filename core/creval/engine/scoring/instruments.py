@@ -10,7 +10,7 @@ from creval.engine.scoring.standard import changed_parameters, standard_metric
 from creval.plugins.registry import Registry
 from creval.tasks.components import whole
 from creval.tasks.model import MetricSpec, Task
-from creval.tasks.sections.parts import resource_kind
+from creval.tasks.sections.parts import resource_kind, role_behind
 
 __all__ = ["Instruments"]
 
@@ -64,11 +64,20 @@ class Instruments:
         if task.base is not None and standard_metric(task, metric) is not None:
             own = {**own, **task.base.resources, **task.base.role_models}
         used = {name for component in components for name in (*component.uses, *component.roles)}
+        asked = {**self.chosen, **own}  # the models that the task's own instruments ask
         return [
-            self.chosen[name]
+            _spelled(self.chosen[name], self.chosen)
             for name in sorted(used)
-            if name in own and name in self.chosen and not _same(name, self.chosen[name], own[name], registry)
+            if name in own
+            and name in self.chosen
+            and not _same(name, _spelled(self.chosen[name], self.chosen), _spelled(own[name], asked), registry)
         ]
+
+
+def _spelled(spec: str, models: Mapping[str, str]) -> str:
+    """Return a specification with the model that answers, where a role does: `role/judge=openai/gpt-5-mini`."""
+    model = models.get(role_behind(spec) or "")
+    return spec if model is None else f"{spec}={model}"
 
 
 def _same(name: str, one: str, other: str, registry: Registry) -> bool:

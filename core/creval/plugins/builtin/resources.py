@@ -24,14 +24,20 @@ def register(registry: Registry) -> None:
     registry.add(
         "entailment",
         "transformers",
-        "creval.resources.entailment:TransformersEntailment",
+        "creval.resources.entailment.classifier:TransformersEntailment",
         "a natural-language-inference model of the transformers library, by hub name or folder",
     )
     registry.add(
         "entailment",
         "exact",
-        "creval.resources.exact_entailment:ExactEntailment",
+        "creval.resources.entailment.exact:ExactEntailment",
         "without a model: equal texts entail each other, others are neutral",
+    )
+    registry.add(
+        "entailment",
+        "role",
+        "creval.resources.entailment.role:RoleEntailment",
+        "a language model in a role: `role/judge` asks the judge",
     )
     registry.add("wordlist", "file", "creval.resources.wordlists:open_word_file", "a text file, one word a line")
     registry.add(

@@ -10,7 +10,7 @@ from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node
 from creval.types.kinds import Kind
 
-__all__ = ["RESOURCE_KINDS", "check_uses", "read_baselines", "read_resources", "resource_kind"]
+__all__ = ["RESOURCE_KINDS", "check_uses", "read_baselines", "read_resources", "resource_kind", "role_behind"]
 
 RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordlist")
 
@@ -18,6 +18,12 @@ RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordl
 def resource_kind(name: str) -> Kind | None:
     """Return the kind of a resource by its name: `embedding`, or `embedding_anything`; None where it is none."""
     return next((kind for kind in RESOURCE_KINDS if name == kind or name.startswith(f"{kind}_")), None)
+
+
+def role_behind(spec: str) -> str | None:
+    """Return the role that an instrument asks (`judge` of `role/judge`), None where it asks none."""
+    first, _, role = spec.partition("/")
+    return role or None if first == "role" else None
 
 
 def read_resources(reading: Reading) -> Mapping[str, str]:

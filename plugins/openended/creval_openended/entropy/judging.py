@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from creval.plugin import Entailment
+from creval.plugin import Entailment, UsageError
 from creval_openended.entropy.partition import Pair
 
 __all__ = ["Rule", "judge_by"]
@@ -23,7 +23,16 @@ _ENTAILMENT, _NEUTRAL, _CONTRADICTION = 0, 1, 2
 
 
 def judge_by(entailment: Entailment, rule: Rule) -> Callable[[Sequence[Pair]], Awaitable[Sequence[bool]]]:
-    """Return what `partition_all` asks. Pairs go to the resource many at once; it keeps what it has judged."""
+    """Return what `partition_all` asks. Pairs go to the resource many at once; it keeps what it has judged.
+
+    Raises UsageError where the rule needs contradictions, and the instrument tells entailment from all else alone.
+    """
+    if rule == "non_defeating" and getattr(entailment, "classes", 3) == 2:
+        raise UsageError(
+            "the rule non_defeating needs to know what contradicts, and this model has two classes",
+            where=str(getattr(entailment, "name", "entailment")),
+            cure="Name a model of three classes with --resource entailment=..., or take the rule strict.",
+        )
 
     async def judge(pairs: Sequence[Pair]) -> Sequence[bool]:
         if rule == "strict":

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.local_models import find_model, library_absent, model_absent
+from creval.resources.local_models import find_model, library_absent, not_loaded
 from creval.resources.options import ResourceOptions
 
 __all__ = ["TransformersEntailment", "label_order"]
 
 _CLASSES = ("entail", "neutral", "contradict")
+_NEGATED = re.compile(r"(?:not|non)(?![a-z])")
 _NO_LIMIT = 1_000_000  # what a tokenizer states where nobody told it
 
 
 def label_order(labels: Mapping[int, str], model: str) -> list[int]:
     """Return the positions of (entailment, neutral, contradiction) among a model's labels.
 
-    Models name and order their labels differently, so they are read by name. Raises UsageError where a
-    class has no label or two.
+    Models name and order their labels differently, so they are read by name. Of a model that tells entailment from
+    all else (`entailment`, `not_entailment`) the two positions come back, entailment first. Raises UsageError where
+    a class has no label or two.
     """
+    if len(labels) == 2:
+        negated = {_NEGATED.match(label.lower()) is not None: int(i) for i, label in labels.items()}
+        if len(negated) == 2 and all(_CLASSES[0] in label.lower() for label in labels.values()):
+            return [negated[False], negated[True]]
     order = []
     for stem in _CLASSES:
-        hits = [int(i) for i, label in labels.items() if stem in label.lower() and not label.lower().startswith("not")]
+        hits = [int(i) for i, label in labels.items() if stem in label.lower() and not _NEGATED.match(label.lower())]
         if len(hits) != 1:
             raise UsageError(
                 f"labels {sorted(labels.values())} do not name entailment, neutral and contradiction",
                 where=f"entailment model {model}",
-                cure="Use a natural-language-inference model with three named classes.",
+                cure="Use a natural-language-inference model of these classes, or of entailment and not_entailment.",
             )
         order.append(hits[0])
     return order
@@ -49,7 +56,8 @@ def _reads(tokenizer: Any, config: Any) -> int | None:
 class TransformersEntailment:
     """`transformers/<name or folder>`, e.g. `transformers/tasksource/deberta-base-long-nli` or `.../NAME@REVISION`.
 
-    Weights are loaded at the first prediction. `name` carries the revision (hub) or checksum (folder).
+    Weights are loaded at the first prediction. `name` carries the revision (hub) or checksum (folder), and says where
+    the model has two classes: what does not entail then stands as neutral.
     """
 
     def __init__(self, model: str, options: ResourceOptions) -> None:
@@ -63,7 +71,14 @@ class TransformersEntailment:
     @property
     def name(self) -> str:
         self._load()
-        return f"transformers/{self._source.title}@{self._source.revision_of(self._network.config)}"
+        said = " (two classes)" if self.classes == 2 else ""
+        return f"transformers/{self._source.title}@{self._source.revision_of(self._network.config)}{said}"
+
+    @property
+    def classes(self) -> int:
+        """How many classes the model tells apart: 3, or 2 (entailment from all else)."""
+        self._load()
+        return len(self._order)
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return probabilities (entailment, neutral, contradiction) of each (premise, hypothesis); shape (n, 3).
@@ -87,7 +102,8 @@ class TransformersEntailment:
             ).to(self._network.device)
             with torch.inference_mode():
                 logits = self._network(**inputs).logits.double()
-            probabilities[places] = torch.softmax(logits[:, self._order], dim=1).cpu().numpy()
+            shares = torch.softmax(logits[:, self._order], dim=1).cpu().numpy()
+            probabilities[places, : len(self._order)] = shares
         return probabilities
 
     def _lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
@@ -115,12 +131,16 @@ class TransformersEntailment:
         except ImportError as error:
             raise library_absent(self._source.title, "transformers torch", error) from error
         local_only = self._options.offline or self._source.local
-        arguments = {"local_files_only": local_only, "revision": self._source.revision or "main"}
+        arguments = {
+            "local_files_only": local_only,
+            "revision": self._source.revision or "main",
+            "trust_remote_code": self._options.trust_remote_code,
+        }
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(self._source.place, **arguments)
             network = AutoModelForSequenceClassification.from_pretrained(self._source.place, **arguments)
         except (OSError, ValueError) as error:
-            raise model_absent("entailment model", self._source, self._options, error) from error
+            raise not_loaded("entailment model", self._source, self._options, error) from error
         self._order = label_order(network.config.id2label, self._source.title)
         self._limit = _reads(self._tokenizer, network.config)
         try:
