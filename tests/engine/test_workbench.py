@@ -145,12 +145,22 @@ def test_the_options_of_a_command_are_those_of_creval() -> None:
     def check(**given: object) -> None:
         seen.update(given)
 
-    arguments = ["--role", "judge=a/b", "--resource", "embedding=c/d", "--max-calls", "2", "--offline"]
+    arguments = [
+        "--role",
+        "judge=a/b",
+        "--resource",
+        "embedding=c/d",
+        "--max-calls",
+        "2",
+        "--offline",
+        "--trust-remote-code",
+    ]
     done = CliRunner().invoke(check, arguments)
     assert done.exit_code == 0, done.output
     options = open_workbench(seen).options
     assert (options.roles, options.resources) == ({"judge": "a/b"}, {"embedding": "c/d"})
     assert (options.max_calls, options.offline, options.timeout) == (2, True, 600.0)
+    assert options.trust_remote_code
     shown = CliRunner().invoke(check, ["--help"]).output
     order = ["--role", "--resource", "--base-url", "--generation", "--timeout", "--max-cost", "--max-calls", "--cache"]
     places = [shown.index(flag) for flag in order]

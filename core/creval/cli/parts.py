@@ -18,6 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ROLE = FieldSpec("role", "string", (), "ROLE=M: the model that plays a role, e.g. judge=openai/gpt-5-mini.", True)
 _RESOURCE = FieldSpec("resource", "string", (), "NAME=R: another instrument, e.g. embedding=embedded/minilm.", True)
+_TRUST = FieldSpec("trust_remote_code", "boolean", False, "Let encoders run program code that they bring.")
 _CALLS = (
     FieldSpec("base_url", "string", None, "A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
     FieldSpec("generation", "string", (), "K=V: a generation setting, e.g. max_tokens=16000.", True),
@@ -27,7 +28,7 @@ _CALLS = (
     FieldSpec("cache", "boolean", False, "Keep answers in the response cache and take them from there."),
 )
 _OFFLINE = FieldSpec("offline", "boolean", False, "Forbid the network.")
-_PLAIN = ("offline", "base_url", "timeout", "max_cost", "max_calls", "cache")
+_PLAIN = ("offline", "base_url", "timeout", "max_cost", "max_calls", "cache", "trust_remote_code")
 _TYPES: dict[str, Any] = {
     "string": click.STRING,
     "integer": click.INT,
@@ -41,9 +42,9 @@ def part_options(roles: bool = False, models: bool = False, resources: bool = Fa
     """Return the options of whoever opens parts, in the words of `creval` itself; `open_workbench` reads them.
 
     `models`: how models are asked and what they may cost (`--base-url`, `--max-cost` ...). `roles`: these, and
-    `--role`. `resources`: `--resource`. All have `--offline`.
+    `--role`. `resources`: `--resource` and `--trust-remote-code`. All have `--offline`.
     """
-    found = ((_ROLE,) if roles else ()) + ((_RESOURCE,) if resources else ())
+    found = ((_ROLE,) if roles else ()) + ((_RESOURCE, _TRUST) if resources else ())
     return (*found, *(_CALLS if models or roles else ()), _OFFLINE)
 
 
