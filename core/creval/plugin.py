@@ -36,13 +36,13 @@ if TYPE_CHECKING:
         UnknownNameError,
         UsageError,
     )
+    from creval.models.answers.reply_json import reply_from_json
     from creval.models.model import Model
     from creval.models.options import ProviderOptions
-    from creval.models.reply_json import reply_from_json
     from creval.models.traits import ProviderTraits
     from creval.names import nearest
-    from creval.parsing.json_scan import holds_json
-    from creval.parsing.json_values import JsonArray, JsonObject
+    from creval.parsing.json.scan import holds_json
+    from creval.parsing.json.values import JsonArray, JsonObject
     from creval.parsing.list_marks import has_mark, straighten, strip_edges, strip_marks, strip_quotes
     from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
     from creval.parsing.small_talk import is_small_talk, speaks_of_the_last, without_opening, without_talk
@@ -249,11 +249,11 @@ _HOMES = {
     ),
     "creval.models.model": ("Model",),
     "creval.models.options": ("ProviderOptions",),
-    "creval.models.reply_json": ("reply_from_json",),
+    "creval.models.answers.reply_json": ("reply_from_json",),
     "creval.models.traits": ("ProviderTraits",),
     "creval.names": ("nearest",),
-    "creval.parsing.json_scan": ("holds_json",),
-    "creval.parsing.json_values": (
+    "creval.parsing.json.scan": ("holds_json",),
+    "creval.parsing.json.values": (
         "JsonArray",
         "JsonObject",
     ),

@@ -10,7 +10,7 @@ import pytest
 import creval
 from creval.data.check import check_all
 from creval.data.options import DataOptions
-from creval.engine.models import RoleModels
+from creval.engine.roles.models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
 from creval.models.options import ModelOptions
 from creval.plugins.loader import load_plugins

@@ -16,9 +16,9 @@ import pytest
 from support.chat_server import Answer, ChatServer, HttpError
 
 from creval.errors import DataError, FatalModelError
+from creval.models.answers.reply_json import reply_from_json, reply_to_json
 from creval.models.cache import ResponseCache
 from creval.models.opening import open_model
-from creval.models.reply_json import reply_from_json, reply_to_json
 from creval.types.messages import Completion, Reply, TokenLogprob, Usage
 
 FULL = Reply(

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from creval.errors import DataError, FatalModelError, UsageError
+from creval.models.answers.reply_json import reply_to_json
 from creval.models.budget import Budget
 from creval.models.opening import open_model
 from creval.models.options import ModelOptions
-from creval.models.reply_json import reply_to_json
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob, Usage
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.models.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
-from creval.models.thinking import tags_in, tags_in_parameters, without_thinking
+from creval.models.answers.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
+from creval.models.answers.thinking import tags_in, tags_in_parameters, without_thinking
 from creval.types.messages import Completion, TokenLogprob
 
 NONE: frozenset[str] = frozenset()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.parsing.json_mending import Effort, UnreadableError, mend
-from creval.parsing.json_values import JsonArray, JsonObject
+from creval.parsing.json.mending import Effort, UnreadableError, mend
+from creval.parsing.json.values import JsonArray, JsonObject
 
 WORDS = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.parsing.json_values import JsonArray
+from creval.parsing.json.values import JsonArray
 from creval.parsing.lines import Lines, Text
 from creval.parsing.refusal import is_refusal
 from creval.parsing.small_talk import is_small_talk, without_opening

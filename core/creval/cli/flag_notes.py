@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.models.flags import AT_LIMIT, CUT_PROMPT, ENDLESS_THINKING, LOGPROBS_DROPPED, OVER_LIMIT
+from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, ENDLESS_THINKING, LOGPROBS_DROPPED, OVER_LIMIT
 
 __all__ = ["flag_notes"]
 

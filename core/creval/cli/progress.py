@@ -13,8 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from creval.engine.ledger import RoleCounts
 from creval.engine.observer import Observer
+from creval.engine.roles.ledger import RoleCounts
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample, Status
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from creval.engine.context import OpenResources, resource_options_of
 from creval.engine.generation.session import LiveSession, TaskRuntime
-from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan, Work
+from creval.engine.roles.context import OpenResources, resource_options_of
+from creval.engine.roles.models import TARGET
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.errors import CrevalError, MissingPartError, UsageError
 from creval.models.opening import listed_price

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from creval.data.dataset import Dataset
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import with_roles
 from creval.engine.generation.sampling import make_sample
-from creval.engine.models import TARGET
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import Work
+from creval.engine.roles.context import with_roles
+from creval.engine.roles.models import TARGET
 from creval.engine.setup import Setup, open_setup
 from creval.errors import FatalModelError, UnknownNameError
 from creval.models.budget import Budget

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from creval.engine.ledger import RoleCounts
+from creval.engine.roles.ledger import RoleCounts
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample
 

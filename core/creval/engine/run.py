@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
-from creval.engine.models import TARGET
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.roles.models import TARGET
 from creval.engine.rows import check_rows
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps

@@ -8,21 +8,21 @@ from typing import Any
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
 from creval.engine.generation.session import TaskRuntime
-from creval.engine.ledger import Ledger
-from creval.engine.models import TARGET, RoleModels, model_options
 from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
 from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan, plan_task
+from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
+from creval.engine.roles.ledger import Ledger
+from creval.engine.roles.models import TARGET, RoleModels, model_options
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.making import make_scoring
 from creval.engine.scoring.score import TaskScoring
 from creval.engine.screens import screens_of
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
+from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.budget import Budget
-from creval.models.thinking import tags_in, tags_in_parameters
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component

@@ -15,16 +15,16 @@ from typing import Any
 from creval.engine.generation.generate import Job, generate
 from creval.engine.loop import drive
 from creval.engine.manifest import core_version, library_data, now, plugin_data, resume_command
-from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.references import with_doc
+from creval.engine.roles.models import TARGET
+from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
 from creval.engine.scoring.score import TaskScoring
 from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
 from creval.engine.scoring.tally import TaskTally
 from creval.engine.setup import Setup
-from creval.engine.usage import UsageTally
 from creval.errors import BudgetError, CrevalError
 from creval.interruption import CURRENT
 from creval.runs.folder import FORM, RunFolder

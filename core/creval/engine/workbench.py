@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
-from creval.engine.context import Asked, OpenResources, TaskContext, instruments, resource_options_of
-from creval.engine.ledger import Asking, Ledger, question_key
 from creval.engine.loop import drive
-from creval.engine.models import TARGET, RoleModels, model_options
 from creval.engine.options import RunOptions
+from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of
+from creval.engine.roles.ledger import Asking, Ledger, question_key
+from creval.engine.roles.models import TARGET, RoleModels, model_options
 from creval.errors import DataError, RunError
 from creval.models.budget import Budget
 from creval.models.model import Model

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from creval.errors import DataError
-from creval.models.reply_json import reply_from_json, reply_to_json
+from creval.models.answers.reply_json import reply_from_json, reply_to_json
 from creval.types.messages import Reply
 
 __all__ = ["ResponseCache"]

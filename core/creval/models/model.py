@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.models.answers.reading import read_answers
 from creval.models.budget import Budget
 from creval.models.cache import ResponseCache
 from creval.models.cache_key import cache_key
 from creval.models.clock import Clock
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.prices import Price
-from creval.models.reading import read_answers
 from creval.models.retries import RetryPolicy
 from creval.models.secrets import Mask, likely_secrets
 from creval.models.spec import ModelSpec

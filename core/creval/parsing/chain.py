@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from creval.errors import ScoringError
-from creval.parsing.json_scan import holds_json
+from creval.parsing.json.scan import holds_json
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.parsing.unseen import without_unseen
 from creval.plugins.registry import Registry

@@ -48,8 +48,8 @@ class GenerateRequest:
 
     `settings` are generation settings by their chat-completions names (`temperature`, `top_p`,
     `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). `n` completions
-    are asked for in one call. `own_tags` are the thinking tags (`creval.models.thinking`) that the task uses for
-    something of its own; with `keep_reasoning` no thinking is taken out of the answers at all.
+    are asked for in one call. `own_tags` are the thinking tags (`creval.models.answers.thinking`) that the task uses
+    for something of its own; with `keep_reasoning` no thinking is taken out of the answers at all.
     """
 
     messages: tuple[Message, ...]
@@ -126,7 +126,7 @@ class Reply:
 
     `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
     `served_by` names the provider that really answered (routers), `model` the model it reported.
-    `flags` name what is odd about the reply (`creval.models.flags`). `lost` is what tries before this one took.
+    `flags` name what is odd about the reply (`creval.models.answers.flags`). `lost` is what tries before this one took.
     `record` names the line of the run's ledger that holds the call (roles other than the target).
     """
 

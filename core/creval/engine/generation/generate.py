@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from creval.engine.generation.sampling import Made, make_sample
 from creval.engine.generation.session import TaskRuntime
-from creval.engine.models import TARGET
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan, Work
+from creval.engine.roles.models import TARGET
 from creval.errors import BudgetError, CrevalError, FatalModelError
 from creval.models.secrets import redact
 from creval.runs.codec import sample_data

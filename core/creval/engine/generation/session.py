@@ -8,15 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from creval.engine.context import TaskContext
-from creval.engine.ledger import Asking, Ledger, question_key
-from creval.engine.models import TARGET, RoleModels
 from creval.engine.planning.plan import Work
 from creval.engine.planning.seeds import derive, sample_seed
+from creval.engine.roles.context import TaskContext
+from creval.engine.roles.ledger import Asking, Ledger, question_key
+from creval.engine.roles.models import TARGET, RoleModels
 from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, RunError, UsageError
-from creval.models.flags import AT_LIMIT, ENDLESS_THINKING
+from creval.models.answers.flags import AT_LIMIT, ENDLESS_THINKING
+from creval.models.answers.reply_json import lost_to_json, reply_to_json
 from creval.models.model import Model
-from creval.models.reply_json import lost_to_json, reply_to_json
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
+from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.standard import changed_sections
 from creval.engine.scoring.tally import Grouping, TaskTally
-from creval.engine.usage import UsageTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
 from creval.scoring.clusters import Clusters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from creval.engine.context import TaskContext
+from creval.engine.roles.context import TaskContext
 from creval.engine.scoring.score import ScorerPart, TaskScoring
 from creval.parsing.chain import build_chain
 from creval.plugins.registry import ANY_SCORE, Registry

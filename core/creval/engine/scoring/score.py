@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.engine.context import TaskContext
+from creval.engine.roles.context import TaskContext
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
 from creval.models.secrets import redact

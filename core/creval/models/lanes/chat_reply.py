@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from creval.models.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
+from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
 from creval.types.messages import Completion, GenerateRequest, Lost, Reply, TokenLogprob, Usage
 
 __all__ = ["Malformed", "paid_for", "read_reply"]

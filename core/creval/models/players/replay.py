@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from creval.errors import DataError, FatalModelError
+from creval.models.answers.reply_json import reply_from_json
 from creval.models.options import ProviderOptions
-from creval.models.reply_json import reply_from_json
 from creval.models.traits import ProviderTraits
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey

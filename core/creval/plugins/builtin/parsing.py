@@ -19,7 +19,7 @@ def _register_json(registry: Registry) -> None:
     registry.add(
         "parser",
         "json_array",
-        "creval.parsing.json_values:JsonArray",
+        "creval.parsing.json.values:JsonArray",
         "the JSON array in an answer, in a fence or in prose",
         parameters=params(
             items=one_of("any", "string", "number", "object"),
@@ -34,7 +34,7 @@ def _register_json(registry: Registry) -> None:
     registry.add(
         "parser",
         "json_object",
-        "creval.parsing.json_values:JsonObject",
+        "creval.parsing.json.values:JsonObject",
         "the JSON object in an answer, or one value of it",
         parameters=params(
             key=text(1), keys=list_of(text()), choose=one_of("last", "first"), refine=flag(), refusals=flag()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from creval.models.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
+from creval.models.answers.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
 from creval.types.messages import Completion, TokenLogprob
 
 __all__ = ["tags_in", "tags_in_parameters", "without_thinking"]

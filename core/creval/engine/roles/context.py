@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from creval.engine.ledger import Asking, Ledger
-from creval.engine.models import RoleModels
 from creval.engine.options import RunOptions
+from creval.engine.roles.ledger import Asking, Ledger
+from creval.engine.roles.models import RoleModels
 from creval.errors import UnknownNameError, UsageError
 from creval.plugins.registry import Registry
 from creval.resources.opening import open_resource, resolve

@@ -18,11 +18,11 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from creval.engine.planning.seeds import derive
-from creval.engine.usage import UsageTally
+from creval.engine.roles.usage import UsageTally
 from creval.errors import ModelError
+from creval.models.answers.reply_json import lost_to_json, reply_from_json, reply_to_json
 from creval.models.cache_key import canonical_json
 from creval.models.model import Model
-from creval.models.reply_json import lost_to_json, reply_from_json, reply_to_json
 from creval.models.secrets import redact
 from creval.runs.calls import CallBook, Place
 from creval.runs.references import referenced

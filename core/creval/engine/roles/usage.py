@@ -21,7 +21,7 @@ class UsageTally:
     """What calls took, with the tries of them that gave nothing (`lost_tries`).
 
     `reused` are answers that another run had paid for; they cost nothing here. `flags` counts the samples of which an
-    answer of the target was odd (`creval.models.flags`).
+    answer of the target was odd (`creval.models.answers.flags`).
     """
 
     calls: int = 0

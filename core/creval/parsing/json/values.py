@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from creval.parsing.base import Extractor, not_text
-from creval.parsing.json_scan import Found, json_places
+from creval.parsing.json.scan import Found, json_places
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.parsing.json_mending import Effort, UnreadableError, begins_json, mend
+from creval.parsing.json.mending import Effort, UnreadableError, begins_json, mend
 
 __all__ = ["Found", "holds_json", "json_places", "scan"]
 
