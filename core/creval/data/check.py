@@ -118,7 +118,7 @@ def _check_kinds(task: Task, parsers: Sequence[Any], scorers: Sequence[tuple[str
         if takes is None:
             continue
         wrong = sorted(kind for kind in given if kind is not None and kind not in takes)
-        if wrong:
+        if len(wrong) == len(given):  # where one way of reading fits, the others are answers of another form
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but `parse` gives a {wrong[0]}"
             problems.append(_at(task, path, what, "Take another parser or scorer."))
     return problems
