@@ -48,6 +48,9 @@ def averaged(
                 axes[0].plot(*zip(*points, strict=True), "o-", label=label, color=COLOURS[number % len(COLOURS)])
             axes[0].set_xlabel(column)
             axes[0].set_ylabel("entropy (nats)")
+            axes[0].set_ylim(0, 1.1 * max((row[4] for row in found), default=0) or 1)
+            if all(float(row[2]).is_integer() for row in found):
+                axes[0].set_xticks(sorted({int(row[2]) for row in found}))
             axes[0].legend(fontsize=8)
             return FIGURES.save(drawn, base)
 
