@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
 from creval.errors import RunError
@@ -13,12 +15,14 @@ from creval.runs.jsonl import numbered_lines
 __all__ = ["check_rows"]
 
 
-def check_rows(folder: RunFolder, plan: TaskPlan) -> None:
+def check_rows(folder: RunFolder, plan: TaskPlan, on_sample: Callable[[Mapping[str, Any]], None]) -> None:
     """Look at the samples and scores of a task: every row is of a sample that was planned, and stands there once.
 
+    `on_sample` is given each sample's row, so that nobody has to read the file for it once more.
     A torn last line, which a killed run leaves, is no fault. Raises RunError with file and line.
     """
-    files = [file for file in (folder.samples(plan.task.name), folder.scores(plan.task.name)) if file.exists()]
+    samples = folder.samples(plan.task.name)
+    files = [file for file in (samples, folder.scores(plan.task.name)) if file.exists()]
     if not files:
         return
     chosen = range(len(plan.dataset)) if plan.indices is None else plan.indices
@@ -28,6 +32,8 @@ def check_rows(folder: RunFolder, plan: TaskPlan) -> None:
         seen = DoneKeys()
         for number, record in numbered_lines(file):
             try:
+                if file == samples:
+                    on_sample(record)
                 key = read_key(record)
                 planned = key.doc in docs and key.condition in conditions and 0 <= key.repeat < plan.repeats
             except (KeyError, TypeError, AttributeError) as error:

@@ -16,6 +16,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.models import TARGET
 from creval.engine.rows import check_rows
 from creval.engine.setup import Setup, open_plans, open_setup
+from creval.engine.spending import Spending
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
@@ -23,7 +24,6 @@ from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import load_plugins
 from creval.runs.calls import CallBook
 from creval.runs.folder import RunFolder
-from creval.runs.jsonl import read_lines
 from creval.runs.lock import RunLock
 from creval.tasks.index import TaskIndex
 from creval.types.reading import READING, reading_of
@@ -112,9 +112,10 @@ def resume(
         plugins = load_plugins()
         plans = open_plans(manifest["requested"], options, plugins)
         _check_unchanged(manifest, plans, path)
+        spending = Spending()
         for plan in plans:
-            check_rows(folder, plan)
-        spent = Budget(options.max_cost, options.max_calls, *_spent(folder, manifest))
+            check_rows(folder, plan, spending.add_sample)  # each line is decoded once for both
+        spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
         setup.open_parts()
         _keep_calls(setup, folder, manifest)
@@ -194,33 +195,6 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
         if entry["run"] not in {known["run"] for known in reused}:
             reused.append(entry)
     setup.ledger.keep_in(CallBook(folder), others)
-
-
-def _spent(folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
-    """Return the cost and calls that the run has used up already.
-
-    By the attempts' own books; a killed attempt has none, so never less than what the saved samples and calls took.
-    """
-    cost, calls = 0.0, 0
-    for task in manifest["tasks"]:
-        for record in read_lines(folder.samples(task["task"])):  # reads every line, so it finds damaged ones too
-            for call in record["calls"]:
-                if call["role"] != TARGET:
-                    continue
-                reply, lost = call.get("reply"), call.get("lost")
-                if reply is not None and not reply.get("cached"):
-                    cost += reply.get("cost") or 0.0
-                    calls += 1
-                cost += (lost.get("cost") or 0.0) if lost else 0.0
-    for role in folder.called_roles():
-        for call in read_lines(folder.calls(role)):
-            if "unreadable" in call or "from" in call or call.get("reply", {}).get("cached"):
-                continue
-            cost += sum(call.get(part, {}).get("cost") or 0.0 for part in ("reply", "lost"))
-            calls += 1
-    books = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
-    booked = sum(int(model["calls"] + model["errors"]) for model in books)
-    return max(cost, sum(model["cost"] for model in books)), max(calls, booked)
 
 
 def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:

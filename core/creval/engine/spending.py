@@ -1,0 +1,46 @@
+"""What a run has used up already when it is gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from creval.engine.roles.models import TARGET
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import read_lines
+
+__all__ = ["Spending"]
+
+
+class Spending:
+    """Cost (US dollars) and calls of saved samples, to which the calls of other roles and the run's books are added."""
+
+    def __init__(self) -> None:
+        self._cost = 0.0
+        self._calls = 0
+
+    def add_sample(self, record: Mapping[str, Any]) -> None:
+        """Add the target's calls of a line of samples/; an answer from the cache was not paid again."""
+        for call in record["calls"]:
+            if call["role"] == TARGET:
+                reply, lost = call.get("reply"), call.get("lost")
+                if reply is not None and not reply.get("cached"):
+                    self._cost += reply.get("cost") or 0.0
+                    self._calls += 1
+                self._cost += (lost.get("cost") or 0.0) if lost else 0.0
+
+    def of_run(self, folder: RunFolder, manifest: Mapping[str, Any]) -> tuple[float, int]:
+        """Return the cost and calls that the run has used up, the calls of its ledger included.
+
+        By the attempts' own books; a killed attempt has none, so never less than what the saved samples and calls took.
+        """
+        cost, calls = self._cost, self._calls
+        for role in folder.called_roles():
+            for call in read_lines(folder.calls(role)):
+                if "unreadable" in call or "from" in call or call.get("reply", {}).get("cached"):
+                    continue
+                cost += sum(call.get(part, {}).get("cost") or 0.0 for part in ("reply", "lost"))
+                calls += 1
+        books = [model for attempt in manifest["attempts"] for model in attempt.get("models", {}).values()]
+        booked = sum(int(model["calls"] + model["errors"]) for model in books)
+        return max(cost, sum(model["cost"] for model in books)), max(calls, booked)
