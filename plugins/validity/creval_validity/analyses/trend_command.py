@@ -19,6 +19,8 @@ __all__ = ["TrendAnalysis"]
 class TrendAnalysis:
     """Kind `analysis`: construct scores against release dates."""
 
+    example = "--csv dates.csv"
+
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse trend`."""
         return (

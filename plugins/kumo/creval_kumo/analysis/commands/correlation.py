@@ -36,6 +36,8 @@ class _Pair:
 class CorrelationAnalysis:
     """Kind `analysis`: success rate and relative action count against other benchmarks over models (Fig. 4c-e)."""
 
+    example = "runs/mine --csv benchmarks.csv"
+
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-correlation`."""
         return (

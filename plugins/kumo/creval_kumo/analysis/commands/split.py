@@ -23,7 +23,7 @@ _COLUMNS = ("domain", "truths", "actions", "components", "largest component")
 class SplitAnalysis:
     """Kind `analysis`: splits a domain by connected components into two domain files, `..._ind` and `..._ood`."""
 
-    example = "--domain medical"
+    example = "--domain domains/MedicalEnv.yaml"
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-split`."""
