@@ -33,7 +33,14 @@ def test_tables_show_names_as_they_are() -> None:
     assert "[red]\\x1b]0;other window\\x07[/red]" in shown
 
 
+def write_manifest(folder: Path) -> None:
+    """What the advice on going on with a run is made from."""
+    manifest = {"roles": {"target": "m"}, "requested": ["toy"], "tasks": [], "options": {}, "status": "done"}
+    (folder / "run.json").write_text(json.dumps(manifest))
+
+
 def test_errors_that_a_server_wrote(tmp_path: Path, capsys) -> None:
+    write_manifest(tmp_path)
     reason = f"the server said {OPENED}{'x' * 5000}"
     error = {"doc": f"doc\n{TITLE}", "condition": "default", "repeat": 0, "reason": reason}
     task = {"task": "toy", "first_errors": [error], "metrics": [], "planned": 1, "hash": "", "dataset": ""}
@@ -47,6 +54,7 @@ def test_errors_that_a_server_wrote(tmp_path: Path, capsys) -> None:
 
 
 def test_errored_samples_are_named_by_what_tells_them_apart(tmp_path: Path, capsys) -> None:
+    write_manifest(tmp_path)
     keys = [("a: b", "t=1", 0), ("a: b", "t=2", 1), ("c", "t=1", 0)]
     reasons = ["it: failed", "it: failed", "other"]
     errors = [

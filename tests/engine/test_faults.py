@@ -182,7 +182,7 @@ def test_whatever_a_protocol_does_the_run_goes_on(make_task, options, install):
     with ChatServer(cut) as server:
         result = creval.run([task], MODEL, options(base_url=server.url))
     found = {doc: (record["status"], record.get("reason")) for doc, record in scores_of(result).items()}
-    assert found["d0"] == ("errored", "the protocol failed: ValueError: boom")
+    assert found["d0"] == ("errored", "the protocol failed: ValueError: boom (creval_strange_parts.py:6)")
     assert found["d1"][0] == found["d2"][0] == "errored"
     assert "no plain data" in found["d1"][1]
     assert "no plain data" in found["d2"][1]

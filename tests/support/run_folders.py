@@ -24,6 +24,7 @@ def write_run(
     scores = scores or {}
     parts = [_part(dict(part), scores.get(part["task"], ())) for part in results]
     manifest = {
+        "requested": [part["task"] for part in parts],
         "roles": {"target": model},
         "status": status,
         "options": {"resources": {}},

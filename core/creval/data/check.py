@@ -140,7 +140,10 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
         where = f"{error.where}: " if error.where else ""
         return [_at(task, "dataset", f"{where}{error.what}", error.cure)]
     with dataset:
-        return [*check_fields(task, dataset, registry), *_check_examples(task, dataset)]
+        found = check_fields(task, dataset, registry)
+        faults = () if found else doc_faults(task, dataset, registry)  # a run looks at the docs that it takes alone
+        unfit = [_at(task, path, what, "Correct the data.") for path, what in faults]
+        return [*found, *unfit, *_check_examples(task, dataset)]
 
 
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
@@ -156,9 +159,6 @@ def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[P
     for path, messages, provided in prompts:
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
         problems.extend(replace(problem, path=path) for problem in found)
-    if not problems:
-        faults = doc_faults(task, dataset, registry)
-        problems.extend(_at(task, path, what, "Correct the data.") for path, what in faults)
     return problems
 
 

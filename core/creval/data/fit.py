@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 from creval.data.dataset import Dataset
-from creval.errors import CrevalError
 from creval.plugins.registry import Registry
 from creval.tasks.model import Task
 from creval.tasks.templates.lists import list_fields
@@ -46,7 +45,7 @@ def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, Any]]:
     for index, ref in enumerate(task.score):
         try:
             scorer = registry.get("scorer", ref.name).load()(**ref.parameters)
-        except (CrevalError, TypeError, ValueError):
+        except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts tells of it
             continue
         if hasattr(scorer, "doc_fault"):
             listed = isinstance(task.resolved.get("score"), list)

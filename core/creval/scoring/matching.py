@@ -63,7 +63,7 @@ class _Matching(ABC):
             try:
                 self.matches(wanted, wanted)
             except (ValueError, TypeError) as error:
-                return f"the field {self.field!r}: {error}"
+                return str(error)
         return None
 
     @abstractmethod
@@ -132,7 +132,7 @@ class Numeric(_Matching):
     def matches(self, value: Any, target: Any) -> bool:
         try:
             wanted = _number(target)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise TypeError(f"the field {self.field!r}: {error}") from None
         answer = _number(value)
         return math.isclose(answer, wanted, rel_tol=0.0, abs_tol=max(self.absolute, self.relative * abs(wanted)))

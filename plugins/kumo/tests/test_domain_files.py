@@ -18,7 +18,7 @@ from creval_kumo.domains.domain_file import MAX_BYTES, domain_faults, load_domai
 from creval_kumo.domains.faults import DomainError, FaultKind
 from creval_kumo.domains.rules import FILE_RULES, PLAYABLE_RULES, SHIPPED_RULES, Rules, find_faults, name_problem
 
-FOLDER = Path(check.__file__).parent / "domains"
+FOLDER = Path(check.__file__).parent / "shipped"
 
 
 def sound() -> dict[str, Any]:

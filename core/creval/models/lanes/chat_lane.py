@@ -15,7 +15,7 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.lanes.addresses import shown_address
 from creval.models.lanes.chat_reply import Malformed, paid_for, read_reply
 from creval.models.lanes.chat_request import LIMITS, request_body
-from creval.models.lanes.endpoints import ENDPOINTS, Endpoint, has_proxy, place
+from creval.models.lanes.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, place
 from creval.models.lanes.event_stream import is_stream, whole_body
 from creval.models.lanes.faults import Caller, Failure, declined, error_of, explain, failure_in, plain_text
 from creval.models.options import ProviderOptions
@@ -54,7 +54,7 @@ class ChatLane:
         self.traits = ProviderTraits(
             honours_n=endpoint.honours_n,
             base_url=shown_address(self._place.address("")),
-            prices=endpoint.prices and (endpoint.reports_cost or not self._place.loopback),
+            prices=endpoint.prices and (endpoint.reports_cost or is_hosted(self._place.base_url)),
             reports_cost=endpoint.reports_cost,
             free=self._place.loopback and not endpoint.reports_cost,
             continues=endpoint.continues is not None,

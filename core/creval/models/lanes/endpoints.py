@@ -16,7 +16,7 @@ from creval.models.lanes.addresses import address_secrets, shown_address
 from creval.models.options import ProviderOptions
 from creval.models.secrets import find_key, missing_key
 
-__all__ = ["ENDPOINTS", "Endpoint", "Place", "has_proxy", "is_loopback", "place"]
+__all__ = ["ENDPOINTS", "Endpoint", "Place", "has_proxy", "is_hosted", "is_loopback", "place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
         )
     names = (options.api_key_env,) if options.api_key_env else endpoint.key_vars
     key = find_key(names)
-    if key is None and (options.api_key_env or (endpoint.key_required and _is_known(base_url))):
+    if key is None and (options.api_key_env or (endpoint.key_required and is_hosted(base_url))):
         raise missing_key(spec, names[0])
     if key is not None and not (key.isascii() and key.isprintable()):
         raise UsageError(f"the key in {names[0]} holds characters that no key has", cure=f"Set {names[0]} again.")
@@ -145,7 +145,7 @@ def is_loopback(url: str) -> bool:
     return address.is_loopback or address.is_unspecified  # 0.0.0.0 reaches this machine too
 
 
-def _is_known(url: str) -> bool:
+def is_hosted(url: str) -> bool:
     """Whether an address is a hosted provider's own, which answers nobody without a key."""
     known = {urlsplit(endpoint.url).hostname for endpoint in ENDPOINTS.values() if endpoint.url}
     return urlsplit(url).hostname in known and not is_loopback(url)
