@@ -27,6 +27,7 @@ LOCAL = ("baseline/", "embedded/", "replay/")
 ELSEWHERE = {
     "alliteration": "the plugin that plugins.md builds; its own test runs the page",
     "macgyver ": "its problems are fetched from the web; the plugin's tests run it on a copy",
+    "create=queries.jsonl": "the file is what `creval create build` writes; the plugin's tests build and play one",
     "create_published": "its queries may not be shipped; the plugin's tests run it on an imported set",
     "--tasks neocoder": "its problems are fetched from the web; the plugin's tests run it on the reference data",
     "kumo_published": "its games are fetched from the web; the plugin's tests run it on a copy",
