@@ -83,6 +83,13 @@ def creval_components(registry: Registry) -> None:
         produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
         uses=("embedding",),
     )
+    _register_sources(registry)
+    _register_players(registry)
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)
+
+
+def _register_sources(registry: Registry) -> None:
     registry.add(
         "source",
         "hypogen",
@@ -115,6 +122,9 @@ def creval_components(registry: Registry) -> None:
         "creval_openended.entropy.cosine:open_cosine",
         "cosine/0.85: no entailment, but closeness of sentence vectors, for trials offline",
     )
+
+
+def _register_players(registry: Registry) -> None:
     registry.add("baseline", "same_step", "creval_openended.task.players:SameStep", "the same step in every candidate")
     registry.add(
         "baseline",
@@ -122,5 +132,3 @@ def creval_components(registry: Registry) -> None:
         "creval_openended.task.players:UnrelatedSteps",
         "a different step in every candidate",
     )
-    for name, target, summary in _ANALYSES:
-        registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)
