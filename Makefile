@@ -12,6 +12,8 @@ INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
 EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/neocoder -e plugins/openended -e plugins/validity
+# what each distribution's tests import, as it states itself; the demo works without
+TESTED := -e '.[embeddings]' $(foreach plugin,$(PLUGINS),-e 'plugins/$(plugin)[test]')
 
 export OMP_NUM_THREADS ?= 1
 
@@ -30,10 +32,10 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	@touch $@
 
 # For the tests alone: the demo works without torch, and a user may choose another build of it.
-$(TORCH): $(INSTALLED) requirements/torch.txt
+$(TORCH): $(INSTALLED) requirements/torch.txt $(wildcard plugins/*/pyproject.toml)
 	@echo "installing torch and the libraries on top of it, for the tests: about 1 GB more"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embeddings]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TESTED)
 	@touch $@
 
 DEMO := --tasks drat,kumo_easy --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1

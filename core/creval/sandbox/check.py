@@ -12,8 +12,9 @@ from creval.types.programs import CaseResult, Limits, Program
 __all__ = ["CHECK_LIMITS", "Finding", "run_attack", "run_attacks"]
 
 CHECK_LIMITS = Limits(
-    cpu_seconds=0.3, wall_seconds=1.5, memory_bytes=256 << 20, output_bytes=1 << 20, scratch_bytes=8 << 20
+    cpu_seconds=1.0, wall_seconds=3.0, memory_bytes=128 << 20, output_bytes=1 << 20, scratch_bytes=8 << 20
 )
+"""Memory that a slow machine hands out well within the time: an attack on one limit must not end at another."""
 
 
 @dataclass(frozen=True, slots=True)
