@@ -16,6 +16,8 @@ EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plu
 TESTED := -e '.[embeddings]' $(foreach plugin,$(PLUGINS),-e 'plugins/$(plugin)[test]')
 
 export OMP_NUM_THREADS ?= 1
+# Empty counts as unset: where containers forbid bytecode, each of the many processes of the tests would compile anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test lint bench fidelity install clean
 

@@ -23,6 +23,8 @@ COMMANDS = {
     "help": [("creval", ["--help"]), ("lm-eval", ["--help"]), ("inspect", ["--help"])],
     "list of tasks": [("creval", ["ls"]), ("lm-eval", ["ls", "tasks"]), ("inspect", ["list", "tasks"])],
 }
+ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "PYTHONDONTWRITEBYTECODE": ""}
+"""No network; bytecode may be kept, as everywhere but in some containers."""
 HEAVY = ("litellm", "datasets", "torch", "transformers", "pandas", "jsonschema", "onnxruntime", "numpy", "aiohttp")
 
 
@@ -36,7 +38,7 @@ def measure(runs: int, peers_runs: int) -> dict[tuple[str, str], list[Timing]]:
                     program = executable(name)
                     if program is None or turn > (runs if name == "creval" else peers_runs):
                         continue
-                    timing = timed([program, *arguments], Path(folder), {"HF_HUB_OFFLINE": "1"}, Path(folder) / "log")
+                    timing = timed([program, *arguments], Path(folder), ENVIRONMENT, Path(folder) / "log")
                     if turn:  # the first turn warms the page cache
                         found.setdefault((kind, name), []).append(timing)
     return found

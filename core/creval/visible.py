@@ -7,7 +7,7 @@ import re
 __all__ = ["visible"]
 
 # Control characters but tab and newline, marks that turn the order of a line around, lone surrogates.
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def visible(text: str, limit: int | None = None) -> str:
@@ -17,4 +17,6 @@ def visible(text: str, limit: int | None = None) -> str:
     """
     if limit is not None and len(text) > limit:
         text = text[:limit] + "…"
-    return _HIDDEN.sub(lambda found: ascii(found.group())[1:-1], text)
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_HIDDEN, lambda found: ascii(found.group())[1:-1], text)

@@ -11,9 +11,7 @@ import errno
 import io
 import os
 import sys
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -54,6 +52,8 @@ def invoke(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except CrevalError as error:
         if "--debug" in arguments:
+            import traceback
+
             traceback.print_exc()
         _complain(str(error))
         return error.exit_code
@@ -81,9 +81,8 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def _open_streams() -> None:
     """Let an output that the shell closed (`>&-`) take everything, as one sent to the null device does."""
-    nowhere = Path(os.devnull)
-    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
-    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8")
+    sys.stderr = sys.stderr or io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8")
 
 
 def _show_faults_of_parts() -> None:

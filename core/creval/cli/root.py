@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from creval.cli.lazy import LazyCommand, LazyGroup
-from creval.cli.values import NewPath
+from creval.cli.values import FilePath, NewPath
 
 __all__ = ["cli"]
 
@@ -75,9 +74,7 @@ _RUN_OPTIONS = (
     ),
     click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
     click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
-    click.option(
-        "--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take judges' verdicts from RUN."
-    ),
+    click.option("--reuse", multiple=True, type=FilePath(), metavar="RUN", help="Take judges' verdicts from RUN."),
     click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing."),
     click.option("--cache", is_flag=True, help="Take answers from the response cache, and keep them there."),
     click.option(

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from creval.engine.options import Resuming
 
-__all__ = ["NewPath", "comma_list", "consents_of", "only_model", "paths", "settings", "sweeps", "texts"]
+__all__ = ["FilePath", "NewPath", "comma_list", "consents_of", "only_model", "paths", "settings", "sweeps", "texts"]
 
 
-class NewPath(click.Path):
+class FilePath(click.Path):
+    """A path, as `pathlib` has it; that library is imported with the first one (`--help` does without)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from pathlib import Path
+
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
+class NewPath(FilePath):
     """A path to be written. An empty text is none: it would stand for the current folder."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
@@ -59,6 +67,8 @@ def texts(values: Sequence[str], option: str) -> dict[str, str]:
 
 def paths(values: Sequence[str], option: str) -> dict[str, Path]:
     """Read NAME=FILE pairs; each file must exist."""
+    from pathlib import Path
+
     found = {name: Path(text) for name, text in texts(values, option).items()}
     for name, path in found.items():
         if not path.exists():
@@ -88,6 +98,8 @@ def settings(values: Sequence[str], option: str) -> dict[str, Any]:
 
 def _value(name: str, text: str, option: str) -> Any:
     """Read one value by the rules of task files (YAML 1.2): 1:30 and no are texts, 1e-1 and 0x10 are numbers."""
+    from pathlib import Path
+
     from creval.tasks.yaml.nodes import plain
     from creval.tasks.yaml.reader import read_yaml_text
 

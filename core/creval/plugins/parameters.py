@@ -10,22 +10,25 @@ beside the YAML, which has to be there) and `prompt` (a text that names a prompt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
-from creval.types.kinds import Kind
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    from creval.types.kinds import Kind
+
+    class Marks(TypedDict, total=False):
+        """What every word may say beside the values it allows."""
+
+        about: str
+        condition: bool
+        file: bool
+        prompt: bool
+
 
 __all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "params", "text"]
 
 Schema = Mapping[str, Any]
-
-
-class Marks(TypedDict, total=False):
-    """What every word may say beside the values it allows."""
-
-    about: str
-    condition: bool
-    file: bool
-    prompt: bool
 
 
 def params(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:

@@ -9,15 +9,14 @@ import re
 
 __all__ = ["satisfies"]
 
-_VERSION = re.compile(
-    r"v?(?P<release>\d+(?:\.\d+)*)"
+_VERSION = (
+    r"(?i)v?(?P<release>\d+(?:\.\d+)*)"
     r"(?:[-_.]?(?P<pre>a|alpha|b|beta|c|rc|pre|preview)[-_.]?(?P<pre_n>\d*))?"
     r"(?:(?:[-_.]?(?:post|rev|r)[-_.]?(?P<post>\d*))|(?:-(?P<post_bare>\d+)))?"
     r"(?:[-_.]?dev[-_.]?(?P<dev>\d*))?"
-    r"(?:\+[a-z0-9.]+)?",
-    re.IGNORECASE,
+    r"(?:\+[a-z0-9.]+)?"
 )
-_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)\s*([^\s,]+)")
+_CLAUSE = r"(~=|===|==|!=|<=|>=|<|>)\s*([^\s,]+)"
 _STAGES = {"a": 0, "alpha": 0, "b": 1, "beta": 1, "c": 2, "rc": 2, "pre": 2, "preview": 2}
 _FINAL = 3
 
@@ -34,7 +33,7 @@ def satisfies(version: str, requirement: str) -> bool:
 
 
 def _meets(version: str, clause: str) -> bool:
-    match = _CLAUSE.fullmatch(clause)
+    match = re.fullmatch(_CLAUSE, clause)
     if match is None:
         raise ValueError(f"cannot read the version requirement {clause!r}")
     operator, wanted = match.groups()
@@ -70,7 +69,7 @@ def _starts_with(version: str, stem: str) -> bool:
 
 
 def _match(version: str) -> re.Match[str]:
-    match = _VERSION.fullmatch(version.strip())
+    match = re.fullmatch(_VERSION, version.strip())
     if match is None:
         raise ValueError(f"cannot read the version {version!r}")
     return match
@@ -82,10 +81,10 @@ def _release(version: str) -> tuple[int, ...]:
 
 def _key(version: str) -> Key:
     """Order versions: release without trailing zeros, stage (dev before a, b, rc, final), post, dev number."""
+    plain = version.replace(".", "0")
+    if plain.isascii() and plain.isdigit() and ".." not in f".{version}.":  # nearly all are, and need no pattern
+        return _shortened(version), (_FINAL, 0), -1, float("inf")
     match = _match(version)
-    release = [int(part) for part in match["release"].split(".")]
-    while release and release[-1] == 0:
-        release.pop()
     post_text = match["post"] if match["post"] is not None else match["post_bare"]
     has_post = post_text is not None
     dev = match["dev"]
@@ -96,8 +95,16 @@ def _key(version: str) -> Key:
     else:
         stage = (_FINAL, 0)
     return (
-        tuple(release),
+        _shortened(match["release"]),
         stage,
         int(post_text or 0) if has_post else -1,
         float("inf") if dev is None else int(dev or 0),
     )
+
+
+def _shortened(release: str) -> tuple[int, ...]:
+    """Return the numbers of a release without trailing zeros."""
+    numbers = [int(part) for part in release.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -21,7 +21,7 @@ __all__ = [
 FILE_KEY = "x-file"
 """In a parameter schema of a dataset source: the parameter names a file."""
 
-_WITH_VARIANT = re.compile(r"(.+\.ya?ml):([^:/\\]+)", re.DOTALL)
+_WITH_VARIANT = r"(?s)(.+\.ya?ml):([^:/\\]+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ def is_path(text: str) -> bool:
     Behind the file a variant may stand: `./drat.yaml:k2`. Only the look of the text counts, not what exists: a folder
     called like a task changes nothing.
     """
-    text = parse_path(text).file.as_posix() if _WITH_VARIANT.fullmatch(text) else text
+    text = parse_path(text).file.as_posix() if ":" in text and re.fullmatch(_WITH_VARIANT, text) else text
     starts = ("./", "../", "/", "~", ".\\", "..\\")
     return text.endswith((".yaml", ".yml")) or text.startswith(starts) or text[1:3] == ":\\"
 
 
 def parse_path(text: str) -> TaskFile:
     """Return the file and the variant that a path names: `drat.yaml`, `./drat.yaml:k2`."""
-    match = _WITH_VARIANT.fullmatch(text)
+    match = re.fullmatch(_WITH_VARIANT, text) if ":" in text else None
     return TaskFile(Path(match[1]).expanduser(), match[2]) if match else TaskFile(Path(text).expanduser())
 
 

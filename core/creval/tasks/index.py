@@ -12,11 +12,11 @@ from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.names import nearest
 from creval.plugins.loader import LOCAL, Plugins
 from creval.tasks.files import TaskFile, is_path, is_pattern, parse_path
-from creval.tasks.owner import Owner
 from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads
 
 if TYPE_CHECKING:
     from creval.tasks.model import Task
+    from creval.tasks.owner import Owner
     from creval.tasks.yaml.reader import Document
 
 __all__ = ["Entry", "TaskIndex", "yaml_files"]
@@ -212,6 +212,8 @@ class TaskIndex:
 
     def owner(self, file: Path) -> Owner:
         """Return the plugin that a file belongs to."""
+        from creval.tasks.owner import Owner
+
         real = file.resolve()
         for plugin, folder in self._plugins.task_folders:
             if real.is_relative_to(folder.resolve()):

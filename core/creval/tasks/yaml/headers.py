@@ -25,7 +25,7 @@ __all__ = ["Family", "Head", "TaskHeader", "holds_variants", "read_head", "read_
 _MAX_BYTES = 1_000_000
 _MAX_DEPTH = 20
 _Known = dict[Path, Mapping[str, Any]]
-_HAS_VARIANTS = re.compile(rf"^[\"']?{VARIANTS}[\"']?\s*:", re.MULTILINE)
+_HAS_VARIANTS = rf"(?m)^[\"']?{VARIANTS}[\"']?\s*:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def read_head(file: Path, variant: str | None = None) -> Head | Problem:
 def holds_variants(file: Path) -> bool:
     """Whether a file seems to declare variants (a look at its text)."""
     text = _text(file)
-    return not isinstance(text, Problem) and _HAS_VARIANTS.search(text) is not None
+    return not isinstance(text, Problem) and VARIANTS in text and re.search(_HAS_VARIANTS, text) is not None
 
 
 def _variant(head: Head, key: str, own: Mapping[str, Any]) -> Head:

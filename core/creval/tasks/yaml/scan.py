@@ -18,15 +18,14 @@ WANTED = ("task", "suite", "version", "title", "measures", "source", "include", 
 """The keys that a list of tasks is made from."""
 _OF_VARIANT = ("version", "title", "measures")
 
-_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?=\s|$)")
+_KEY = re.compile(r"([A-Za-z0-9_]+):(?=\s|$)")
 _LIST = re.compile(r"\[\s*((?:[A-Za-z][\w-]*)(?:\s*,\s*[A-Za-z][\w-]*)*)\s*\]")
 _PLAIN = re.compile(r"[\w./](?:[^\n:]|:(?=\S))*")
-_QUOTED = re.compile(r"\"([^\"\\\n]*)\"|'([^'\n]*)'")
 _ANY_QUOTED = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^']*'")
-_BLOCK_TEXT = re.compile(r"(?:^|[:\-?]\s+)[|>][-+0-9]*$")
-_VARIANT = re.compile(r"([a-z0-9][a-z0-9_]*):(?:\s+(.*))?")
-_FLOW_TITLE = re.compile(r"\{\s*title:\s*(\"[^\"\\]*\"|'[^']*'|[A-Za-z][\w ./()-]*)\s*[,}]")
-_FLOW_WANTED = re.compile(r"(?:\b(?:title|version|measures)|\0)\s*:")
+_BLOCK_TEXT = r"(?:^|[:\-?]\s+)[|>][-+0-9]*$"
+_BLOCK_ENDS = frozenset("|>+-0123456789")
+_FLOW_TITLE = r"\{\s*title:\s*(\"[^\"\\]*\"|'[^']*'|[A-Za-z][\w ./()-]*)\s*[,}]"
+_FLOW_WANTED = r"(?:\b(?:title|version|measures)|\0)\s*:"
 
 
 def scan(text: str) -> dict[str, Any] | None:
@@ -61,9 +60,9 @@ def scan(text: str) -> dict[str, Any] | None:
 def _plain_value(text: str) -> Any:
     """Return the value of a text that has one obvious reading, else None."""
     text = text.split(" #", 1)[0].strip()
-    quoted = _QUOTED.fullmatch(text)
-    if quoted:
-        return quoted[1] if quoted[1] is not None else quoted[2]
+    quote = text[:1]
+    if quote in ("'", '"') and len(text) > 1 and text[-1] == quote:
+        return None if quote in text[1:-1] or ("\\" in text and quote == '"') else text[1:-1]
     listed = _LIST.fullmatch(text)
     if listed:
         return [word.strip() for word in listed[1].split(",")]
@@ -98,15 +97,16 @@ def _variants(lines: Sequence[str]) -> Mapping[str, Mapping[str, Any]] | None:
         bare = _bare(text)
         if bare is None or line.startswith("\t", depth):
             return None
-        text_below = depth if _BLOCK_TEXT.search(bare) else None
+        text_below = depth if bare[-1:] in _BLOCK_ENDS and re.search(_BLOCK_TEXT, bare) else None
         outer = depth if outer is None else outer
         if depth == outer:
-            match = _VARIANT.fullmatch(text)
-            values = _flow(match[2], bare) if match else None
-            if match is None or values is None or match[1] in found or (open_key and depth > outer):
+            match = _KEY.match(text)
+            rest = text[match.end() :].strip() if match else ""
+            values = _flow(rest, bare)
+            if match is None or not _is_name(match[1]) or values is None or match[1] in found:
                 return None
             found[match[1]] = values
-            inner, open_key = (-1 if match[2] and not match[2].startswith("#") else None), None
+            inner, open_key = (-1 if rest and not rest.startswith("#") else None), None
             continue
         inner = depth if inner is None else inner
         if depth < inner or inner < 0 or not found or (depth > inner and open_key):
@@ -133,15 +133,19 @@ def _bare(text: str) -> str | None:
     return bare if closed and '"' not in bare and "'" not in bare else None
 
 
-def _flow(text: str | None, bare: str) -> dict[str, Any] | None:
+def _is_name(text: str) -> bool:
+    return text == text.lower() and not text.startswith("_")
+
+
+def _flow(text: str, bare: str) -> dict[str, Any] | None:
     """Return what a variant written in one line, `{title: ..., ...}`, states; `bare` is the line without quotes."""
-    if text is None or text.startswith("#"):
+    if not text or text.startswith("#"):
         return {}
-    wanted = _FLOW_WANTED.findall(bare)
+    wanted = re.findall(_FLOW_WANTED, bare)
     if not (text.startswith("{") and bare.endswith("}")) or "\\" in text:
         return None
     if not wanted:
         return {}
-    title = _FLOW_TITLE.match(text)
+    title = re.match(_FLOW_TITLE, text)
     value = _plain_value(title[1].strip()) if title else None
     return {"title": value} if len(wanted) == 1 and value is not None else None
