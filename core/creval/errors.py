@@ -11,6 +11,7 @@
     ├── ModelError                 a model call failed
     │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
+    │       └── ContextLengthError the question is too long for the model
     ├── ScoringError               an answer could not be scored: no vector, no judge, NaN
     │   └── SandboxError           a program could not be started in the sandbox
     └── BudgetError                the run reached --max-cost or --max-calls
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetError",
+    "ContextLengthError",
     "CrevalError",
     "DataError",
     "FatalModelError",
@@ -190,6 +192,10 @@ class FatalModelError(ModelError):
         super().__init__(what, where=where, cure=cure, http_status=http_status)
         self.every_call = every_call or closed
         self.closed = closed
+
+
+class ContextLengthError(FatalModelError):
+    """The question, with the room for its answer, does not fit into the model's context; a shorter one may."""
 
 
 class ScoringError(CrevalError):

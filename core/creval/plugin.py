@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from creval.engine.workbench import Workbench
     from creval.errors import (
         BudgetError,
+        ContextLengthError,
         CrevalError,
         DataError,
         FatalModelError,
@@ -103,6 +104,7 @@ __all__ = [
     "Completion",
     "Condition",
     "Context",
+    "ContextLengthError",
     "CrevalError",
     "DataError",
     "DataOptions",
@@ -234,6 +236,7 @@ _HOMES = {
     "creval.engine.workbench": ("Workbench",),
     "creval.errors": (
         "BudgetError",
+        "ContextLengthError",
         "CrevalError",
         "DataError",
         "FatalModelError",

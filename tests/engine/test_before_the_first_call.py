@@ -42,6 +42,14 @@ def test_too_few_repeats_for_pass_at_k(make_task, server, options):
     creval.run([task], MODEL, options(base_url=server.url, repeats=5))
 
 
+def test_a_model_that_does_not_go_on_with_a_text(make_task, server, options, tmp_path):
+    task = make_task()
+    with (tmp_path / "parrot.yaml").open("a", encoding="utf-8") as file:
+        file.write("requires: [continues]\n")
+    refuse(server, options, [task], UsageError, "does not go on with a text", model="chat/parrot")
+    creval.run([task], MODEL, options(base_url=server.url))
+
+
 def test_a_setting_that_no_condition_can_vary(make_task, server, options):
     refuse(
         server, options, [make_task()], UnknownNameError, "unknown setting 'temprature'", conditions={"temprature": [1]}

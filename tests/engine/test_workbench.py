@@ -157,7 +157,8 @@ def test_the_options_of_a_command_are_those_of_creval() -> None:
     ]
     done = CliRunner().invoke(check, arguments)
     assert done.exit_code == 0, done.output
-    options = open_workbench(seen).options
+    options = open_workbench(seen, seed=7).options
+    assert options.seed == 7
     assert (options.roles, options.resources) == ({"judge": "a/b"}, {"embedding": "c/d"})
     assert (options.max_calls, options.offline, options.timeout) == (2, True, 600.0)
     assert options.trust_remote_code

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.errors import ContextLengthError, FatalModelError, ModelError, RetryableModelError
 from creval.models.lanes.faults import Caller, declined, error_of, explain, failure_in, plain_text
 
 CALLER = Caller("openai/m at http://x/v1/chat/completions", "m", "OPENAI_API_KEY", ("sk-secret-1234567890",))
@@ -90,9 +90,18 @@ def test_a_too_long_question_concerns_that_sample_alone() -> None:
     told = judge(
         400, {"message": "This model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}
     )
-    assert isinstance(told, FatalModelError)
+    assert isinstance(told, ContextLengthError)
     assert not told.every_call
     assert "too long" in str(told)
+
+
+def test_an_answers_limit_that_leaves_no_room_is_too_long_but_where_no_question_would_fit() -> None:
+    words = "This model's maximum context length is {} tokens. However, you requested 5000 tokens (1000 in the messages"
+    words += ", 4000 in the completion)."
+    assert isinstance(judge(400, {"message": words.format(4096)}), ContextLengthError)
+    none = judge(400, {"message": words.format(2048)})
+    assert isinstance(none, FatalModelError) and not isinstance(none, ContextLengthError)
+    assert none.every_call
 
 
 @pytest.mark.parametrize(

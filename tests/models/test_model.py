@@ -20,7 +20,7 @@ from creval.models.prices import Price
 from creval.models.retries import RetryPolicy
 from creval.models.spec import ModelSpec
 from creval.models.traits import ProviderTraits
-from creval.types.messages import Completion, GenerateRequest, Lost, Reply, Usage
+from creval.types.messages import Completion, GenerateRequest, Lost, Message, Reply, Usage
 
 
 class Scripted:
@@ -112,6 +112,13 @@ def test_an_answer_that_stays_empty_is_the_models_own(ask) -> None:
     provider = Scripted(*[Reply((Completion(""),), Usage(10, 0)) for _ in range(9)])
     reply = run_virtual(model_of(provider).generate(ask()))
     assert (reply.text, len(provider.requests), reply.lost) == ("", 2, Lost(1, Usage(10, 0)))
+
+
+def test_a_text_that_is_gone_on_with_may_be_at_its_end(ask) -> None:
+    provider = Scripted(Reply((Completion(""),), Usage(10, 0)))
+    request = dataclasses.replace(ask(), messages=(*ask().messages, Message("assistant", "All is said.")))
+    assert run_virtual(model_of(provider).generate(request)).text == ""
+    assert len(provider.requests) == 1
 
 
 @pytest.mark.parametrize("completion", [Completion("", reasoning="hm"), Completion("", finish_reason="tool_calls")])

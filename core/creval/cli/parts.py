@@ -82,11 +82,12 @@ def command_options(specs: Sequence[FieldSpec]) -> Callable[[Command], Command]:
     return add
 
 
-def open_workbench(given: Mapping[str, Any], addressed: str = "target") -> Workbench:
+def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: int = 0) -> Workbench:
     """Return the workbench that the options of `part_options` ask for; others in `given` are not looked at.
 
     `role`, `resource` and `generation` are texts NAME=VALUE or a mapping. `addressed` is the role that `base_url` and
-    `generation` belong to. Raises UsageError (of click, for a text of another form).
+    `generation` belong to, `seed` the seed of models in this process. Raises UsageError (of click, for a text of
+    another form).
     """
     from creval.cli.values import settings, texts
     from creval.engine.options import RunOptions
@@ -101,6 +102,7 @@ def open_workbench(given: Mapping[str, Any], addressed: str = "target") -> Workb
         roles=pairs("role", texts),
         resources=pairs("resource", texts),
         generation=pairs("generation", settings),
+        seed=seed,
         **plain,
     )
     return Workbench(options, addressed)

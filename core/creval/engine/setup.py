@@ -23,6 +23,7 @@ from creval.engine.screens import screens_of
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.budget import Budget
+from creval.models.model import Model
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component
@@ -80,6 +81,8 @@ class Setup:
         """
         spec = self.models.get(TARGET).spec if target else ""
         _check_baseline(self.tasks, spec)
+        if target:
+            _check_continuing(self.tasks, self.models.get(TARGET))
         for task in self.tasks:
             self._load(task, spec)
             for role in task.roles:
@@ -192,6 +195,17 @@ def _check_baseline(tasks: Sequence[Task], spec: str) -> None:
                 where="--model",
                 cure=f"Leave the task out, or name one in its YAML:  baselines: {{{which}: <component>}}",
             )
+
+
+def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
+    """Refuse a model that would take an assistant's message at the end for a finished turn."""
+    wanting = next((task for task in tasks if "continues" in task.requires), None)
+    if wanting is not None and not (target.traits.continues or target.traits.verbatim):
+        raise UsageError(
+            f"{target.spec} does not go on with a text that it is given, which {wanting.name!r} needs",
+            where="--model",
+            cure="Take embedded/<model> or hosted_vllm/<model>, or leave the task out.",
+        )
 
 
 def open_setup(

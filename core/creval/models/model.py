@@ -188,7 +188,7 @@ class Model:
                     raise
                 self._check_budget(request, error)
             else:
-                if emptied or not (self.traits.remote and _is_empty(reply)):
+                if emptied or not (self.traits.remote and _is_empty(reply)) or _goes_on(request):
                     return replace(reply, attempts=attempt, lost=lost) if attempt > 1 else reply
                 emptied = True
                 empty = RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
@@ -292,6 +292,11 @@ def _is_empty(reply: Reply) -> bool:
         and c.finish_reason not in ("length", "content_filter", "tool_calls")
         for c in reply.completions
     )
+
+
+def _goes_on(request: GenerateRequest) -> bool:
+    """Whether the answer continues a text, which may be at its end."""
+    return bool(request.messages) and request.messages[-1].role == "assistant"
 
 
 def _hidden(completion: Completion, mask: Mask) -> Completion:

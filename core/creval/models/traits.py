@@ -24,7 +24,8 @@ class ProviderTraits:
     `free`: calls cost nothing.
     `verbatim`: answers are taken word for word (people, baselines): nobody's thinking is looked for in them.
     `continues`: where the last message is the assistant's, the answer goes on from its end, without a new turn; and
-    `top_logprobs` tell what else might have followed. Searches over the steps of an answer need it.
+    `top_logprobs` tell what else might have followed. Searches over the steps of an answer need it (`requires:
+    [continues]` of a task).
     """
 
     remote: bool = True

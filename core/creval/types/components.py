@@ -108,8 +108,8 @@ class Session(Protocol):
     ) -> Reply:
         """Ask a model. Settings override those of the task and condition, or of the role. `n` may be among them.
 
-        A completion of the target that was cut or refused ends the sample, unless `tolerate` names `length` or
-        `refusal`: then all completions come back, each with its finish reason. Of another role the answer to the same
+        A completion of the target that was cut, refused or empty ends the sample, unless `tolerate` names `length`,
+        `refusal` or `empty`: then it comes back, with its finish reason. Of another role the answer to the same
         question of this sample is kept as `Context.ask` says; asked again within the sample it draws anew.
         """
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.plugin import Completion, FatalModelError, ModelError, TokenLogprob, Usage
+from creval.plugin import Completion, ContextLengthError, FatalModelError, ModelError, TokenLogprob, Usage
 
 __all__ = ["Gathered"]
 
@@ -69,12 +69,13 @@ class Gathered:
     def _explain(self, error: Mapping[str, Any]) -> ModelError:
         said = str(error.get("message", error))[:300]
         code = error.get("code")
+        too_long = "context" in str(error.get("type", "")) or "context size" in said
         cure = "The request will not do as it is; see what llama.cpp said."
-        if "context" in str(error.get("type", "")) or "context size" in said:
+        if too_long:
             cure = "The question is too long for this model; use one with a longer context."
-        return FatalModelError(
-            f"llama.cpp said: {said}", where=self._where, cure=cure, http_status=code if isinstance(code, int) else None
-        )
+        kind = ContextLengthError if too_long else FatalModelError
+        status = code if isinstance(code, int) else None
+        return kind(f"llama.cpp said: {said}", where=self._where, cure=cure, http_status=status)
 
 
 def _token(token: Mapping[str, Any]) -> TokenLogprob:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
-from creval.errors import FatalModelError, MissingPartError, UnknownNameError
+from creval.errors import ContextLengthError, FatalModelError, MissingPartError, UnknownNameError
 from creval.models.options import ProviderOptions
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
@@ -117,10 +118,28 @@ def test_a_cancelled_call_frees_its_place(provider: EmbeddedProvider, run: Any) 
 
 
 def test_bad_requests_are_fatal_with_a_reason(provider: EmbeddedProvider, run: Any) -> None:
-    with pytest.raises(FatalModelError, match="too long for this model"):
+    with pytest.raises(ContextLengthError, match="too long for this model"):
         run(provider.generate(ask("word " * 20_000, max_tokens=2)))
     with pytest.raises(FatalModelError, match="temperature"):
         run(provider.generate(ask("Hi.", temperature="hot", max_tokens=2)))
+
+
+def test_an_answer_goes_on_from_its_beginning_and_tells_its_end(provider: EmbeddedProvider, run: Any) -> None:
+    """The greedy answer is the same whether it is made at once or in two pieces; the end is a token without text."""
+    settings = {"temperature": 0, "max_tokens": 40, "logprobs": True, "top_logprobs": 3}
+    whole = run(provider.generate(ask("Say hi.", **settings))).completions[0]
+    tokens = [token.token for token in whole.logprobs]
+    assert ("".join(tokens), whole.finish_reason) == (whole.text, "stop")
+
+    def after(count: int) -> GenerateRequest:
+        question = ask("Say hi.", **settings)
+        return replace(question, messages=(*question.messages, Message("assistant", "".join(tokens[:count]))))
+
+    assert run(provider.generate(after(3))).text == "".join(tokens[3:])
+    end = run(provider.generate(after(len(tokens)))).completions[0]
+    assert (end.text, end.finish_reason) == ("", "stop")
+    assert [token.token for token in end.logprobs or ()] in ([], [""])
+    assert provider.traits.continues
 
 
 def test_a_json_schema_is_obeyed(provider: EmbeddedProvider, run: Any) -> None:

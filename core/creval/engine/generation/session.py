@@ -28,7 +28,7 @@ from creval.types.sample import CallRecord, Condition, Doc, Status
 __all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]
 
 _SEED_LIMIT = 2**31 - 1
-_TOLERABLE = frozenset({"length", "refusal"})
+_TOLERABLE = frozenset({"length", "refusal", "empty"})
 BY_SAMPLE = "sample"
 """The value of the generation setting `seed` that stands for a seed of each sample's own."""
 
@@ -131,7 +131,8 @@ class LiveSession:
         self._record(request, reply)
         if role == TARGET:
             self._check_reply(request, reply, tolerate)
-            if request.n == 1 and not model.traits.verbatim and not reply.text.strip():
+            blank = request.n == 1 and not model.traits.verbatim and not reply.text.strip()
+            if blank and "empty" not in tolerate:
                 self._end(Status.UNPARSED, _why_empty(reply))
         return reply
 
@@ -152,7 +153,7 @@ class LiveSession:
             if completion.finish_reason == "length" and "length" not in tolerate:
                 whole = " though the server calls it whole" if AT_LIMIT in reply.flags else ""
                 self._end(Status.TRUNCATED, f"the answer was cut at the token limit{whole}")
-            if completion.logprobs is None and request.settings.get("logprobs"):
+            if completion.logprobs is None and completion.text and request.settings.get("logprobs"):
                 self._lack_logprobs()
 
     def _lack_logprobs(self) -> None:

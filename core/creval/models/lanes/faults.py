@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.errors import ContextLengthError, FatalModelError, ModelError, RetryableModelError
 from creval.models.retries import retry_after_seconds
 from creval.models.secrets import redact
 
@@ -139,7 +139,8 @@ def explain(failure: Failure, caller: Caller, now: float) -> ModelError:
             every_call=True,
         )
     verdict = _verdict(failure, caller)
-    return FatalModelError(
+    kind = ContextLengthError if verdict.too_long else FatalModelError
+    return kind(
         what,
         where=caller.where,
         cure=verdict.cure,
@@ -162,6 +163,7 @@ class _Verdict(NamedTuple):
     cure: str
     every_call: bool = False
     closed: bool = False
+    too_long: bool = False
 
 
 def plain_text(text: str) -> str:
@@ -228,7 +230,7 @@ def _verdict(failure: Failure, caller: Caller) -> _Verdict:
 def _too_long(failure: Failure) -> _Verdict:
     """Tell a question that is too long from a limit of the answer that leaves it no room."""
     if not re.search(_LIMIT, failure.message):
-        return _Verdict("The question is too long for this model; use one with a longer context.")
+        return _Verdict("The question is too long for this model; use one with a longer context.", too_long=True)
     size = re.search(_CONTEXT_SIZE, failure.message)
     asked = re.search(
         r"(?i)(?:max_(?:completion_)?tokens[^.\d]{0,40}?(?:large|:|=| is| of) *:? *(\d+)"
@@ -240,4 +242,4 @@ def _too_long(failure: Failure) -> _Verdict:
     every_call = every_call or (size is None and "context" not in failure.message.lower())
     named = f" of {limit}" if limit else ""
     cure = f"The limit{named} leaves the question no room in the context: lower it (--generation max_tokens=...)."
-    return _Verdict(cure, every_call)
+    return _Verdict(cure, every_call, too_long=not every_call)

@@ -35,7 +35,7 @@ class Replay:
     that names it. Raises DataError where the file is missing or malformed.
     """
 
-    traits = ProviderTraits(remote=False, cacheable=False, free=True)
+    traits = ProviderTraits(remote=False, cacheable=False, free=True, continues=True)
 
     def __init__(self, path: Path) -> None:
         self._path = path
