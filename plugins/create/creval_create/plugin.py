@@ -19,7 +19,7 @@ _JUDGED = (
     *("exact_utility@0.9", "exact_gap@0.9", "strength", "distance"),
     *("valid", "factual", "useful", "triples", "factuality"),
 )
-_COUNTS = ("printed", "readable", "distinct", "valid_strict", "valid_shared", "valid_released")
+_COUNTS = ("printed", "readable", "rescued", "distinct", "valid_strict", "valid_shared", "valid_released")
 
 
 _ANALYSES = (

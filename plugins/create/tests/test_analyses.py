@@ -11,17 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from create_support import rows, serve
+from create_support import judge_of, path_in, rows, serve
+from support.chat_server import ChatServer, Received
 from support.commands import creval
 
 from creval.plugin import DataError, RunError
 from creval_create.analysis.commands.breakdowns import CreatePaths, CreateRelations, CreateStrategies
 from creval_create.analysis.commands.curves import CreateFactuality, CreatePatience
-from creval_create.analysis.commands.distinctiveness import CreateDistinctiveness
+from creval_create.analysis.commands.distinctiveness import _COLUMNS, CreateDistinctiveness, _rows
 from creval_create.analysis.commands.distribution import CreateDistribution
 from creval_create.analysis.commands.resample import CreateResample
 from creval_create.analysis.commands.table import CreateTable
-from creval_create.analysis.population import Member, nearest_of
+from creval_create.analysis.population import Member, Population, nearest_of
+from creval_create.analysis.sets import JudgedSet
+from creval_create.queries.own import judged_paths
 
 EVERYTHING = "{strength_of: valid, also: [shared, released]}"
 ALL = f"include: create/create\ntask: create\nscore: [create_counts, {{create: {EVERYTHING}}}]\n"
@@ -95,6 +98,50 @@ def test_patience_and_factuality_meet_the_main_number(made: Path) -> None:
     lenient = table(CreateTable().run(of(made, "one"), unfiltered=True))[0]
     assert by_share[0.0] == pytest.approx(lenient["s 0.9 mean"]) and by_share[0.0] > by_share[1.0]
     assert list(by_patience.values()) == sorted(by_patience.values())
+
+
+def test_missing_verdicts_are_asked_for_on_demand_and_kept_in_the_run(tmp_path: Path, minilm: Any) -> None:
+    """A run is judged by its own rule; what the others need comes from the same answers, once, and makes no other run
+    necessary: the numbers are those of a run that judged everything."""
+    turned = [[["Pierre Curie", "spouse", "Marie Curie"], ["Irène Joliot-Curie", "mother", "Marie Curie"],
+               ["Irène Joliot-Curie", "award received", "Nobel Prize in Chemistry"]]]  # fmt: skip
+    plain = [made.path for made in judged_paths() if made.query == "pierre_curie" and made.kind == "ceiling"][:5]
+    said = json.dumps({str(i): path for i, path in enumerate([*plain, *turned], 1)})
+    query = {"id": "pierre_curie", "query": "q", "entity_a": "Pierre Curie", "rel_b": "award received"}
+    (tmp_path / "one.jsonl").write_text(json.dumps({**query, "entity_b": "Nobel Prize in Chemistry"}))
+    (tmp_path / "all.yaml").write_text(ALL)
+
+    def answer(request: Received) -> str:
+        return judge_of(request) if "\nPath: [" in request.prompt else said
+
+    with ChatServer(answer=answer) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        for name, task in (("few", "create"), ("whole", "./all.yaml")):
+            data = f"create={tmp_path / 'one.jsonl'}"
+            done = creval(
+                tmp_path, "--tasks", task, "--model", "hosted_vllm/x", "--data", data, "--output", name,
+                "--role", "judge=hosted_vllm/judge", HOSTED_VLLM_API_BASE=server.url,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr[-2000:]
+        few, whole = [str(tmp_path / "few")], [str(tmp_path / "whole")]
+        strict_only = table(CreateTable().run(few))
+        assert {row["validity"] for row in strict_only} == {"strict"}
+        before = len(server.requests)
+        filtered = CreateTable().run(few, judge_missing=True)
+        asked = server.requests[before:]
+        assert 1 <= len(asked) <= 2 and all("irène" in path_in(request.prompt)[1][0] for request in asked)
+        assert f"{len(asked)} calls to judges" in filtered.notes[0]
+        assert table(filtered) == [pytest.approx(row, abs=1e-4) for row in table(CreateTable().run(whole))]
+        lenient = CreateTable().run(few, judge_missing=True, unfiltered=True)
+        assert table(lenient) == [
+            pytest.approx(row, abs=1e-4) for row in table(CreateTable().run(whole, unfiltered=True))
+        ]
+        before = len(server.requests)
+        for analysis in (CreateFactuality(), CreatePatience()):
+            given = {"validity": "shared"}
+            found = table(analysis.run(few, judge_missing=True, **given))
+            assert found == [pytest.approx(row, abs=1e-4) for row in table(analysis.run(whole, **given))]
+        assert len(server.requests) == before, "a verdict was paid twice"
 
 
 def test_files_and_figures(made: Path, tmp_path: Path) -> None:
@@ -190,6 +237,41 @@ def test_the_nearest_path_by_hand() -> None:
     assert [near.path[0][2] for near in within if near.path] == ["y", "x"]
     (single,) = nearest_of(members[:1], Angles(x=0), "run", 0.1)
     assert single.distance is None and single.path is None
+
+
+def test_the_filter_of_table_2_by_hand() -> None:
+    """Kept are paths of strength 3 and more, not, as the caption says, above 3; only factual ones count at all."""
+
+    def one(model: str, doc: str, *paths: tuple[str, int, bool]) -> JudgedSet:
+        kept = [
+            {
+                "triples": [["A", "r", end], [end, "s", "Z"]],
+                "refused": {},
+                "factual": [true, True],
+                "class_sizes": [n, 2],
+            }
+            for end, n, true in paths
+        ]
+        return JudgedSet(model, "create", doc, 0, {}, {"paths": kept}, None, 1)
+
+    sizes = {5: 10, 4: 99, 3: 499, 2: 4999}
+    sets = [
+        one("one", "q1", ("x", sizes[3], True), ("y", sizes[2], True), ("z", sizes[5], False)),
+        one("one", "q2", ("x", sizes[2], True)),
+        one("two", "q1", ("y", sizes[4], True)),
+        one("two", "q2", ("x", sizes[5], True), ("y", sizes[3], True)),
+    ]
+    population = Population.of(sets)
+    found = population.nearest(population.drawn(300, 0), Angles(x=0, y=90, z=0), "run", 0.1)
+    rows = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in _rows(population.runs, found, 3)}
+    # of "one" the single path x of q1, of which "two" has none; of "two" y in q1 (weak in "one"), x and y in q2
+    assert (rows["one"]["num"], rows["one"]["paths"], rows["one"]["avg strength"]) == (1, 1, 3)
+    assert (rows["one"]["avg nu"], rows["one"]["found by one model"]) == (pytest.approx(1), 1)
+    assert (rows["two"]["num"], rows["two"]["paths"], rows["two"]["avg strength"]) == (2, 3, 4)
+    assert (rows["two"]["avg nu"], rows["two"]["max nu"]) == (pytest.approx((0 + 0.5) / 2), pytest.approx((0 + 1) / 2))
+    assert rows["two"]["found by one model"] == 1
+    stricter = {row[0]: dict(zip(_COLUMNS, row, strict=True)) for row in _rows(population.runs, found, 4)}
+    assert (stricter["one"]["paths"], stricter["two"]["paths"], stricter["two"]["avg strength"]) == (0, 2, 4.5)
 
 
 def test_doubled_mixed_and_damaged_runs_are_refused(made: Path, tmp_path: Path) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import random
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.chat_server import Answer, ChatServer, HttpError, Received
 
 from creval.plugin import DataError
 from creval_create.builder.build import EXCLUDED, Plan, build
 from creval_create.builder.classes import MOST_CLASSES, MOST_MEMBERS, collect_classes
 from creval_create.builder.stream import Edge, triples
 from creval_create.builder.targets import candidates
+from creval_create.builder.wording import template_wording
+from creval_create.builder.writer import fault_of
 from creval_create.cli.building import build_queries
 from creval_create.queries.lint import lint
 
@@ -123,3 +127,65 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
     file.write_text("a\tb\tc\na\tb\n")
     with pytest.raises(DataError, match=r"graph\.tsv:2: 2 columns instead of head"):
         list(triples([file]))
+
+
+PIERRE = {
+    "id": "P463-0",
+    "query": template_wording("Pierre Curie", "father", "Eugène Curie (physician)"),
+    "entity_a": "Pierre Curie",
+    "rel_b": "father",
+    "entity_b": "Eugène Curie (physician)",
+    "triple1_labels": ["Pierre Curie", "member of", "Academy"],
+    "triple2_labels": ["Jacques Curie", "member of", "Academy"],
+    "triple3_labels": ["Jacques Curie", "father", "Eugène Curie (physician)"],
+}
+GOOD = "What are different ways of connecting Pierre Curie and someone whose father is Eugène Curie (physician)?"
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        (GOOD, None),
+        ("How is Pierre Curie connected to a child of Eugène Curie (physician)?", "not one question that begins"),
+        (f"{GOOD} Is it Jacques?", "not one question that begins"),
+        ("What are different ways of connecting Pierre Curie and a Curie?", "is missing"),
+        (GOOD.replace("Pierre Curie", "the physicist"), "does not name the start"),
+        (GOOD.replace("someone", "Jacques Curie,"), "names the entity to be found"),
+        (GOOD.replace("someone whose father is", "the father of"), "turns the relation round"),
+    ],
+)
+def test_a_models_wording_is_checked_as_the_lint_does(said: str, fault: str | None) -> None:
+    found = fault_of(PIERRE, said)
+    assert found is None if fault is None else found is not None and fault in found
+
+
+def test_queries_worded_by_a_model(tmp_path: Path) -> None:
+    """One query is worded well at once, one at the second try, one never; one call fails for good."""
+    lines = [f"P{i}\tP463\tBand{i}\nQ{i}\tP463\tBand{i}\nP{i}\tP19\tTown{i}\nQ{i}\tP19\tCity{i}\n" for i in range(4)]
+    (tmp_path / "graph.tsv").write_text("".join(lines))
+    asked: Counter[str] = Counter()
+
+    def script(request: Received) -> Answer | HttpError:
+        start, end = re.findall(r"^(?:Start|Value): (.*)$", request.prompt, re.M)
+        asked[start] += 1
+        assert "Relation: P19" in request.prompt and request.body["temperature"] == 0
+        good = f"What are different ways of connecting {start} and someone\n whose birthplace is {end}?"
+        kind = "0123".index(start[1])
+        if kind == 3:
+            return HttpError(400)
+        return Answer([good, good if asked[start] > 1 else "Sure!", "Sure!"][kind])
+
+    out = tmp_path / "out.jsonl"
+    arguments = ["--triples", str(tmp_path / "graph.tsv"), "--relations", "P463", "--seed", "1", "-o", str(out)]
+    with ChatServer(script) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        done = CliRunner().invoke(build_queries, [*arguments, "--writer", "hosted_vllm/small"])
+    assert done.exit_code == 0, done.output
+    rows = {row["entity_a"][1]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert [rows[i]["worded_by"] for i in "0123"] == ["hosted_vllm/small"] * 2 + ["template"] * 2
+    assert re.fullmatch(
+        r"What are different ways of connecting [PQ]1 and someone whose birthplace is \w+1\?", rows["1"]["query"]
+    )
+    assert rows["2"]["query"].endswith("and someone or something whose P19 is " + rows["2"]["entity_b"] + "?")
+    assert done.output.count("worded by the template") == 2
+    assert sorted(asked.values()) == [1, 1, 2, 2]

@@ -61,6 +61,22 @@ def test_validity_and_the_paths_kept(judged: list[dict[str, Any]]) -> None:
     }
 
 
+def test_a_fifth_of_the_judge_calls_is_saved(judged: list[dict[str, Any]]) -> None:
+    """Two a path were asked for what is stored. Here: the truth of valid paths, the strength of those that are true."""
+    paths = sum(len(row["parsed_paths"]) for row in judged)
+    calls = {}
+    for rule in RULES:
+        valid = [
+            fault(as_path(path), target(row), rule) is None
+            for row in judged
+            for place, path in enumerate(row["parsed_paths"])
+            if place in distinct([as_path(each) for each in row["parsed_paths"]])
+        ]
+        calls[rule] = sum(valid) + sum(len(kept(row, rule)) for row in judged)
+    assert calls == {"strict": 221, "shared": 294, "released": 294}
+    assert calls["strict"] <= 0.8 * 2 * paths, "the default rule"
+
+
 def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any], minilm: Any) -> None:
     """Released rules, and Eq. 1 under the released validity, per query and on the mean."""
     equation = Rules(validity="released")

@@ -267,3 +267,14 @@ def test_a_real_small_model(tmp_path: Path) -> None:
     assert len(samples) == 2 and {sample["status"] for sample in samples} <= {"scored", "truncated", "refused"}
     found = metrics(folder)
     assert found["creative_utility@0.9"] is not None and found["creative_utility@0.9"] >= 0
+
+
+def test_a_dry_run_reckons_with_the_judge(tmp_path: Path) -> None:
+    """Two calls a path, twice at most, up to 50 paths in each of three answers; the target is asked three times."""
+    from creval import RunOptions
+    from creval.engine.estimate import estimate_run
+
+    found = estimate_run(["create_resample"], "baseline/floor", RunOptions(limit=2, roles={"judge": "create/shipped"}))
+    target, judge = found.tasks
+    assert (target.calls, judge.task, judge.calls) == ((6, 6), "create_resample: judge", (0, 2 * 3 * 50 * 2 * 2))
+    assert not [note for note in found.notes if "judge" in note]

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from creval_create.paths.validity import Target, faults
 from creval_create.reading.answer import read_answer
+from creval_create.reading.parser import CreatePaths
 
 ONE = (("A", "r", "B"),)
 TWO = (("A", "r", "B"), ("B", "s", "C"))
@@ -190,3 +192,28 @@ def test_no_mix_of_signs_breaks_the_reader(text: str) -> None:
     reading = read_answer("1: [" + text)
     for found in reading.paths:
         assert all(len(triple) == 3 and all(part.strip() for part in triple) for triple in found.path)
+
+
+def test_a_path_that_repeats_a_triple_is_read_and_not_linked() -> None:
+    """Its second triple does not begin where the first ends; twice the same with both ends alike would be."""
+    (path,) = paths('{"1": [["A", "r", "B"], ["a", "R", "b"], ["B", "s", "C"]]}')
+    assert [part.lower() for part in path[0]] == [part.lower() for part in path[1]]
+    found = faults(path, Target("A", "s", "C"))
+    assert found["strict"] and found["shared"] is found["released"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "rescued"),
+    [
+        ('<answer>{"1": [["A", "r", "B"]], "2": [["A", "r", "B"], ["B", "s", "C"]]}</answer>', 0),
+        ('```json\n{"1": [["A", "r", "B"]]}\n```', 0),
+        ('<answer>```json\n[[["A", "r", "B"]], [["A", "r", "B"], ["B", "s", "C"]]]```</answer>', 0),
+        ("<answer>{1: [('A', 'r', 'B')], 2: [('A', 'r', 'B'), ('B', 's', 'C')]}</answer>", 2),
+        ('{"1": [["A", "r", "B"]], "1": [["A", "r", "B"], ["B", "s", "C"]]}', 1),  # of equal keys JSON keeps one
+        ('{"1": [["A", "r", "B"]], "2": [["A", "r", "B]], "3": [["A", "r", "B"], ["B", "s", "C"]]}', 2),
+        ("[" * 5000 + '"1": [["A", "r", "B"]]', 1),
+        ("{}", 0),
+    ],
+)
+def test_paths_rescued_from_what_is_no_json(text: str, rescued: int) -> None:
+    assert CreatePaths().parse(text).value["rescued"] == rescued

@@ -38,6 +38,7 @@ class JudgedSet:
     details: Mapping[str, Any]
     tokens: int | None
     calls: int
+    condition: str = "default"
 
     @cached_property
     def paths(self) -> Sequence[Mapping[str, Any]]:
@@ -110,7 +111,8 @@ class JudgedSet:
         return UnjudgedError(
             f"{what} was not judged",
             where=f"{self.model}, {self.task}, doc {self.doc}",
-            cure=f"Score the run with {{create: {{{setting}}}}}: only what is missing is asked for.",
+            cure="Add --judge-missing (create-table, create-patience, create-factuality): the run's judge is asked and "
+            f"its verdicts are kept. Or make the run with {{create: {{{setting}}}}}.",
         )
 
 
@@ -169,5 +171,5 @@ def _set(run: Run, sample: Sample, score: SampleScore) -> JudgedSet:
     usage = [call.reply.get("usage", {}) for call in sample.calls if call.role == "target" and call.reply is not None]
     tokens = sum(int(each.get("output_tokens", 0)) for each in usage)
     details = score.details if score.status is Status.SCORED else {}
-    key = sample.key
-    return JudgedSet(run.model, key.task, key.doc, key.repeat, sample.doc, details, tokens or None, len(usage))
+    task, doc, condition, repeat = sample.key
+    return JudgedSet(run.model, task, doc, repeat, sample.doc, details, tokens or None, len(usage), condition)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from creval.plugin import command_options, part_options
 
 if TYPE_CHECKING:
     from creval_create.builder.classes import Shared
@@ -37,6 +39,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--exclude", default=None, metavar="R,R", help="Relations that no query ends in, not the paper's.")
 @click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Queries of a relation at most.")
 @click.option("--seed", type=int, required=True, help="The same seed and triples give the same bytes.")
+@click.option(
+    "--writer", metavar="M", help="A model that words the queries, as provider/name (the paper's: "
+    "openai/gpt-4o-mini-2024-07-18). Without it a template does.",
+)  # fmt: skip
+@command_options(part_options(models=True))
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON Lines.")
 def build_queries(
     files: Sequence[Path],
@@ -44,12 +51,14 @@ def build_queries(
     relations: str,
     exclude: str | None,
     output: Path,
-    **numbers: int,
+    **given: Any,
 ) -> None:
     """Pair entities that share a class, and ask from one to what the other leads to in one further step.
 
     The triples are read three times, line by line: what is held does not grow with their number. No start satisfies its
-    own target in the whole file. Play the result: creval --tasks create --data create=FILE --model MODEL
+    own target in the whole file. A model's wording that hints at the hidden entity, or turns the relation round, is
+    refused, and the template's stays (`worded_by` says which it is).
+    Play the result: creval --tasks create --data create=FILE --model MODEL
     """
     import json
 
@@ -59,15 +68,26 @@ def build_queries(
     from creval_create.queries.lint import lint
 
     excluded = EXCLUDED if exclude is None else tuple(filter(None, exclude.split(",")))
-    plan = Plan(
-        list(files), _relations(relations), numbers["seed"], numbers["count"], excluded, read_labels(list(labels))
-    )
+    plan = Plan(list(files), _relations(relations), given["seed"], given["count"], excluded, read_labels(list(labels)))
     rows = build(plan)
+    if given["writer"]:
+        rows = _worded(rows, given)
     write_lines(output, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     for finding in lint(rows):
         click.echo(f"query {finding.query}: {finding.problem}", err=True)
     built = Counter(row["relation"] for row in rows)
     click.echo(f"{len(rows)} queries written to {output}: " + ", ".join(f"{r} {built[r]}" for r in plan.relations))
+
+
+def _worded(rows: list[dict[str, Any]], given: dict[str, Any]) -> list[dict[str, Any]]:
+    from creval.plugin import open_workbench
+    from creval_create.builder.writer import ROLE, reworded
+
+    bench = open_workbench({**given, "role": {ROLE: given["writer"]}}, addressed=ROLE)
+    found, notes = bench.work(lambda: reworded(bench, rows))
+    for note in notes:
+        click.echo(note, err=True)
+    return found
 
 
 def _relations(text: str) -> dict[str, Shared]:

@@ -15,7 +15,7 @@ from creval.plugin import Context, Reply, SampleKey, ScoringError
 from creval_create.judging.replies import UnreadableVerdictError, read_class_sizes, read_factuality
 from creval_create.paths.triples import Path, judged_form
 
-__all__ = ["ROLE", "PathJudge", "StrengthOf", "Verdict"]
+__all__ = ["ROLE", "TRIES", "PathJudge", "StrengthOf", "Verdict"]
 
 ROLE = "judge"
 TRIES = 2

@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,13 +52,15 @@ class UnreadPath(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class AnswerReading:
     """What an answer holds. `problem` says why it holds nothing at all; None also for an empty set, which is a legal
-    answer.
+    answer. `entries`: as many paths as are in it for a reader that takes it whole, as the JSON object that the prompt
+    asks for; 0 where it is none.
     """
 
     paths: tuple[ReadPath, ...] = ()
     unread: tuple[UnreadPath, ...] = ()
     problem: str | None = None
     route: str = ""
+    entries: int = 0
 
 
 def read_answer(text: str) -> AnswerReading:
@@ -74,7 +77,16 @@ def read_answer(text: str) -> AnswerReading:
             unread.append(found)
     if not read and not unread:
         return AnswerReading(problem="no paths in the answer" if text.strip() else "the answer is empty", route=route)
-    return AnswerReading(tuple(read), tuple(unread), None, route)
+    return AnswerReading(tuple(read), tuple(unread), None, route, _entries_of_the_whole(part))
+
+
+def _entries_of_the_whole(part: str) -> int:
+    """The entries of an answer that is one JSON value, perhaps in a fence; of two equal keys one is lost."""
+    try:
+        value = json.loads(part.strip(" \t\r\n`").removeprefix("json"))
+    except (ValueError, RecursionError):
+        return 0
+    return len(value) if isinstance(value, dict | list) else 0
 
 
 def _entries(part: str) -> Iterator[ReadPath | UnreadPath]:

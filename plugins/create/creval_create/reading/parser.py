@@ -16,7 +16,8 @@ class CreatePaths:
     """Reads the paths of one answer.
 
     The value: `paths` (each with `key`, `triples` and, where stated, `probability`) and `unread` (each with `key`,
-    `reason` and the beginning of its `text`). An empty set is read; an answer none of whose paths can be read is not.
+    `reason` and the beginning of its `text`), `rescued`, the number of paths that a reader of the whole answer as one
+    JSON value loses. An empty set is read; an answer none of whose paths can be read is not.
     """
 
     def parse(self, text: Any) -> Parsed:
@@ -37,4 +38,5 @@ class CreatePaths:
                 one["probability"] = found.probability
             paths.append(one)
         unread = [found._asdict() for found in reading.unread]
-        return Parsed({"paths": paths, "unread": unread}, route=f"create_paths/{reading.route}")
+        rescued = max(0, len(paths) - reading.entries)
+        return Parsed({"paths": paths, "unread": unread, "rescued": rescued}, route=f"create_paths/{reading.route}")

@@ -25,10 +25,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """All readable paths in order, and the number of those that can't be read."""
+    """All readable paths in order, the number of those that can't be read, and of those that only reading path by path
+    could read."""
 
     paths: tuple[Candidate, ...]
     unread: int
+    rescued: int = 0
 
     def counts(self) -> dict[str, float]:
         """Return the first steps of the funnel: printed, readable, distinct, and valid by each rule."""
@@ -37,6 +39,7 @@ class Candidates:
         return {
             "printed": float(len(self.paths) + self.unread),
             "readable": float(len(self.paths)),
+            "rescued": float(self.rescued),
             "distinct": float(len(distinct_ones)),
             **valid,
         }
@@ -50,13 +53,14 @@ def candidates(item: Scorable) -> Candidates:
     """Return the paths of all answers of a sample that were read (fields entity_a, rel_b, entity_b of the doc)."""
     target = Target(*(str(item.doc[field]) for field in ("entity_a", "rel_b", "entity_b")))
     printed: list[tuple[int, str, Path]] = []
-    unread = 0
+    unread = rescued = 0
     for number, value in enumerate(item.values):
         printed += [(number, found["key"], as_path(found["triples"])) for found in value["paths"]]
         unread += len(value["unread"])
+        rescued += value["rescued"]
     first = set(distinct([path for _, _, path in printed]))
     found = tuple(
         Candidate(number, key, path, faults(path, target), place not in first)
         for place, (number, key, path) in enumerate(printed)
     )
-    return Candidates(found, unread)
+    return Candidates(found, unread, rescued)

@@ -11,8 +11,9 @@ __all__ = ["CreateCounts"]
 
 
 class CreateCounts:
-    """Counts paths: `printed`, `readable`, `distinct`, `valid_strict`, `valid_shared`, `valid_released`; and `tokens`,
-    those of the target's output (reasoning included) summed over a sample's calls, `tokens_per_call` their mean.
+    """Counts paths: `printed`, `readable`, `rescued` (of these, what a reader of the whole answer as JSON loses),
+    `distinct`, `valid_strict`, `valid_shared`, `valid_released`; and `tokens`, those of the target's output (reasoning
+    included) summed over a sample's calls, `tokens_per_call` their mean.
 
     A player that is no language model has no tokens.
     """

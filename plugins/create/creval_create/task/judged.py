@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from creval.plugin import Context, Embedding, Scorable, Score
+from creval.plugin import Context, Scorable, Score
 from creval_create.judging.judge import PathJudge, StrengthOf, Verdict
 from creval_create.paths.strings import path_string
 from creval_create.paths.validity import Validity
 from creval_create.task.answers import Candidates, candidates
 from creval_create.task.details import sample_details
-from creval_create.utility.distance import cosine_distances, mean_distance, transformed
+from creval_create.utility.distance import mean_distance, raw_distances, transformed
 from creval_create.utility.exact import MOST_PATHS, exact_utility
 from creval_create.utility.rules import MAIN_PATIENCE, PATIENCES, Rules, Variant
 from creval_create.utility.strength import path_strength
@@ -65,7 +65,7 @@ class CreativeUtility:
         verdicts = dict(zip(wanted, await judge.verdicts([found.paths[i].path for i in wanted]), strict=True))
         strong = [place for place in wanted if verdicts[place].class_sizes is not None]
         strings = [path_string(found.paths[place].path, self._rules.path_string) for place in strong]
-        raw = _raw_distances(strings, context.resource("embedding"))
+        raw = raw_distances(strings, context.resource("embedding"))
         judged = _Judged(found, verdicts, strong, raw)
         scores, added = self._scores(judged)
         return Score(scores, sample_details(self._rules, found, verdicts, strong, raw, added))
@@ -117,13 +117,3 @@ class _Judged:
         qualities = [path_strength(each, rules.last_triple) for each in sizes if each is not None]
         rows = [self._row[place] for place in places]
         return qualities, transformed(self._raw[np.ix_(rows, rows)], rules.over_one), places
-
-
-def _raw_distances(strings: Sequence[str], embedding: Embedding) -> np.ndarray:
-    """Cosine distances of strings, each distinct one embedded once."""
-    if not strings:
-        return np.zeros((0, 0))
-    once = list(dict.fromkeys(strings))
-    row = {string: index for index, string in enumerate(once)}
-    rows = [row[string] for string in strings]
-    return cosine_distances(embedding.embed(once))[np.ix_(rows, rows)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from creval.plugin import Message, Reply, Session
+from creval_create.judging.judge import ROLE, TRIES
 
 __all__ = ["CreateProtocol", "Strategy", "Wording"]
 
@@ -18,6 +19,9 @@ Wording = Literal["paper", "run", "released"]
 the authors' repository has the base prompt."""
 
 _CUT = ("length", "refusal")
+_PROMPTS_A_PATH = 2
+_MOST_PATHS = 50
+"""Valid paths an answer that a dry run reckons with at most: mean and two SDs of the most that Table 1 has are 46."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,13 @@ class CreateProtocol:
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
         """Calls of the target a sample, fewest and most."""
         return self._calls, self._calls
+
+    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+        """Calls of the judge a sample, fewest and most: two a path, asked once more where they can't be read.
+
+        The scorer asks them, but how many answers there will be only the protocol knows. An empty set costs none.
+        """
+        return {ROLE: (0, self._calls * _MOST_PATHS * _PROMPTS_A_PATH * TRIES)}
 
     @property
     def _calls(self) -> int:

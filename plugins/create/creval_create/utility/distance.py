@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-__all__ = ["OverOne", "cosine_distances", "mean_distance", "transformed"]
+from creval.plugin import Embedding
+
+__all__ = ["OverOne", "cosine_distances", "mean_distance", "raw_distances", "transformed"]
 
 OverOne = Literal["clamp", "wrap"]
 """What becomes of a cosine distance above 1: at most 1, or Eq. 9's first branch continued, as in the released code."""
@@ -24,6 +27,16 @@ def cosine_distances(rows: np.ndarray) -> np.ndarray:
     raw: np.ndarray = np.clip(1.0 - units @ units.T, 0.0, 2.0)
     np.fill_diagonal(raw, 0.0)
     return raw
+
+
+def raw_distances(strings: Sequence[str], embedding: Embedding) -> np.ndarray:
+    """Return the cosine distances of all pairs of strings, shape (n, n); each distinct string is embedded once."""
+    if not strings:
+        return np.zeros((0, 0))
+    once = list(dict.fromkeys(strings))
+    row = {string: index for index, string in enumerate(once)}
+    rows = [row[string] for string in strings]
+    return cosine_distances(embedding.embed(once))[np.ix_(rows, rows)]
 
 
 def transformed(raw: np.ndarray, over_one: OverOne = "clamp") -> np.ndarray:

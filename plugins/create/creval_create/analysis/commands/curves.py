@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec
+from creval_create.analysis.judging import JUDGE, Further, read_judged
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish, line_plot
-from creval_create.analysis.sets import JudgedSet, read_sets
+from creval_create.analysis.sets import JudgedSet
 from creval_create.utility.rules import MAIN_PATIENCE, PATIENCES, Rules
 
 __all__ = ["CreateFactuality", "CreatePatience"]
@@ -27,12 +28,14 @@ class CreatePatience:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse create-patience`."""
-        return (*_RULES, OUTPUT, PLOTS)
+        return (*_RULES, OUTPUT, PLOTS, *JUDGE)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Compute the curve of each model and task."""
         rules = _rules(options)
-        found = _curves("create-patience", "patience", runs, lambda one, x: one.worth(rules, x))
+        found = _curves(
+            "create-patience", "patience", read_judged(runs, "factual", options), lambda one, x: one.worth(rules, x)
+        )
         return finish(found, options)
 
 
@@ -47,12 +50,17 @@ class CreateFactuality:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse create-factuality`."""
-        return (*_RULES, OUTPUT, PLOTS)
+        return (*_RULES, OUTPUT, PLOTS, *JUDGE)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Compute the curve of each model and task."""
         rules = _rules(options)
-        found = _curves("create-factuality", "threshold", runs, lambda one, x: one.worth(rules, MAIN_PATIENCE, x))
+        found = _curves(
+            "create-factuality",
+            "threshold",
+            read_judged(runs, "valid", options),
+            lambda one, x: one.worth(rules, MAIN_PATIENCE, x),
+        )
         return finish(found, options)
 
 
@@ -60,13 +68,13 @@ def _rules(options: Any) -> Rules:
     return Rules.of(options.get("variant") or "paper", validity=options.get("validity"))
 
 
-def _curves(name: str, x: str, runs: Sequence[str], worth: Callable[[JudgedSet, float], float]) -> Found:
+def _curves(name: str, x: str, judged: Further, worth: Callable[[JudgedSet, float], float]) -> Found:
     rows: list[Sequence[Any]] = []
     curves: dict[str, list[tuple[float, float]]] = {}
-    for (model, task), sets in grouped(((one.model, one.task), one) for one in read_sets(runs)).items():
+    for (model, task), sets in grouped(((one.model, one.task), one) for one in judged.sets).items():
         for at in _GRID:
             found = summary(worth(one, at) for one in sets)
             rows.append((model, task, at, *found))
             curves.setdefault(f"{model}, {task}", []).append((at, found.mean or 0.0))
     columns = ("model", "task", x, "utility", "SD", "low", "high", "queries")
-    return Found(name, f"CREATE by {x}", columns, rows, drawing=line_plot(curves, x, "creative utility"))
+    return Found(name, f"CREATE by {x}", columns, rows, judged.notes, drawing=line_plot(curves, x, "creative utility"))

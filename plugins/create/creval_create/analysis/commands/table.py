@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec
+from creval_create.analysis.judging import JUDGE, read_judged
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, Found, finish
-from creval_create.analysis.sets import JudgedSet, UnjudgedError, read_sets
+from creval_create.analysis.sets import JudgedSet, UnjudgedError
 from creval_create.paths.validity import RULES
 from creval_create.utility.rules import Rules
 
@@ -23,22 +24,28 @@ _COLUMNS = (
 
 
 class CreateTable:
-    """Kind `analysis`: utility, strength, distance and number of paths with SD over queries, by rule of validity."""
+    """Kind `analysis`: utility, strength, distance and number of paths with SD over queries, by rule of validity.
+
+    A run is judged by its own rule alone. `--judge-missing` asks its judge about the paths that the other rules accept;
+    the verdicts are kept in the run, so that the next analysis has them for nothing.
+    """
 
     example = "runs/mine --output tables"
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse create-table`."""
         lenient = FieldSpec("unfiltered", "boolean", False, "Count untrue paths too (Table 8).")
-        return (FieldSpec("variant", "string", "paper", "Rules: paper or released."), lenient, OUTPUT)
+        variant = FieldSpec("variant", "string", "paper", "Rules: paper or released.")
+        return (variant, lenient, OUTPUT, *JUDGE)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Compute a row for each model, task and rule of validity."""
         threshold = 0.0 if options.get("unfiltered") else 1.0
         rows: list[Sequence[Any]] = []
-        notes: list[str] = []
+        found = read_judged(runs, "valid" if options.get("unfiltered") else "factual", options)
+        notes = found.notes
         unjudged: UnjudgedError | None = None
-        for (model, task), sets in grouped(((one.model, one.task), one) for one in read_sets(runs)).items():
+        for (model, task), sets in grouped(((one.model, one.task), one) for one in found.sets).items():
             for rule in RULES:
                 rules = Rules.of(options.get("variant") or "paper", validity=rule)
                 try:
