@@ -7,27 +7,46 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from support.chat_server import ChatServer, Received
+from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.judged import HOOKS, PARTS, write_judged
 
 import creval
 from creval.data.dataset import Dataset
 from creval.data.rows import ListRows
-from creval.engine.references import with_texts
+from creval.engine.options import RunOptions
 from creval.engine.run import rescore, resume
+from creval.engine.workbench import Workbench
 from creval.errors import DataError, RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
+from creval.runs.texts import with_texts
 from creval.tasks.index import TaskIndex
+from creval.types.messages import Message
 
 SCHEMAS = Path(creval.__file__).parent / "schemas"
 JUDGE = {"judge": "hosted_vllm/judge"}
-SECRET = "a licensed sentence"
+SECRET = "a licensed sentence of the book"
 
 
 def say(request: Received) -> str:
     return "fine" if request.prompt.startswith("Say") else str(len(request.prompt))
+
+
+class Quoting:
+    """A server whose every answer and error says again what it was asked, in one way or another."""
+
+    def __call__(self, request: Received) -> Answer | HttpError:
+        prompt = request.prompt
+        if prompt.startswith("Say"):
+            if f"{SECRET} 3" in prompt and request.seen < 9:
+                return HttpError(400, {"message": f"invalid prompt: {json.dumps(prompt)}"})
+            if f"{SECRET} 2" in prompt:
+                return Answer("", refusal=f"I cannot say {prompt[4:].upper()}")
+            thought = f"They ask: {prompt}"
+            return Answer(f"You said: *{prompt.replace(' ', chr(10))}*!", reasoning=thought)
+        unreadable = prompt.startswith("Rate") and request.seen == 0
+        return Answer(f"no number: {prompt}" if unreadable else "4", reasoning=prompt)
 
 
 @pytest.fixture
@@ -82,6 +101,91 @@ def test_where_the_data_are_present_the_texts_are_there_again(task, monkeypatch,
     rows[int(stored.key.doc[1:])]["word"] = "another"
     with pytest.raises(RunError, match="is not the one that was asked about"):
         with_texts(stored, found, Dataset(ListRows(rows, "rows"), "id"))
+
+
+def plain(folder: Path) -> bytes:
+    """All that stands in a folder, letters and digits alone, in one case."""
+    return "".join(filter(str.isalnum, texts(folder).decode(errors="ignore").casefold())).encode()
+
+
+LICENSED = "".join(filter(str.isalnum, SECRET)).encode()
+
+
+def test_what_answers_errors_and_judges_quote_is_sealed_and_read_again(task, monkeypatch, tmp_path, options):
+    """The same run with its docs stored says what the folder by reference says where the data are there."""
+    with ChatServer(Quoting()) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        given = {"roles": JUDGE, "cache": True, "generation": {"logprobs": True}}
+        result = creval.run([task], "hosted_vllm/x", options(**given))
+        kept = result.folder, tmp_path / "cache"
+        asked = len(server.requests)
+        assert sum(SECRET in r.prompt for r in server.requests) == 8
+        assert not any(LICENSED in plain(folder) for folder in kept)
+        counts = result.results["tasks"][0]["counts"]
+        assert (counts["scored"], counts["refused"], counts["errored"]) == (2, 1, 1)
+        (first,) = result.results["tasks"][0]["first_errors"]
+        assert 'invalid prompt: "⟦…⟧' in first["reason"]
+        again = rescore(result.folder)
+        assert again.results["tasks"][0]["metrics"] == result.results["tasks"][0]["metrics"]
+        assert len(server.requests) == asked
+        replayed = creval.run(
+            [task],
+            f"replay/{result.folder}",
+            options(roles={"judge": f"replay/{result.folder}"}, output=tmp_path / "replayed"),
+        )
+        assert LICENSED not in plain(replayed.folder)
+        other = Path(task).with_name("open.yaml")
+        other.write_text(Path(task).read_text().replace("store: reference", ""))
+        opened = creval.run([str(other)], "hosted_vllm/x", options(**given, output=tmp_path / "open"))
+        assert LICENSED in plain(opened.folder)
+    by_doc = [
+        {sample.key.doc: sample for sample in creval.open_run(each.folder).samples()}
+        for each in (result, replayed, opened)
+    ]
+    for doc, sample in by_doc[2].items():
+        for one in by_doc[:2] if doc != "d3" else by_doc[:1]:
+            same = one[doc]
+            assert (same.doc, same.answers, same.status) == (sample.doc, sample.answers, sample.status)
+            assert [call.messages for call in same.calls] == [call.messages for call in sample.calls]
+            for call, twin in zip(same.calls, sample.calls, strict=True):
+                assert (call.error, call.reply and call.reply["completions"]) == (
+                    twin.error,
+                    twin.reply and twin.reply["completions"],
+                )
+    scores = [{score.key: score for score in creval.open_run(each.folder).scores()} for each in (result, opened)]
+    assert scores[0] == scores[1]
+
+
+def test_what_an_analysis_asks_about_such_docs_is_not_stored_either(task, monkeypatch, options):
+    with ChatServer(answer=lambda request: f"You ask: {request.prompt}") as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        result = creval.run([task], "hosted_vllm/x", options(roles={"judge": "hosted_vllm/judge"}))
+        run = creval.open_run(result.folder)
+        (sample, *_) = run.samples()
+
+        def ask() -> str:
+            bench = Workbench(RunOptions(roles=JUDGE))
+            bench.keep_calls(run)
+            message = Message("user", f"How novel is {sample.doc['word']}?")
+            return bench.work(lambda: bench.ask("judge", [message], sample.key)).text
+
+        assert ask() == ask() == f"You ask: How novel is {sample.doc['word']}?"
+    assert any(
+        line.get("asked") == {"step": "analysis"} for line in read_lines(result.folder / "calls" / "judge.jsonl")
+    )
+    assert LICENSED not in plain(result.folder)
+
+
+def test_without_the_data_the_folder_is_read_as_it_stands(task, monkeypatch, tmp_path, options):
+    with ChatServer(Quoting()) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        result = creval.run([task], "hosted_vllm/x", options(roles=JUDGE))
+    (tmp_path / "judged.jsonl").unlink()
+    with pytest.raises(DataError):
+        list(creval.open_run(result.folder).samples())
+    stored = creval.open_run(result.folder, as_stored=True)
+    assert all(sample.doc == {} for sample in stored.samples())
+    assert len(list(stored.scored())) == 4
 
 
 # --- a fixed subset ---------------------------------------------------------------------------------

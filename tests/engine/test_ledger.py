@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from support.chat_server import Answer, ChatServer, HttpError, Received
+from support.chat_server import Answer, ChatServer, Hang, HttpError, Received
 from support.judged import HOOKS, PARTS, write_judged
 from support.parrot import parrot
 
@@ -262,6 +262,22 @@ def test_the_budget_of_a_run_counts_its_judge_over_all_attempts(serve, monkeypat
         assert len(server.requests) == 14
         assert resume(first.folder, max_calls=24).budget is None
         assert len(server.requests) == 24
+
+
+def test_a_call_that_is_in_flight_when_the_budget_ends_is_waited_for_and_kept(monkeypatch, tmp_path, options):
+    """The other question of the same sample meets the limit at once; what is paid for the first one is not lost."""
+
+    def slow(request: Received) -> Answer | Hang:
+        return Hang(0.3) if request.prompt.startswith("Rate") else Answer("4")
+
+    with ChatServer(slow, answer="4") as server:
+        reach(server, monkeypatch)
+        given = options(base_url=server.url, roles=JUDGE, max_calls=2)
+        first = creval.run([write_judged(tmp_path, docs=1)], MODEL, given)
+        assert first.status == "budget"
+        assert ["reply" in line for line in lines(first.folder)] == [True]
+        assert resume(first.folder, max_calls=3).budget is None
+        assert len(server.requests) == 3
 
 
 def test_in_generation_each_sample_asks_for_itself_and_asking_again_draws_anew(serve, monkeypatch, tmp_path, options):

@@ -121,6 +121,7 @@ def task_data(plan: TaskPlan) -> dict[str, Any]:
         "conditions": [{"name": c.name, "settings": dict(c.settings)} for c in task.conditions],
         "repeats": plan.repeats,
         "planned": plan.total,
+        "by_reference": task.by_reference,
     }
 
 

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,12 @@ from creval.engine.loop import drive
 from creval.engine.manifest import core_version, library_data, now, plugin_data, resume_command
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.references import with_doc
 from creval.engine.roles.models import TARGET
 from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
 from creval.engine.scoring.score import TaskScoring
 from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
+from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.tally import TaskTally
 from creval.engine.setup import Setup
 from creval.errors import BudgetError, CrevalError
@@ -156,7 +155,12 @@ class RunSteps:
 
     async def _results(self, status: str, again: bool = False) -> tuple[dict[str, Any], BudgetError | None]:
         """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
-        budget = await (self._score_anew() if again else self._score_missing())
+        try:
+            budget = await (self._score_anew() if again else self._score_missing())
+        except CrevalError:
+            await self._setup.ledger.landed()
+            raise
+        await self._setup.ledger.landed()
         tasks = [self._aggregate_task(plan) for plan in self._plans]
         results = {
             "schema": FORM,
@@ -200,7 +204,7 @@ class RunSteps:
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
         self._usage = self._usages[plan.task.name] = UsageTally()
-        scoring = replace(self._setup.scoring(plan.task), whole=partial(with_doc, dataset=plan.dataset))
+        scoring = replace(self._setup.scoring(plan.task), storing=Storing(plan.dataset))
         return await step(self._folder, scoring, self, self._setup.options.concurrency)
 
     def read(self, record: Mapping[str, Any]) -> None:

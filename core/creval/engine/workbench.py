@@ -10,7 +10,14 @@ from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.loop import drive
 from creval.engine.options import RunOptions
-from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of
+from creval.engine.roles.context import (
+    UNSAID,
+    Asked,
+    OpenResources,
+    TaskContext,
+    instruments,
+    resource_options_of,
+)
 from creval.engine.roles.ledger import Asking, Ledger, question_key
 from creval.engine.roles.models import TARGET, RoleModels, model_options
 from creval.errors import DataError, RunError
@@ -58,6 +65,8 @@ class Workbench:
         self._lock: RunLock | None = None
         self._calls: Counter[tuple[SampleKey, str]] = Counter()
         self._drawn: Counter[str] = Counter()
+        self._run: Run | None = None
+        self._private: set[str] = set()
 
     def model(self, role: str, default: str | None = None) -> Model:
         """Return the model that plays a role: the one of the options, else `default`.
@@ -80,6 +89,9 @@ class Workbench:
         self._lock.__enter__()
         books = [CallBook(RunFolder.open(other.folder), read_only=True) for other in others]
         self._ledger.keep_in(CallBook(RunFolder.open(run.folder)), books)
+        self._run = run
+        entries = (entry for each in (run, *others) for entry in each.manifest["tasks"])
+        self._private.update(entry["task"] for entry in entries if entry.get("by_reference"))
 
     async def ask(
         self, role: str, messages: Sequence[Message], key: SampleKey, draw: int | None = None, **settings: Any
@@ -95,7 +107,7 @@ class Workbench:
         if role == self._addressed:
             settings = {**self.generation, **settings}
         n = int(settings.pop("n", 1))
-        request = GenerateRequest(tuple(messages), settings, origin, n)
+        request = GenerateRequest(tuple(messages), settings, origin, n, by_reference=self._is_private(key.task))
         model = self.model(role)
         if draw is not None:
             return await self._ledger.ask(model, request, Asking("analysis", draw))
@@ -106,7 +118,7 @@ class Workbench:
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer of `ask` cannot be read: it is not given again, and the same question draws anew."""
-        self._ledger.unreadable(reply, reason)
+        self._ledger.unreadable(reply, UNSAID if self._private else reason)
 
     def resource(self, name: str, spec: str) -> Any:
         """Return an open resource: `name` is its kind (or a task's name for it), `spec` e.g. `embedded/minilm`.
@@ -142,6 +154,7 @@ class Workbench:
     def task(self, name: str) -> Task:
         """Return a task by name or YAML path. Raises UnknownNameError, TaskError."""
         (task,) = self._index.expand([name])
+        self._note(task)
         return task
 
     def context(self, task: str) -> Context:
@@ -159,6 +172,7 @@ class Workbench:
         """Yield each doc of tasks (names, suites, YAML paths) with its task's name. Raises DataError, TaskError."""
         options = DataOptions.from_environment(offline=self.options.offline)
         for task in self._index.expand(list(tasks)):
+            self._note(task)
             dataset = open_dataset(task.dataset, self._plugins.registry, options)
             for index in range(len(dataset)):
                 yield task.name, dataset[index]
@@ -194,6 +208,14 @@ class Workbench:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _note(self, task: Task) -> None:
+        if task.by_reference:
+            self._private.update((task.name, task.qualified))
+
+    def _is_private(self, task: str) -> bool:
+        """Whether a question about a task may not be stored; one that names no task of the run may be about any."""
+        return task in self._private or (self._run is not None and task not in self._run.tasks and bool(self._private))
 
     def _bound(self, opened: Any) -> Any:
         """Let an instrument that asks a role ask through this workbench."""

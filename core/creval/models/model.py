@@ -10,6 +10,7 @@ from typing import Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.reading import read_answers
+from creval.models.answers.sealing import opened_reply, sealed_reply
 from creval.models.budget import Budget
 from creval.models.cache import ResponseCache
 from creval.models.cache_key import cache_key
@@ -117,10 +118,10 @@ class Model:
         kept = cache.get(key)
         if kept is not None:
             self._tally.cached += 1
-            return replace(kept, cached=True, cost=0.0)
+            return replace(opened_reply(kept, request), cached=True, cost=0.0)
         reply = await self._ask(request)
         if all(c.finish_reason not in _INCOMPLETE for c in reply.completions):
-            cache.put(key, reply)
+            cache.put(key, sealed_reply(reply, request))
         return reply
 
     async def close(self) -> None:

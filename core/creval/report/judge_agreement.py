@@ -13,7 +13,6 @@ from creval.data.files import open_file
 from creval.data.rows import Malformed
 from creval.engine.manifest import read_options
 from creval.engine.options import RunOptions
-from creval.engine.references import with_doc
 from creval.engine.scoring.making import make_scoring
 from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
@@ -21,6 +20,7 @@ from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
+from creval.runs.texts import with_doc
 from creval.scoring.agreement import agreement
 from creval.types.components import AnalysisOutput, FieldSpec
 from creval.types.sample import SampleKey

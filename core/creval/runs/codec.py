@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.runs.references import doc_digest, referenced
 from creval.types.sample import CallRecord, MissingScore, Sample, SampleKey, SampleScore, Status
 
 __all__ = ["read_key", "read_sample", "read_score", "sample_data", "score_data"]
@@ -20,27 +19,22 @@ def _key_data(key: SampleKey) -> dict[str, Any]:
     return {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
 
 
-def sample_data(sample: Sample, by_reference: bool = False) -> dict[str, Any]:
-    """Return a sample as plain data, without what is empty.
-
-    By reference: with digests in place of its doc and of the messages made from it.
-    """
+def sample_data(sample: Sample) -> dict[str, Any]:
+    """Return a sample as plain data, without what is empty."""
     data = _key_data(sample.key)
     data["status"] = sample.status.value
     data["seed"] = sample.seed
     data["started"] = sample.started
     data["seconds"] = round(sample.seconds, 6)
-    data["doc"] = {} if by_reference else sample.doc
-    if by_reference:
-        data["doc_digest"] = doc_digest(sample.doc)
+    data["doc"] = sample.doc
+    if sample.doc_digest is not None:
+        data["doc_digest"] = sample.doc_digest
     data["answers"] = sample.answers
     if sample.outcome:
         data["outcome"] = sample.outcome
     if sample.reason is not None:
         data["reason"] = sample.reason
     data["calls"] = [_call_data(call) for call in sample.calls]
-    if by_reference:
-        data["calls"] = [call | {"messages": referenced(call["messages"])} for call in data["calls"]]
     return data
 
 

@@ -19,6 +19,8 @@ from creval.types.sample import Sample, SampleKey, SampleScore, Status
 if TYPE_CHECKING:
     import pandas
 
+    from creval.runs.texts import RunTexts
+
 __all__ = ["Run", "open_run", "open_runs"]
 
 Row = TypeVar("Row", Sample, SampleScore)
@@ -29,10 +31,11 @@ _MAX_RESULTS = 200_000_000  # bytes; more is no file of creval's
 _SCORE_AGAIN = "Write it anew: creval score"
 
 
-def open_run(folder: str | Path) -> Run:
+def open_run(folder: str | Path, as_stored: bool = False) -> Run:
     """Open a run folder to read it; nothing but run.json is read yet.
 
-    Raises RunError where there is no run, or its run.json is damaged.
+    Where its tasks store docs by reference, samples and scores are read with their texts, which needs the data;
+    `as_stored` reads what the folder holds. Raises RunError where there is no run, or its run.json is damaged.
 
     Example:
         run = creval.open_run("runs/mine")
@@ -40,7 +43,7 @@ def open_run(folder: str | Path) -> Run:
         for sample in run.samples(status="unparsed"):
             print(sample.key.doc, sample.answers)
     """
-    return Run(RunFolder.open(Path(folder)))
+    return Run(RunFolder.open(Path(folder)), as_stored)
 
 
 def open_runs(folders: Sequence[str | Path]) -> list[Run]:
@@ -68,11 +71,13 @@ class Run:
     """A run folder. Files are read when they are asked for, and samples and scores one at a time.
 
     Whoever reads all samples or scores of a task is told by a RunError, with file and line, of a row that is damaged,
-    stands there twice or belongs to no sample of the run, and of rows that a finished run has lost.
+    stands there twice or belongs to no sample of the run, and of rows that a finished run has lost. Where docs were
+    stored by reference, it is DataError where the data are not there, and RunError where they are others.
     """
 
-    def __init__(self, files: RunFolder) -> None:
+    def __init__(self, files: RunFolder, as_stored: bool = False) -> None:
         self._files = files
+        self._as_stored = as_stored
         self.folder = files.path
         self.manifest: Mapping[str, Any] = self._checked_manifest()
 
@@ -135,12 +140,13 @@ class Run:
         """
         wanted = _status(status)
         for name in self._names(task):
-            final = {score.key: score for score in self.scores(name)} if self._files.scores(name).exists() else {}
+            path = self._files.scores(name)
+            final = {score.key: score for _, score in self._rows(name, path, _score_of)} if path.exists() else {}
             for _, sample in self._rows(name, self._files.samples(name), _sample_of):
                 score = final.get(sample.key)
                 one = sample if score is None else replace(sample, status=score.status, reason=score.reason)
                 if wanted is None or one.status is wanted:
-                    yield one
+                    yield self._sample(one)
 
     def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[SampleScore]:
         """Yield the scores of a task (all tasks): one a sample that was made, also of those without a number.
@@ -151,7 +157,7 @@ class Run:
         for name in self._names(task):
             for _, score in self._rows(name, self._files.scores(name), _score_of):
                 if wanted is None or score.status is wanted:
-                    yield score
+                    yield self._score(score)
 
     def scored(self, task: str | None = None) -> Iterator[tuple[Sample, SampleScore]]:
         """Yield each sample of a task (all tasks) with its score. A score without its sample is a RunError."""
@@ -160,7 +166,7 @@ class Run:
             scores = {score.key: (line, score) for line, score in self._rows(name, path, _score_of)}
             for _, sample in self._rows(name, self._files.samples(name), _sample_of):
                 if sample.key in scores:
-                    yield sample, scores.pop(sample.key)[1]
+                    yield self._sample(sample), self._score(scores.pop(sample.key)[1])
             for line, score in scores.values():
                 raise RunError(
                     f"a score of {_said(score.key)}, of which there is no sample",
@@ -186,6 +192,19 @@ class Run:
         import pandas
 
         return pandas.DataFrame(self.to_rows(task))
+
+    @cached_property
+    def _texts(self) -> RunTexts:
+        from creval.runs.texts import RunTexts  # it knows tasks and data, which most runs are read without
+
+        return RunTexts(self.manifest)
+
+    def _sample(self, sample: Sample) -> Sample:
+        return sample if self._as_stored or sample.doc_digest is None else self._texts.sample(sample)
+
+    def _score(self, score: SampleScore) -> SampleScore:
+        referenced = not self._as_stored and self._asked(score.key.task).get("by_reference")
+        return self._texts.score(score) if referenced else score
 
     def _checked_manifest(self) -> Mapping[str, Any]:
         data = self._files.read_manifest()

@@ -49,7 +49,8 @@ class GenerateRequest:
     `settings` are generation settings by their chat-completions names (`temperature`, `top_p`,
     `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). `n` completions
     are asked for in one call. `own_tags` are the thinking tags (`creval.models.answers.thinking`) that the task uses
-    for something of its own; with `keep_reasoning` no thinking is taken out of the answers at all.
+    for something of its own; with `keep_reasoning` no thinking is taken out of the answers at all. `by_reference`:
+    neither the messages nor what an answer quotes of them may be stored.
     """
 
     messages: tuple[Message, ...]
@@ -58,6 +59,7 @@ class GenerateRequest:
     n: int = 1
     own_tags: frozenset[str] = frozenset()
     keep_reasoning: bool = False
+    by_reference: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from creval.models.secrets import redact
 from creval.runs.codec import sample_data
 from creval.runs.folder import DoneKeys, RunFolder
 from creval.runs.jsonl import Appender, UnstorableError
+from creval.runs.references import by_reference
 from creval.types.sample import Sample, Status
 
 __all__ = ["HOPELESS", "Job", "generate"]
@@ -105,15 +106,20 @@ class _Generation:
 
 def _store(progress: _Progress, sample: Sample) -> Sample:
     """Write a sample; where what the protocol reported is no plain data, as errored without it."""
-    file, by_reference = progress.file, progress.job.plan.task.by_reference
+    file = progress.file
+    stored = by_reference if progress.job.plan.task.by_reference else _as_it_is
     try:
-        file.append(sample_data(sample, by_reference))
+        file.append(sample_data(stored(sample)))
         return sample
     except UnstorableError as error:
         reason = redact(f"the protocol reported what is no plain data: {error.what}")
         plain = replace(sample, status=Status.ERRORED, reason=reason, outcome={}, answers=())
-        file.append(sample_data(plain, by_reference))
+        file.append(sample_data(stored(plain)))
         return plain
+
+
+def _as_it_is(sample: Sample) -> Sample:
+    return sample
 
 
 async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, observer: Observer) -> BudgetError | None:

@@ -138,7 +138,7 @@ class LiveSession:
 
     async def _through_ledger(self, model: Model, request: GenerateRequest) -> Reply:
         """Ask another role than the target; the same question once more within the sample is its next draw."""
-        asking = Asking("generation", about_sample=True, by_reference=self._runtime.task.by_reference)
+        asking = Asking("generation", about_sample=True)
         question = question_key(model, request, asking)
         asking = asking._replace(draw=self._drawn[question])
         self._drawn[question] += 1
@@ -196,7 +196,8 @@ class LiveSession:
         self._counts[role] = call + 1
         origin = Origin(self._work.key, role, call, self.doc.fields, self.condition)
         kept = {name: value for name, value in settings.items() if value is not None}
-        return GenerateRequest(tuple(messages), kept, origin, n, runtime.own_tags, runtime.keep_reasoning)
+        reading = (runtime.own_tags, runtime.keep_reasoning)
+        return GenerateRequest(tuple(messages), kept, origin, n, *reading, runtime.task.by_reference)
 
     def _seeded(self, request: GenerateRequest, remote: bool) -> GenerateRequest:
         """Give the call a seed of its own: always to a model in this process, to others where `seed: sample` asks."""

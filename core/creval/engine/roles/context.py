@@ -21,7 +21,9 @@ from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 
-__all__ = ["Asked", "OpenResources", "TaskContext", "instruments", "resource_options_of", "with_roles"]
+UNSAID = "its asker could not read it"  # the reason would quote an answer that may quote the doc
+
+__all__ = ["UNSAID", "Asked", "OpenResources", "TaskContext", "instruments", "resource_options_of", "with_roles"]
 
 
 def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -103,6 +105,7 @@ class TaskContext:
         self._shared = shared
         self._models, self._ledger = asked
         self._calls: dict[SampleKey, Counter[str]] = {}
+        self._docs: dict[SampleKey, Mapping[str, Any]] = {}
         self._bound: dict[str, Any] = {}
         self.first_draw = 0
         """Added to the draws of all questions: a judge that is asked again gives answers of its own."""
@@ -130,21 +133,28 @@ class TaskContext:
     ) -> Reply:
         """Ask the model of another role; the same question is paid once, `draw` counts independent answers to it."""
         counts = self._calls.setdefault(key, Counter())
-        origin = Origin(key, role, counts[role])
+        origin = Origin(key, role, counts[role], self._docs.get(key, {}))
         counts[role] += 1
         given = {**self._task.role_settings.get(role, {}), **settings}
         n = int(given.pop("n", 1) or 1)
         kept = {name: value for name, value in given.items() if value is not None}
-        request = GenerateRequest(tuple(messages), kept, origin, n)
+        request = GenerateRequest(tuple(messages), kept, origin, n, by_reference=self._task.by_reference)
         model = self._models.get(role, self._task.role_models.get(role))
-        return await self._ledger.ask(
-            model, request, Asking("scoring", self.first_draw + draw, by_reference=self._task.by_reference)
-        )
+        return await self._ledger.ask(model, request, Asking("scoring", self.first_draw + draw))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""
-        self._ledger.unreadable(reply, reason)
+        self._ledger.unreadable(reply, UNSAID if self._task.by_reference else reason)
+
+    def begin(self, key: SampleKey, doc: Mapping[str, Any]) -> None:
+        """Say that a sample is being scored, whose doc is this one; `end` says that it is done."""
+        self._docs[key] = doc
+
+    def end(self, key: SampleKey) -> None:
+        """Drop all that is held of a sample."""
+        self._docs.pop(key, None)
+        self.forget(key)
 
     def forget(self, key: SampleKey) -> None:
-        """Drop the counters of a sample's calls: it is finished, or is scored anew."""
+        """Drop the counters of a sample's calls: it is scored anew."""
         self._calls.pop(key, None)

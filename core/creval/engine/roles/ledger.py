@@ -21,11 +21,12 @@ from creval.engine.planning.seeds import derive
 from creval.engine.roles.usage import UsageTally
 from creval.errors import ModelError
 from creval.models.answers.reply_json import lost_to_json, reply_from_json, reply_to_json
+from creval.models.answers.sealing import opened_reply, originals_of, sealed_reply
 from creval.models.cache_key import canonical_json
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.runs.calls import CallBook, Place
-from creval.runs.references import referenced
+from creval.runs.references import message_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
 
 __all__ = ["Asking", "Ledger", "RoleCounts", "question_key"]
@@ -39,15 +40,11 @@ Step = Literal["generation", "scoring", "analysis"]
 
 
 class Asking(NamedTuple):
-    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question.
-
-    `by_reference`: the line holds digests in place of messages, which may be made from docs that are not to be stored.
-    """
+    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question."""
 
     step: Step
     draw: int = 0
     about_sample: bool = False
-    by_reference: bool = False
 
 
 class RoleCounts(NamedTuple):
@@ -116,7 +113,7 @@ class Ledger:
         key, role = question_key(model, request, asking), request.origin.role
         flying = self._flying.get(key)
         if flying is None:
-            kept = self._find(key, role, asking.by_reference)
+            kept = self._find(key, request)
             if kept is not None:
                 return self._again(kept, role)
             flying = asyncio.ensure_future(self._pay(model, request, asking, key))
@@ -146,6 +143,10 @@ class Ledger:
     def counts(self) -> Mapping[str, RoleCounts]:
         """Return what each role did since the ledger was opened."""
         return {role: RoleCounts(now.calls, now.reused, now.cost) for role, now in sorted(self._now.items())}
+
+    async def landed(self) -> None:
+        """Wait for the calls in flight whose asker gave up, so that what is paid for them is kept."""
+        await asyncio.gather(*self._flying.values(), return_exceptions=True)
 
     async def close(self) -> None:
         """End the calls in flight and bring the lines to disk."""
@@ -182,7 +183,7 @@ class Ledger:
         if not task.cancelled():
             task.exception()  # seen, also where every asker was cancelled
 
-    def _find(self, key: str, role: str, by_reference: bool) -> Reply | None:
+    def _find(self, key: str, request: GenerateRequest) -> Reply | None:
         """Return the kept answer; one of another run is written into this run's own book, so that it stands alone."""
         short = _short(key)
         kept = self._kept.get(short)
@@ -191,13 +192,14 @@ class Ledger:
         record = dict(self._books[kept.book].read(kept.place))
         if record["key"] != key:
             return None
+        reply = opened_reply(reply_from_json(record["reply"]), request)
         if kept.book:
             source = record.get("from") or {"run": self._books[kept.book].path.name, "at": record["at"]}
             record.pop("lost", None)
-            record["messages"] = referenced(record["messages"]) if by_reference else record["messages"]
-            record |= {"from": source, "role": role, "attempt": self._attempts[short], "at": _time()}
+            record |= _question(request) | {"reply": reply_to_json(sealed_reply(reply, request))}
+            record |= {"from": source, "attempt": self._attempts[short], "at": _time()}
             self._write(record)
-        return replace(reply_from_json(record["reply"]), record=f"{record['role']}#{key}#{record['attempt']}")
+        return replace(reply, record=f"{record['role']}#{key}#{record['attempt']}")
 
     async def _pay(self, model: Model, request: GenerateRequest, asking: Asking, key: str) -> Reply:
         attempt = self._attempts[_short(key)]
@@ -205,10 +207,12 @@ class Ledger:
         try:
             reply = await model.generate(_prepared(model, request, asking, (self._seed, key, attempt)))
         except ModelError as error:
-            self._write(record | {"at": _time(), "error": redact(str(error))} | _lost(error.lost))
+            said = redact(str(error))
+            said = originals_of(request).sealed(said) if request.by_reference else said
+            self._write(record | {"at": _time(), "error": said} | _lost(error.lost))
             raise
         reply = replace(reply, record=f"{request.origin.role}#{key}#{attempt}")
-        record |= {"at": _time(), "reply": reply_to_json(reply)} | _lost(reply.lost)
+        record |= {"at": _time(), "reply": reply_to_json(sealed_reply(reply, request))} | _lost(reply.lost)
         self._write(record)
         if not self._books and _reusable(record):
             self._memory[key] = reply
@@ -264,17 +268,24 @@ def _head(model: Model, request: GenerateRequest, asking: Asking) -> dict[str, A
     asked: dict[str, Any] = {"step": asking.step}
     if asking.step != "analysis":
         asked |= {"task": key.task, "doc_id": key.doc, "condition": key.condition, "repeat": key.repeat}
-    settings = {**request.settings, "n": request.n} if request.n > 1 else dict(request.settings)
-    messages = [message.to_json() for message in request.messages]
     return {
         "role": request.origin.role,
         "model": about["spec"],
         **{name: about[name] for name in ("base_url", "identity") if about[name]},
         "draw": asking.draw,
         "asked": asked,
-        "messages": referenced(messages) if asking.by_reference else messages,
-        **({"settings": settings} if settings else {}),
+        **_question(request),
     }
+
+
+def _question(request: GenerateRequest) -> dict[str, Any]:
+    """Return what a line says of a question: its role, messages and settings."""
+    settings = {**request.settings, "n": request.n} if request.n > 1 else dict(request.settings)
+    messages = [message.to_json() for message in request.messages]
+    if request.by_reference:
+        messages = [message_reference(message) for message in messages]
+        settings = originals_of(request).sealed_data(settings)
+    return {"role": request.origin.role, "messages": messages, **({"settings": settings} if settings else {})}
 
 
 def _prepared(model: Model, request: GenerateRequest, asking: Asking, drawn: tuple[int, str, int]) -> GenerateRequest:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from creval.engine.roles.context import TaskContext
+from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
 from creval.models.secrets import redact
@@ -70,8 +71,8 @@ class TaskScoring:
     scorers: Sequence[ScorerPart]
     context: TaskContext
     conditions: Mapping[str, Condition]
-    whole: Callable[[Sample], Sample] = lambda sample: sample
-    """Puts the doc into a sample that was stored by reference."""
+    storing: Storing | None = None
+    """Gives the doc back to a sample that was stored by reference; None where samples are given whole."""
 
     @property
     def waiting(self) -> int:
@@ -86,7 +87,9 @@ class TaskScoring:
 
     async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
         """Read the answers, and apply the scorers that ask nobody."""
-        pending = [self._read(self.whole(sample)) for sample in samples]
+        if self.storing is not None:
+            samples = [self.storing.opened(sample) for sample in samples]
+        pending = [self._read(sample) for sample in samples]
         await self._apply_all(pending, lambda part: not part.waits)
         return pending
 
@@ -96,7 +99,7 @@ class TaskScoring:
 
     def joined(self, pending: Pending) -> SampleScore:
         """Join the scores of all scorers; where one failed, the sample lacks its scores and no others."""
-        self.context.forget(pending.scorable.key)
+        self.context.end(pending.scorable.key)
         order = {id(part): number for number, part in enumerate(self.scorers)}
         numbers: dict[str, float] = {}
         details: dict[str, Any] = {}
@@ -130,6 +133,8 @@ class TaskScoring:
     def _read(self, sample: Sample) -> Pending:
         """Parse the answers of a sample, or keep why it cannot be scored."""
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
+        if self.task.by_reference:
+            self.context.begin(sample.key, sample.doc)
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
         if status is Status.SCORED:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches
+from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
 from creval.runs.codec import read_key, read_sample, score_data
 from creval.runs.folder import DoneKeys, RunFolder
@@ -107,7 +108,7 @@ async def _score(
             if not group:
                 return
             for each in group:
-                watch.one(_append(file.append, scoring.joined(each)))
+                watch.one(_append(file.append, scoring.joined(each), scoring.storing))
             watch.some(len(group))
 
     try:
@@ -123,13 +124,14 @@ async def _score(
     return queue.budget
 
 
-def _append(write: Callable[[dict[str, object]], object], score: SampleScore) -> SampleScore:
+def _append(write: Callable[[dict[str, object]], object], score: SampleScore, storing: Storing | None) -> SampleScore:
     """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
     try:
-        write(score_data(score))
-        return score
+        write(score_data(score if storing is None else storing.stored(score)))
     except UnstorableError as error:
         reason = f"the parsed value or the details of the score: {error.what}"
-        failed = SampleScore(score.key, Status.ERRORED, route=score.route, reason=reason)
-        write(score_data(failed))
-        return failed
+        score = SampleScore(score.key, Status.ERRORED, route=score.route, reason=reason)
+        write(score_data(score if storing is None else storing.stored(score)))
+    if storing is not None:
+        storing.done(score.key)
+    return score

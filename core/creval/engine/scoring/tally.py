@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.errors import ScoringError
+from creval.quotations import MARK
 from creval.scoring.clusters import Clusters
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, SampleScore, Status
@@ -73,7 +74,7 @@ class TaskTally:
     def errors(self) -> list[dict[str, Any]]:
         """The first errored samples by name, each with its reason."""
         return [
-            {"doc": key.doc, "condition": key.condition, "repeat": key.repeat, "reason": reason}
+            {"doc": key.doc, "condition": key.condition, "repeat": key.repeat, "reason": MARK.sub("⟦…⟧", reason)}
             for key, reason in self._errors
         ]
 

@@ -11,8 +11,10 @@ from typing import Any, BinaryIO
 
 from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json
+from creval.models.answers.sealing import opened_reply
 from creval.models.options import ProviderOptions
 from creval.models.traits import ProviderTraits
+from creval.quotations import Originals
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey
 
@@ -68,7 +70,7 @@ class Replay:
             asked = self._asked.get(_question(origin.role, messages, _draw(origin)))
             if asked is not None:
                 asked[0].seek(asked[1])
-                return self._recorded(json.loads(asked[0].readline())["reply"], request)
+                return opened_reply(self._recorded(json.loads(asked[0].readline())["reply"], request), request)
         place = self._places.get((origin.key, origin.role))
         if place is None:
             raise self._lacking(request, "no line for this sample")
@@ -166,7 +168,7 @@ class Replay:
         recorded = own[request.origin.call]
         if recorded.get("reply") is None:
             raise self._lacking(request, f"a call that failed ({recorded.get('error')})")
-        return self._recorded(recorded["reply"], request)
+        return self._recorded(Originals.of(dict(request.origin.doc)).opened_data(recorded["reply"]), request)
 
     def _recorded(self, data: Mapping[str, Any], request: GenerateRequest) -> Reply:
         try:

@@ -78,7 +78,7 @@ class Novelty:
         opened = open_runs(runs)
         bench = open_workbench(options, addressed="judge")
         bench.model("judge")
-        found = [_solutions(run, bench, task, options) for run in opened for task in _tasks(run, options.get("task"))]
+        found = [_solutions(run, task, options) for run in opened for task in _tasks(run, options.get("task"))]
         bench.keep_calls(opened[0], opened[1:])
 
         async def all_of_them() -> None:
@@ -123,7 +123,7 @@ def _definition(task: str, options: Mapping[str, Any]) -> str:
     )
 
 
-def _solutions(run: Run, bench: Workbench, task: str, options: Mapping[str, Any]) -> Ranking:
+def _solutions(run: Run, task: str, options: Mapping[str, Any]) -> Ranking:
     _definition(task, options)
     scored = [pair for pair in run.scored(task) if pair[0].answers and pair[1].details.get("entropy_steps")]
     count = int(options.get("count") or 50)
@@ -131,12 +131,7 @@ def _solutions(run: Run, bench: Workbench, task: str, options: Mapping[str, Any]
         raise RunError(f"{task!r} has {len(scored)} solutions to be ranked", where=str(run.folder))
     scored.sort(key=lambda pair: tuple(pair[0].key))
     drawn = random.Random(int(options.get("seed") or 0)).sample(scored, min(count, len(scored)))
-    docs: Mapping[str, Mapping[str, Any]] = {}
-    if any(not sample.doc for sample, _ in drawn):  # stored by reference: the text is in the data alone
-        docs = {doc.id: doc.fields for _, doc in bench.docs([task])}
-    solutions = [
-        Solution(sample.key, _question(sample.doc or docs[sample.key.doc]), sample.answers[0]) for sample, _ in drawn
-    ]
+    solutions = [Solution(sample.key, _question(sample.doc), sample.answers[0]) for sample, _ in drawn]
     return Ranking(run, task, solutions, {sample.key: score.scores for sample, score in drawn})
 
 

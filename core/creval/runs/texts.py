@@ -1,0 +1,102 @@
+"""The texts of a run that stores its docs by reference, put back from the data where these are present."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from creval.data.dataset import Dataset
+from creval.data.opening import open_dataset
+from creval.data.options import DataOptions
+from creval.errors import CrevalError, RunError
+from creval.plugins.loader import load_plugins
+from creval.quotations import MARK, strings_in
+from creval.runs.references import doc_digest, opened, score_opened, text_digest
+from creval.tasks.index import TaskIndex
+from creval.tasks.model import Task
+from creval.tasks.templates.rendering import render
+from creval.types.sample import CallRecord, Sample, SampleScore
+
+__all__ = ["RunTexts", "with_doc", "with_texts"]
+
+
+def with_doc(sample: Sample, dataset: Dataset) -> Sample:
+    """Return a sample with its doc and with what its answers, errors and reports quote of it.
+
+    Raises RunError where the data hold another doc, DataError where they hold none.
+    """
+    if sample.doc_digest is None:
+        return sample
+    doc = dataset.by_id(sample.key.doc)
+    if doc_digest(doc.fields) != sample.doc_digest:
+        raise RunError(
+            f"the doc {sample.key.doc!r} is not the one that was asked about",
+            where=dataset.origin,
+            cure="Use the data of the run, or start a new run.",
+        )
+    return opened(sample, doc.fields)
+
+
+def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
+    """Return a sample as `with_doc` does, with the text of each message that a prompt of the task gives for the doc.
+
+    A message that a protocol made of more than the doc keeps its digest.
+    """
+    whole = with_doc(sample, dataset)
+    if sample.doc_digest is None:
+        return whole
+    texts: dict[str, str] = {}
+    for prompt in (*task.prompts.values(), *(each for own in task.role_prompts.values() for each in own.values())):
+        try:
+            texts |= {text_digest(each.content): each.content for each in render(prompt, whole.doc, task.file)}
+        except CrevalError:
+            continue  # it needs what only the protocol knew
+    return replace(whole, calls=[_filled(call, texts) for call in whole.calls])
+
+
+class RunTexts:
+    """What the samples and scores of a run say, the tasks and data opened when they are first needed."""
+
+    def __init__(self, manifest: Mapping[str, Any]) -> None:
+        self._manifest = manifest
+        self._opened: dict[str, tuple[Task, Dataset]] = {}
+
+    def sample(self, sample: Sample) -> Sample:
+        """Return a sample `with_texts`. Raises TaskError, DataError, UnknownNameError where task or data are gone."""
+        return with_texts(sample, *self._parts(sample.key.task))
+
+    def score(self, score: SampleScore) -> SampleScore:
+        """Return a score with its quotations, which needs the data only where it has some. Raises as `sample` does."""
+        texts = [score.value, score.reason, score.details, [lack.reason for lack in score.missing.values()]]
+        if not any(MARK.search(text) for text in strings_in(texts)):
+            return score
+        _, dataset = self._parts(score.key.task)
+        return score_opened(score, dataset.by_id(score.key.doc).fields)
+
+    def _parts(self, name: str) -> tuple[Task, Dataset]:
+        if name not in self._opened:
+            options = self._manifest["options"]
+            plugins = load_plugins()
+            tasks = TaskIndex(plugins).expand(list(self._manifest["requested"]))
+            task = next((each for each in tasks if each.name == name), None)
+            if task is None:
+                raise RunError(f"the run's tasks, as they are now, lack {name!r}", where=str(options.get("output")))
+            replaced = options.get("data", {})
+            data = replaced.get(task.name) or replaced.get(task.qualified)
+            opening = replace(
+                DataOptions.from_environment(offline=bool(options.get("offline"))),
+                replacement=Path(data) if data else None,
+                seed=self._manifest["seed"],
+            )
+            self._opened[name] = (task, open_dataset(task.dataset, plugins.registry, opening))
+        return self._opened[name]
+
+
+def _filled(call: CallRecord, texts: Mapping[str, str]) -> CallRecord:
+    messages: Sequence[Mapping[str, Any]] = [
+        {"role": each["role"], "content": texts[each["digest"]]} if each.get("digest") in texts else each
+        for each in call.messages
+    ]
+    return replace(call, messages=messages)
