@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.judged import HOOKS, write_judged
 from support.judged import PARTS as JUDGED
@@ -165,6 +167,31 @@ def test_roles_have_rows_of_their_own(install, tmp_path, options, monkeypatch):
     assert judge.price.low == pytest.approx(judge.input_tokens.low * price.input + 20 * price.output)
     limited = options(roles={"judge": "openai/gpt-4o"}, generation={"max_tokens": 16})
     assert estimate_run([task], "openai/gpt-4o-mini", limited).tasks[1].price.high > judge.price.low
+
+
+def test_a_role_behind_an_instrument_has_figures_too(options, monkeypatch):
+    """Ten candidates in one to two steps, in both directions of each pair at most; a verdict is asked for twice."""
+    monkeypatch.delenv("CREVAL_PLUGINS")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    given = options(limit=2, repeats=1, roles={"judge": "openai/gpt-4o"}, generation={"max_tokens": 100})
+    given = replace(given, resources={"entailment": "role/judge"})
+    found = estimate_run(["macgyver_own"], "openai/gpt-4o-mini", given)
+    target, judge = found.tasks
+    assert (target.samples, judge.samples, found.total.samples) == (2, 2, 2)
+    assert target.calls == (2 * (1 + 2), 2 * (1 + 10))
+    assert judge.task == "macgyver_own: judge"
+    assert judge.calls == (2 * 2 * 18, 2 * 10 * 90 * 2)
+    assert judge.input_tokens.low > 18 * 50 and judge.input_tokens.high > judge.input_tokens.low
+    assert judge.output_tokens == (2 * 2 * 18, None)  # nothing limits what the judge may say
+    assert not [note for note in found.notes if "come on top" in note]
+
+
+def test_calls_that_the_answers_alone_decide_are_not_known(install, tmp_path, options, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    install("judged", HOOKS, JUDGED.replace('"judge": (2, 4)', '"judge": (0, None)'))
+    task = write_judged(tmp_path, docs=10)
+    _, judge = estimate_run([task], "openai/gpt-4o-mini", options(roles={"judge": "openai/gpt-4o"})).tasks
+    assert (judge.calls, judge.output_tokens, judge.price) == ((0, None), (0, None), (0, None))
 
 
 def test_a_provider_without_n_is_called_once_a_completion(make_task, options, install, tmp_path):

@@ -17,8 +17,8 @@ import creval.plugin
 USERS = {"CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "run"}
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord CaseResult Choice ChoiceGroup
-Completion Condition Context ContextLengthError CrevalError DataError DataOptions Doc Embedding Entailment FatalModelError
-FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind Language Limits ListRows Message
+Completion Condition Context ContextLengthError CrevalError DataError DataOptions Doc Embedding Entailment Expected
+FatalModelError FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind Language Limits ListRows Message
 MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed Parser Past PluginError Program Provider
 ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply ResourceOptions RetryableModelError Rows Run
 RunError Sample SampleKey SampleScore Sandbox SandboxError Scorable Score Scorer ScoringError Screen Session

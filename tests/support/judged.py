@@ -26,7 +26,7 @@ PARTS = """
 
     class Rated:
         '''Two questions a sample; a verdict that is no number is asked once more.'''
-        def expected_role_calls(self, fields):
+        def expected_role_calls(self, fields, expected):
             return {"judge": (2, 4)}
 
         def __init__(self, weight=1.0):

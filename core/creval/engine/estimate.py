@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from creval.engine.figures import (
+    BYTES_A_TOKEN,
+    FREE,
+    NOTHING,
+    Figures,
+    RoleCalls,
+    answer_limit,
+    answers_of,
+    price_of_calls,
+    settings_of,
+)
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan, Work
@@ -18,38 +29,16 @@ from creval.models.opening import listed_price
 from creval.models.options import ModelOptions
 from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
-from creval.types.messages import Message, Usage
+from creval.types.messages import Message
 from creval.types.sample import SampleKey
 
 __all__ = ["Figures", "RunEstimate", "TaskEstimate", "estimate_run"]
 
 LOOKED_AT = 50
-_BYTES_A_TOKEN = (5, 3)  # UTF-8: of a long and of a short token
-_FREE = Price("free", 0.0, 0.0)
-
-
-class Figures(NamedTuple):
-    """A lower and an upper figure. `high` None: not known, as no limit is set; both None: nothing is known."""
-
-    low: float | None
-    high: float | None
-
-    def __add__(self, other: object) -> Figures:
-        if not isinstance(other, Figures):
-            return NotImplemented
-        sums = [None if a is None or b is None else a + b for a, b in zip(self, other, strict=True)]
-        return Figures(*sums)
-
-    def times(self, factor: float) -> Figures:
-        """Return both figures times a number."""
-        return Figures(*(None if figure is None else figure * factor for figure in self))
-
-
-_NOTHING = Figures(0, 0)
 
 
 class TaskEstimate(NamedTuple):
-    """One task's row: samples, calls, tokens, and the price in US dollars."""
+    """A row of a task, or of another role in it: samples, calls, tokens, and the price in US dollars."""
 
     task: str
     samples: int
@@ -57,6 +46,7 @@ class TaskEstimate(NamedTuple):
     input_tokens: Figures
     output_tokens: Figures
     price: Figures
+    of_role: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +61,9 @@ class RunEstimate:
     def total(self) -> TaskEstimate:
         """The sum over the tasks."""
         columns = zip(*((row.calls, row.input_tokens, row.output_tokens, row.price) for row in self.tasks), strict=True)
-        sums = [sum(column, start=_NOTHING) for column in columns]
-        return TaskEstimate("total", sum(row.samples for row in self.tasks), *sums)
+        calls, into, out, price = (sum(column, start=NOTHING) for column in columns)
+        samples = sum(row.samples for row in self.tasks if not row.of_role)
+        return TaskEstimate("total", samples, calls, into, out, price)
 
 
 def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEstimate:
@@ -120,24 +111,24 @@ class _Look:
             options = ModelOptions(base_url=self._options.base_url, offline=self._options.offline)
             return listed_price(model, self._setup.plugins.registry, options)
         self.honours_n = target.traits.honours_n
-        return _FREE if target.traits.free else target.price
+        return FREE if target.traits.free else target.price
 
     def roles(self, plan: TaskPlan, runtime: TaskRuntime) -> Iterator[TaskEstimate]:
         """Yield a row for each other role whose calls the components of a task state; the rest is noted."""
         task = plan.task
         asking: list[Any] = [runtime.protocol]
         self._try(lambda: asking.extend(part.scorer for part in self._setup.scoring(task).scorers))
-        stating = [each.expected_role_calls for each in asking if callable(getattr(each, "expected_role_calls", None))]
+        roles = RoleCalls(runtime, asking)
         for role in task.roles:
-            found = [_of_role(runtime, work, role, stating) for work in _works(plan)]
-            if not any(calls.high for calls, *_ in found):
+            found = [each for work in _works(plan) if (each := roles.of_sample(role, work)) is not None]
+            if not found:
                 self.notes.append(f"The calls of the {role} come on top; they are not in these figures.")
                 continue
-            share = plan.total / len(found)
-            calls, into, out = (sum((each[i] for each in found), start=_NOTHING).times(share) for i in range(3))
+            share = plan.total / len(found) if found else 0.0
+            calls, into, out = (sum((each[i] for each in found), start=NOTHING).times(share) for i in range(3))
             price = self._role_price(role, task.role_models.get(role))
-            costs = _price(into, out, (calls.low or 1, calls.high or 1), price)
-            yield TaskEstimate(f"{task.name}: {role}", plan.total, calls, into, out, costs)
+            costs = price_of_calls(into, out, calls, price)
+            yield TaskEstimate(f"{task.name}: {role}", plan.total, calls, into, out, costs, True)
 
     def _role_price(self, role: str, own: str | None) -> Price | None:
         try:
@@ -146,7 +137,7 @@ class _Look:
             options = ModelOptions(offline=self._options.offline)
             spec = self._options.roles.get(role) or own or ""
             return listed_price(spec, self._setup.plugins.registry, options)
-        return _FREE if model.traits.free else model.price
+        return FREE if model.traits.free else model.price
 
     def parts(self, target: str) -> None:
         """Look for the models of other roles, and for the resources that the tasks' components use."""
@@ -174,10 +165,9 @@ def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: tuple[Price | None, 
     price, honours_n = target
     found = [_of_sample(runtime, work, price, honours_n) for work in _works(plan)]
     share = plan.total / len(found) if found else 0.0
-    columns = [sum((each[i] for each in found), start=_NOTHING).times(share) for i in range(4)]
-    if price is None:
-        columns[3] = Figures(None, None)
-    return TaskEstimate(plan.task.name, plan.total, *columns)
+    calls, into, out, costs = (sum((each[i] for each in found), start=NOTHING).times(share) for i in range(4))
+    costs = Figures(None, None) if price is None else costs
+    return TaskEstimate(plan.task.name, plan.total, calls, into, out, costs)
 
 
 def _works(plan: TaskPlan) -> Iterator[Work]:
@@ -191,29 +181,6 @@ def _works(plan: TaskPlan) -> Iterator[Work]:
             yield Work(SampleKey(plan.task.name, doc.id, condition.name, 0), doc, condition, 0)
 
 
-def _of_role(
-    runtime: TaskRuntime, work: Work, role: str, stating: Sequence[Callable[[Mapping[str, Any]], Any]]
-) -> tuple[Figures, Figures, Figures]:
-    """Return calls, input tokens and output tokens of another role for one sample.
-
-    Its prompts hold what the target will say: at most the doc and an answer of the full length more than the template.
-    """
-    ranges = [stated[role] for each in stating if role in (stated := each(work.doc.fields))]
-    fewest, most = sum(int(low) for low, _ in ranges), sum(int(high) for _, high in ranges)
-    prompts = runtime.task.role_prompts.get(role, {}).values()
-    sizes = [sum(len(each.template.encode("utf-8", "replace")) for each in messages) for messages in prompts] or [0]
-    answer, limit = _limit(_settings(runtime, work)), _limit(runtime.task.role_settings.get(role, {}))
-    doc = len(str(dict(work.doc.fields)).encode("utf-8", "replace"))
-    longest = None if answer is None else most * ((max(sizes) + doc) // _BYTES_A_TOKEN[1] + 1 + answer)
-    tokens_in = Figures(fewest * (min(sizes) // _BYTES_A_TOKEN[0] + 1), longest)
-    return Figures(fewest, most), tokens_in, Figures(fewest, None if limit is None else most * limit)
-
-
-def _limit(settings: Mapping[str, Any]) -> int | None:
-    limit = settings.get("max_completion_tokens") or settings.get("max_tokens")
-    return None if limit is None else int(limit)
-
-
 def _of_sample(
     runtime: TaskRuntime, work: Work, price: Price | None, honours_n: bool
 ) -> tuple[Figures, Figures, Figures, Figures]:
@@ -222,40 +189,29 @@ def _of_sample(
     A provider that gives one completion a call is called once for each.
     """
     prompts = _prompts(runtime, work)
-    first, every = _size(prompts[:1]) // _BYTES_A_TOKEN[0] + 1, _size(prompts) // _BYTES_A_TOKEN[1] + 1
+    first, every = _size(prompts[:1]) // BYTES_A_TOKEN[0] + 1, _size(prompts) // BYTES_A_TOKEN[1] + 1
     fewest, most = _calls(runtime, work)
-    settings = _settings(runtime, work)
-    answers = int(settings.get("n") or getattr(runtime.protocol, "n", 1) or 1)
+    settings = settings_of(runtime, work)
+    answers = answers_of(runtime, settings)
     if not honours_n:
         fewest, most, answers = fewest * answers, most * answers, 1
-    limit = _limit(settings)
+    limit = answer_limit(settings)
     longest = None if limit is None else limit * answers
     asked = None if longest is None and most > 1 else most * every + (longest or 0) * most * (most - 1) // 2
     tokens_in = Figures(fewest * first, asked)
     tokens_out = Figures(fewest * answers, None if longest is None else longest * most)
-    return Figures(fewest, most), tokens_in, tokens_out, _price(tokens_in, tokens_out, (fewest, most), price)
-
-
-def _price(into: Figures, out: Figures, calls: tuple[float, float], price: Price | None) -> Figures:
-    """Price the mean call of each figure: a table may charge long calls by another rate."""
-    if price is None:
-        return Figures(None, None)
-    costs = [
-        None if a is None or b is None else price.cost(Usage(round(a / n), round(b / n))) * n
-        for a, b, n in zip(into, out, calls, strict=True)
-    ]
-    return _NOTHING if price is _FREE else Figures(*costs)
+    return (
+        Figures(fewest, most),
+        tokens_in,
+        tokens_out,
+        price_of_calls(tokens_in, tokens_out, Figures(fewest, most), price),
+    )
 
 
 def _calls(runtime: TaskRuntime, work: Work) -> tuple[int, int]:
     expected = getattr(runtime.protocol, "expected_calls", None)
     fewest, most = expected(work.doc.fields) if callable(expected) else (1, 1)
     return max(1, int(fewest)), max(1, int(fewest), int(most))
-
-
-def _settings(runtime: TaskRuntime, work: Work) -> dict[str, Any]:
-    cell = {name: value for name, value in work.condition.settings.items() if name in runtime.condition_names}
-    return {**runtime.generation, **cell, **runtime.overrides}
 
 
 def _prompts(runtime: TaskRuntime, work: Work) -> list[list[Message]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
 from creval.types.programs import CaseResult, Limits, Program
@@ -27,6 +27,7 @@ __all__ = [
     "Context",
     "Embedding",
     "Entailment",
+    "Expected",
     "FieldSpec",
     "Generator",
     "Parsed",
@@ -205,6 +206,13 @@ class Score:
     missing: Mapping[str, MissingScore] = field(default_factory=dict)
 
 
+class Expected(NamedTuple):
+    """What a dry run knows of a sample to come: the protocol that makes it, and the answers in one of its calls."""
+
+    protocol: TaskProtocol
+    answers: int
+
+
 class Scorer(Protocol):
     """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
 
@@ -212,8 +220,10 @@ class Scorer(Protocol):
 
     - `batch_size`: at most so many samples a call (default 256; of a coroutine function 1, and several calls run at
       once). A batch that fails as a whole is tried again sample by sample.
-    - a method `expected_role_calls(fields)` tells a dry run the fewest and the most calls for a sample of a doc with
-      these fields, by role: `{"judge": (2, 4)}`. A protocol may have one too.
+    - a method `expected_role_calls(fields, expected)` tells a dry run the fewest and the most calls for a sample of a
+      doc with these fields, by role: `{"judge": (2, 4)}`, with None for the most where the answers alone decide.
+      A protocol may have one too. `expected_pairs(fields, expected)` tells in the same way how many pairs of texts an
+      entailment resource judges, by its name: each is a call where a role stands behind it. `expected`: see `Expected`.
     - `scores_failures` true: it is also given the model's own failures (unparsed, truncated, refused; `values` empty)
       and says what they are worth; their status stays.
     - `reads_some` true: of several answers some may be unreadable (see `Scorable.parsed`); for other scorers such a

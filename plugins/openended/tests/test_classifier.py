@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.chat_server import ChatServer, Received
 
 import creval
 from creval.errors import CrevalError, DataError, UsageError
@@ -137,6 +138,29 @@ def test_an_instrument_is_measured_beside_constants(tmp_path: Path) -> None:
     lines = out.read_text().splitlines()
     assert lines[1].startswith("instrument,5,2,1.0,1.0,1.0") and lines[2].startswith('"instrument, both ways",5,2,1.0')
     assert lines[3] == "always yes,5,5,0.4,0.5,0.0" and lines[4] == "always no,5,0,0.6,0.5,0.0"
+
+
+def test_a_language_model_in_a_role_is_measured_too(tmp_path: Path) -> None:
+    """Of which nothing is wrong here but that it holds every text to entail itself alone."""
+    pairs = write(tmp_path / "pairs.jsonl", LABELLED)
+
+    def say(request: Received) -> str:
+        first, second = request.prompt.split("First text:\n")[1].split("\n\nSecond text:\n")
+        return "entailment" if first == second.split("\n\nAnswer with")[0] else "neutral"
+
+    arguments = [str(pairs), "--role", "judge=hosted_vllm/judge"]
+    refused = CliRunner().invoke(entailment_check, arguments)
+    assert isinstance(refused.exception, UsageError)
+    assert "Add: --resource entailment=role/judge" in str(refused.exception)
+    with ChatServer(answer=say) as server:
+        arguments += ["--resource", "entailment=role/judge"]
+        done = CliRunner().invoke(
+            entailment_check, arguments, env={"HOSTED_VLLM_API_BASE": server.url}, catch_exceptions=False
+        )
+        assert done.exit_code == 0 and "role/judge@sha256" in done.output
+        assert len(server.requests) == 9  # five pairs in two directions, one of them the same
+    (row,) = [line for line in done.output.splitlines() if line.strip().startswith("instrument  ")]
+    assert row.split()[1:4] == ["5", "1", "0.800"]
 
 
 def test_one_way_entailment_counts_one_way_alone(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from creval.errors import ScoringError, UsageError
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import load_plugins
 from creval.tasks.model import ComponentRef
-from creval.types.components import Context, Scorable, Score
+from creval.types.components import Context, Expected, Scorable, Score
 from creval.types.messages import Message
 
 __all__ = ["Judge"]
@@ -60,9 +60,9 @@ class Judge:
         self._check(more)
         self._chain = build_chain(parse or [ComponentRef(self._default_parser())], load_plugins().registry)
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
-        """The fewest and the most calls for one answer."""
-        calls = self._repeat * len(self._orders)
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
+        """The fewest and the most calls for a sample."""
+        calls = self._repeat * len(self._orders) * expected.answers
         return {ROLE: (calls, _TRIES * calls)}
 
     async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:

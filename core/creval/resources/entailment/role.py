@@ -15,7 +15,7 @@ from creval.resources.options import ResourceOptions
 from creval.types.messages import Message, Reply
 from creval.types.sample import SampleKey
 
-__all__ = ["Asker", "RoleEntailment", "read_label"]
+__all__ = ["CALLS_A_PAIR", "PROMPT_BYTES", "Asker", "RoleEntailment", "read_label"]
 
 _LABELS = ("entailment", "neutral", "contradiction")
 _TRIES = 2
@@ -34,6 +34,12 @@ Second text:
 {hypothesis}
 
 Answer with one of these words alone: entailment, neutral, contradiction."""
+CALLS_A_PAIR = (1, _TRIES)
+"""The fewest and the most."""
+
+PROMPT_BYTES = len(_PROMPT.format(premise="", hypothesis="").encode())
+"""Without the two texts."""
+
 _SAID = re.compile(
     r"[\W_]*(?:(?:the|my|final|answer|label|verdict|relation|is)[\W_]+)*(entailment|neutral|contradiction)[\W_]*",
     re.IGNORECASE,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from creval.plugin import Message, Reply, Session
+from creval.plugin import Expected, Message, Reply, Session
 from creval_create.judging.judge import ROLE, TRIES
 
 __all__ = ["CreateProtocol", "Strategy", "Wording"]
@@ -42,7 +42,7 @@ class CreateProtocol:
         """Calls of the target a sample, fewest and most."""
         return self._calls, self._calls
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """Calls of the judge a sample, fewest and most: two a path, asked once more where they can't be read.
 
         The scorer asks them, but how many answers there will be only the protocol knows. An empty set costs none.

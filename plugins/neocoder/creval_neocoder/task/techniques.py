@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, SampleKey, Scorable, Score, ScoringError
+from creval.plugin import Context, Expected, SampleKey, Scorable, Score, ScoringError
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
 from creval_neocoder.task.tests import Judge
@@ -60,6 +60,10 @@ class Creativity:
         self._seconds = seconds
         self._released = released
         self._listed = listed
+
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
+        """Return the calls of the augmenter for a program."""
+        return {AUGMENTER: (1, _TRIES)}
 
     async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Score programs, several at once."""

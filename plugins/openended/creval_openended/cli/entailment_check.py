@@ -22,18 +22,24 @@ _DEFAULT = "transformers/tasksource/deberta-base-long-nli"
 @click.argument("pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--rule", type=click.Choice(["strict", "non_defeating"]), default="strict", show_default=True)
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file to write.")
-@command_options(part_options(resources=True))
+@command_options(part_options(roles=True, resources=True))
 def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) -> None:
     """Say how often an entailment model agrees with people on PAIRS, beside what constants give (the paper's Table 1).
 
     PAIRS are rows (jsonl, json, csv, tsv, parquet) with premise, hypothesis and label: yes or no. Without --resource
     entailment=... the paper's model is measured. Classes of meaning need entailment both ways, which is the second row.
+    A language model is measured with --resource entailment=role/judge --role judge=MODEL.
     """
-    from creval.plugin import open_workbench, print_table, write_csv
+    from creval.plugin import UsageError, open_workbench, print_table, write_csv
     from creval_openended.entropy.checking import COLUMNS, checked, read_pairs
 
     labelled = read_pairs(pairs)
     bench = open_workbench(given)
+    asked = bench.options.resources.get("entailment", _DEFAULT)
+    for role in bench.options.roles:
+        if asked != f"role/{role}":
+            what = f"{asked} asks no {role}"
+            raise UsageError(what, where="--role", cure=f"Add: --resource entailment=role/{role}")
     instrument = bench.resource("entailment", _DEFAULT)
     rows = bench.work(lambda: checked(labelled, instrument, rule))
     print_table(f"{instrument.name}, {rule}", COLUMNS, rows)

@@ -44,20 +44,22 @@ class Stepwise:
         select: Select = "mean",
         majority: Majority = "more_than_half",
     ) -> None:
-        self._n = n
+        self.n = n
         if len(steps) != 2 or steps[0] > steps[1]:
             raise UsageError(
                 f"{list(steps)} are no bounds of the number of steps",
                 where="openended.stepwise: steps",
                 cure="Write the fewest and the most, as in [2, 10].",
             )
-        self._fewest, self._most = steps
+        self.steps = self._fewest, self._most = steps[0], steps[1]
         self._full = full_answer
         self._unit = unit
         self._select: Select = select
         self._majority: Majority = majority
-        self.expected_calls: Mapping[str, float] = {"target": full_answer + (self._fewest + self._most) / 2}
-        self.completions = n
+
+    def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the calls to expect of a solution that comes to its end: one a step, and one for the full answer."""
+        return self._full + self._fewest, self._full + self._most
 
     async def run(self, session: Session) -> None:
         """Make one solution."""
@@ -90,7 +92,7 @@ class Stepwise:
     async def _step(self, session: Session, texts: Sequence[str], limit: int) -> dict[str, Any]:
         number = len(texts) + 1
         prompt = session.prompt("step", steps=list(texts), number=number, limit=limit, last=number == limit)
-        reply = await session.ask(prompt, tolerate=_TOLERATED, n=self._n, logprobs=True)
+        reply = await session.ask(prompt, tolerate=_TOLERATED, n=self.n, logprobs=True)
         candidates = [read_candidate(each, self._unit == "sentence") for each in reply.completions]
         complete = is_complete(candidates, self._majority)
         chosen = None if complete else choose(candidates, self._select)

@@ -7,18 +7,19 @@ is made, so that another entailment model costs no call of the target.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from creval.plugin import Context, MissingScore, Scorable, Score, Status
+from creval.plugin import Context, Expected, MissingScore, Scorable, Score, Status
 from creval_openended.entropy.bootstrap import Step, candidate_interval
 from creval_openended.entropy.estimators import Entropies, entropies
 from creval_openended.entropy.judging import Rule, judge_by
 from creval_openended.entropy.partition import partition_all
 from creval_openended.stepwise.candidates import Candidate, without_label
 from creval_openended.stepwise.outcome import dropped, measured_steps, repeats_itself
+from creval_openended.task.expected import expected_pairs
 
 __all__ = ["Divergence"]
 
@@ -41,6 +42,10 @@ class Divergence:
     def __init__(self, rule: Rule = "strict", drop_repeated: bool = False) -> None:
         self._rule: Rule = rule
         self._drop_repeated = drop_repeated
+
+    def expected_pairs(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
+        """Return the pairs to be judged of a solution whose candidates differ in their words."""
+        return {"entailment": expected_pairs(expected)}
 
     async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Cluster the steps of all samples together, then measure each."""

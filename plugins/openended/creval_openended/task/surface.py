@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import partition_all
 from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
 from creval_openended.stepwise.candidates import without_label
 from creval_openended.stepwise.outcome import measured_steps
+from creval_openended.task.expected import expected_pairs
 
 __all__ = ["Surface"]
 
@@ -29,6 +30,10 @@ class Surface:
 
     def __init__(self, cosine: Literal["candidates", "founders"] = "candidates") -> None:
         self._between = cosine == "founders"
+
+    def expected_pairs(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
+        """Return the pairs to be judged of a solution; those that the divergence asks for as well are paid once."""
+        return {"entailment": (0, expected_pairs(expected)[1])} if self._between else {}
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]:
         """Measure the solutions; the texts of all of them are embedded together."""
