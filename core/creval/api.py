@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunOptions", "RunResult", "load_result", "run"]
 
+_NESTED = ("name", "counts", "definition")  # of a metric: what a flat row has in another form, or not at all
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -43,7 +45,7 @@ class RunResult:
         rows = []
         for result in self.results["tasks"]:
             for metric in result["metrics"]:
-                row = {key: value for key, value in metric.items() if key not in ("name", "counts")}
+                row = {key: value for key, value in metric.items() if key not in _NESTED}
                 head = {"model": self.results["model"], "task": result["task"], "metric": metric["name"]}
                 rows.append({**head, **row, **metric["counts"]})
         return rows

@@ -27,6 +27,12 @@ COMMANDS = {
     "resume": LazyCommand("creval.cli.commands.resume:resume", "Go on with a run that was interrupted or killed."),
     "score": LazyCommand("creval.cli.commands.score:score", "Score the saved answers of a run again, asking no model."),
     "report": LazyCommand("creval.cli.commands.report:report", "Print the results of runs beside floor and ceiling."),
+    "compare": LazyCommand(
+        "creval.cli.commands.compare:compare", "Say which of several runs is better, paired by doc, and how surely."
+    ),
+    "gate": LazyCommand(
+        "creval.cli.commands.gate:gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."
+    ),
     "sandbox": LazyCommand(
         "creval.cli.commands.sandbox:sandbox", "Prove on this machine that model-written code is contained."
     ),

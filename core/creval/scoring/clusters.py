@@ -68,13 +68,16 @@ class Clusters(Sequence[Floats]):
 
     def of_size(self, least: int) -> Clusters:
         """Leave out the clusters with fewer than `least` values."""
-        enough = self.sizes >= least
-        if enough.all():
+        return self.chosen(self.sizes >= least)
+
+    def chosen(self, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Clusters:
+        """Keep the clusters for which an array of shape (clusters,) is true."""
+        if keep.all():
             return self
-        chosen = np.repeat(enough, self.sizes)
-        weights = None if self.weights is None else self.weights[chosen]
-        offsets = np.r_[0, np.cumsum(self.sizes[enough])].astype(np.int64)
-        return Clusters(self.values[chosen], offsets, self.unit, weights)
+        of_value = np.repeat(keep, self.sizes)
+        weights = None if self.weights is None else self.weights[of_value]
+        offsets = np.r_[0, np.cumsum(self.sizes[keep])].astype(np.int64)
+        return Clusters(self.values[of_value], offsets, self.unit, weights)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

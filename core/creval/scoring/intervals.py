@@ -10,7 +10,7 @@ import numpy as np
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.components import Aggregation
 
-__all__ = ["REPLICATES", "bootstrap_interval", "clopper_pearson", "t_interval"]
+__all__ = ["REPLICATES", "bootstrap_difference", "bootstrap_interval", "clopper_pearson", "t_interval"]
 
 REPLICATES = 2_000
 _CELLS = 500_000  # random numbers held at once
@@ -53,12 +53,32 @@ def bootstrap_interval(
     REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
     Where the metric is undefined in a resample that one is left out; None where it always is.
     """
+    return _percentiles(_resampled(aggregation, clusters, seed), confidence)
+
+
+def bootstrap_difference(
+    aggregation: Aggregation, sides: tuple[Clusters, Clusters], seed: int, confidence: float
+) -> tuple[float, float] | None:
+    """Return the same interval for second minus first, of which a drawn doc brings both its values.
+
+    `sides` hold the same docs in the same order.
+    """
+    one, other = (_resampled(aggregation, side, seed) for side in sides)
+    return _percentiles(other - one, confidence)
+
+
+def _resampled(aggregation: Aggregation, clusters: Clusters, seed: int) -> Floats:
+    """The metric in each resample; the same seed draws the same docs."""
     values = _resampling(aggregation, clusters)
-    resampled = np.concatenate([values(draws) for draws in _draws(len(clusters), seed)])
-    resampled = resampled[np.isfinite(resampled)]
-    if not len(resampled):
+    return np.concatenate([values(draws) for draws in _draws(len(clusters), seed)])
+
+
+def _percentiles(resampled: Floats, confidence: float) -> tuple[float, float] | None:
+    """Return the percentiles that leave out equal tails; NaN is left out, None where there is nothing else."""
+    known = resampled[np.isfinite(resampled)]
+    if not len(known):
         return None
-    low, high = np.quantile(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 

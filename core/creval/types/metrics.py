@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["Estimate", "MetricResult", "StatusCounts", "TaskResult"]
 
@@ -51,6 +52,7 @@ class MetricResult:
 
     `name` carries the instrument in brackets where it is not the task's own: `drat[embedded/minilm]`.
     `failed` is the policy for samples without a score: `zero` or `exclude`; `n_failed` is how many they were.
+    `definition` says as plain data what the number is made of, so that the scores can be aggregated again.
     """
 
     name: str
@@ -62,6 +64,7 @@ class MetricResult:
     condition: str | None = None
     primary: bool = False
     unit: str | None = None
+    definition: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,21 @@ def _metric(
         condition=label,
         primary=metric.primary,
         unit=metric.unit,
+        definition=_definition(metric),
     )
+
+
+def _definition(metric: MetricSpec) -> dict[str, Any]:
+    """What a metric is made of: enough to aggregate its scores again without the task."""
+    return {
+        "score": metric.source,
+        "aggregate": {"name": metric.aggregate.name, "parameters": dict(metric.aggregate.parameters)},
+        "weight": metric.weight,
+        "failed_value": metric.failed_value,
+        "range": list(metric.range),
+        "binary": metric.binary,
+        "ci": metric.ci,
+    }
 
 
 def _estimate(metric: MetricSpec, aggregation: Aggregation, clusters: Clusters, stream: int) -> Estimate:
@@ -172,4 +186,5 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
         "higher_is_better": metric.higher_is_better,
         "primary": metric.primary,
         "unit": metric.unit,
+        "definition": dict(metric.definition),
     }

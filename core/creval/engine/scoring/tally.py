@@ -12,7 +12,7 @@ import numpy as np
 
 from creval.errors import ScoringError
 from creval.quotations import MARK
-from creval.scoring.clusters import Clusters
+from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, SampleScore, Status
 
@@ -98,7 +98,31 @@ class TaskTally:
         `zero` is what those failures (FAILED) count as, where no scorer gave them a score of their own; None leaves
         these out. Errored and skipped samples are always left out, and with a weight those without one.
         """
-        values = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
+        grouping = grouping or Grouping()
+        values, keep, failed = self._kept(name, zero, condition, grouping)
+        weights = None if grouping.weight is None else self._column(grouping.weight)[keep]
+        if grouping.unit == "trial":
+            return Clusters.trials(values[keep], weights), failed
+        docs = self._ranks()[self._sorted(self._doc)][keep]
+        return Clusters.group(values[keep], docs, weights), failed
+
+    def condition(self, name: str | None) -> int | None:
+        """Return the number of a condition, None for all."""
+        return None if name is None else self._conditions[name]
+
+    def docs(
+        self, name: str, zero: float | None, condition: int | None = None, grouping: Grouping | None = None
+    ) -> list[str]:
+        """Return the docs that `clusters` has values of, in its order."""
+        _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
+        names = sorted(self._docs)
+        return [names[rank] for rank in np.unique(self._ranks()[self._sorted(self._doc)][keep])]
+
+    def _kept(
+        self, name: str, zero: float | None, condition: int | None, grouping: Grouping
+    ) -> tuple[Floats, np.ndarray[Any, np.dtype[np.bool_]], int]:
+        """All values in the canonical order, which of them count, and how many of the model's failures there are."""
+        values = self._column(name)
         status = self._sorted(self._ended[name])
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
@@ -107,16 +131,13 @@ class TaskTally:
         if zero is not None:
             values = np.where(failed & np.isnan(values), zero, values)
         keep &= ~np.isnan(values)
-        grouping = grouping or Grouping()
-        weights = None
         if grouping.weight is not None:
-            weights = np.array(self._scores[grouping.weight], dtype=np.float64)[self._sorting()]
-            keep &= weights > 0  # also false where there is none
-            weights = weights[keep]
-        if grouping.unit == "trial":
-            return Clusters.trials(values[keep], weights), int(failed.sum())
-        docs = self._ranks()[self._sorted(self._doc)][keep]
-        return Clusters.group(values[keep], docs, weights), int(failed.sum())
+            keep &= self._column(grouping.weight) > 0  # also false where there is none
+        return values, keep, int(failed.sum())
+
+    def _column(self, name: str) -> Floats:
+        column: Floats = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
+        return column
 
     def _ranks(self) -> Column:
         """The place of each doc when their ids are sorted."""

@@ -1,0 +1,122 @@
+"""`creval compare RUN RUN...`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from creval.cli.formats import format_options
+
+if TYPE_CHECKING:
+    from creval.comparison.compare import Comparison
+    from creval.runs.reader import Run
+
+__all__ = ["compare"]
+
+
+@click.command(epilog="Example: creval compare runs/yesterday runs/today --metric success --margin 0.02")
+@click.argument("runs", nargs=-1, required=True)
+@click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
+@click.option("--metric", "metrics", multiple=True, metavar="M", help="Only this metric; may be repeated.")
+@click.option(
+    "--margin", "margins", multiple=True, metavar="[M=]X",
+    help="A difference that does not matter, in the metric's unit: for all metrics, or for M.",
+)  # fmt: skip
+@click.option("--flips", "most_flips", type=click.IntRange(0), default=10, show_default=True, metavar="N",
+    help="Docs at most that are listed as met by one run alone.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Compare runs of other tasks, data or instruments all the same.")
+@format_options
+def compare(
+    runs: Sequence[str],
+    tasks: Sequence[str],
+    metrics: Sequence[str],
+    margins: Sequence[str],
+    form: str | None,
+    **more: int,
+) -> None:
+    """Say whether the second of two RUNS is better than the first, doc by doc; rank several.
+
+    For each metric over the docs that all have: the difference with its 95 % interval, a test (exact McNemar where each
+    doc has one 0/1, else the swap test over docs), the smallest difference that so many docs could have shown, and a
+    verdict: better, worse, equivalent (within --margin), or cannot tell.
+    """
+    from creval.comparison.compare import Asking, as_data, compare_runs
+    from creval.comparison.tables import PAIR_COLUMNS, RANK_COLUMNS, names_of, pair_rows, rank_rows
+    from creval.report.tabular import FORMATS
+    from creval.runs.reader import open_runs
+    from creval.visible import visible
+
+    asking = Asking(tasks, metrics, _margins(margins), bool(more["force"]))
+    opened = open_runs(runs)
+    found, notes = compare_runs(opened, asking)
+    if form == "json":
+        click.echo(json.dumps(as_data(found, opened, notes), indent=2, ensure_ascii=False))
+        return
+    two = len(opened) == 2
+    rows = pair_rows(found) if two else rank_rows(found, names_of(opened))
+    if form is not None:
+        click.echo(FORMATS[form](PAIR_COLUMNS if two else RANK_COLUMNS, rows), nl=False)
+    else:
+        _print(found, opened, more["most_flips"])
+    for note in notes:
+        click.echo(visible(note), err=True)
+
+
+def _print(found: Sequence[Comparison], runs: Sequence[Run], most_flips: int) -> None:
+    from creval.comparison.tables import (
+        GROUPS_NOTE,
+        RANK_COLUMNS,
+        flips,
+        marked,
+        names_of,
+        pair_rows,
+        rank_rows,
+        readable,
+    )
+    from creval.report.tables import print_table
+    from creval.visible import visible
+
+    names = names_of(runs)
+    if len(runs) > 2:
+        print_table(f"{len(runs)} runs, best first", RANK_COLUMNS, marked(rank_rows(found, names), found))
+        click.echo(f"* primary metric; {GROUPS_NOTE}")
+    else:
+        columns, rows = readable(marked(pair_rows(found), found))
+        print_table(f"first: {names[0]}; second: {names[1]}", columns, rows)
+        click.echo(
+            "* primary metric; difference: second minus first; detectable: what so many docs show four times in five"
+        )
+        for line in flips(found, most_flips) if most_flips else ():
+            click.echo(visible(line))
+    lines = dict.fromkeys(
+        f"{each.task}, {each.metric}: {each.left_out} docs have a value in some runs only, and are left out"
+        for each in found
+        if each.left_out
+    )
+    lines |= dict.fromkeys(
+        f"{each.task}: every try stands for itself, so that runs are not paired"
+        for each in found
+        if each.unit == "trial"
+    )
+    for line in lines:
+        click.echo(visible(line))
+
+
+def _margins(values: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for value in values:
+        name, _, text = value.rpartition("=")
+        try:
+            margin = float(text)
+        except ValueError:
+            margin = -1.0
+        if not 0 < margin < float("inf"):
+            raise click.UsageError(f"--margin takes a positive number, or METRIC=NUMBER, not {value!r}")
+        if name in found:
+            raise click.UsageError(f"--margin {name or 'for all metrics'} is given twice; keep one of them")
+        found[name] = margin
+    return found

@@ -1,0 +1,135 @@
+"""Holds a run against a policy: go, no-go, or cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from creval.comparison.compare import Asking, Comparison, compare_runs
+from creval.comparison.policy import Policy, Rule
+from creval.errors import UnknownNameError, UsageError
+from creval.runs.reader import Run
+
+__all__ = ["EXIT_CODES", "Answer", "Checked", "Decision", "decide"]
+
+Answer = Literal["holds", "broken", "cannot tell"]
+Decision = Literal["go", "no-go", "cannot tell"]
+
+EXIT_CODES: Mapping[Decision, int] = {"go": 0, "no-go": 10, "cannot tell": 11}
+"""Apart from 1 to 3, which say that a command or a run failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A rule with what was found: the number (a difference for a rule beside a baseline), its interval, the answer."""
+
+    rule: Rule
+    task: str
+    subject: str
+    value: float | None
+    low: float | None
+    high: float | None
+    answer: Answer
+
+
+def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) -> tuple[Decision, list[Checked]]:
+    """Check every rule, and decide.
+
+    No-go where a critical or supporting rule is broken; cannot tell where a critical one is open. Raises
+    UsageError where a rule needs a baseline and none is named, UnknownNameError for a task, metric or condition that
+    the run has not, and RunError where run and baseline do not compare.
+    """
+    if baseline is None and any(rule.of_baseline for rule in policy.rules):
+        raise UsageError(
+            "a rule compares with a baseline, and none is named",
+            where=str(policy.file),
+            cure="Add --baseline RUN, or baseline: RUN to the file.",
+        )
+    checked = [_check(run, rule, policy, baseline, force) for rule in policy.rules]
+    deciding = [each for each in checked if each.rule.tier != "advisory"]
+    if any(each.answer == "broken" for each in deciding):
+        return "no-go", checked
+    if any(each.answer == "cannot tell" and each.rule.tier == "critical" for each in deciding):
+        return "cannot tell", checked
+    return "go", checked
+
+
+def _check(run: Run, rule: Rule, policy: Policy, baseline: Run | None, force: bool) -> Checked:
+    task = _task(run, rule, policy)
+    if rule.status is not None:
+        counts = run.result(task)["counts"]
+        share = counts[rule.status] / max(1, sum(counts.values()))
+        return Checked(rule, task, f"share {rule.status}", share, None, None, _placed(rule, share, share))
+    metric = _metric(run, task, rule, policy)
+    if not rule.of_baseline:
+        value, low, high = metric["value"], metric["ci_low"], metric["ci_high"]
+        ends = (value, value) if rule.by == "value" else (low, high)
+        return Checked(rule, task, metric["name"], value, low, high, _placed(rule, *ends))
+    assert baseline is not None
+    found, _ = compare_runs([baseline, run], Asking((task,), (metric["name"],), force=force))
+    comparison = next((each for each in found if each.condition == metric["condition"]), None)
+    if comparison is None:
+        raise UnknownNameError("condition", str(rule.condition), [], where=str(baseline.folder))
+    return _beside(rule, task, comparison, policy)
+
+
+def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
+    """Whether all that a number may be lies on the right side of the rule's, or all on the wrong one."""
+    if low is None or high is None:
+        return "cannot tell"
+    if rule.demand == "at_least":
+        return "holds" if low >= rule.number else "broken" if high < rule.number else "cannot tell"
+    return "holds" if high <= rule.number else "broken" if low > rule.number else "cannot tell"
+
+
+def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Checked:
+    """A rule beside a baseline; the difference counts as a gain, whichever way the metric is better."""
+    if comparison.higher_is_better is None:
+        raise UsageError(
+            f"{comparison.metric!r} of {task!r} does not say which way is better",
+            where=str(policy.file),
+            cure="Demand a number: at_least or at_most.",
+        )
+    (contrast,) = comparison.contrasts
+    difference = contrast.difference
+    ends: Sequence[float | None] = (difference.low, difference.high)
+    if rule.by == "value":
+        ends = (difference.value, difference.value)
+    sign = 1.0 if comparison.higher_is_better else -1.0
+    gains = sorted(sign * end for end in ends if end is not None)
+    answer: Answer = "cannot tell"
+    if rule.demand == "better":
+        known: dict[str, Answer] = {"better": "holds", "worse": "broken"}
+        answer = known.get(contrast.verdict, "cannot tell")
+    elif len(gains) == 2:
+        answer = "holds" if gains[0] >= -rule.number else "broken" if gains[1] < -rule.number else "cannot tell"
+    return Checked(rule, task, comparison.metric, difference.value, difference.low, difference.high, answer)
+
+
+def _task(run: Run, rule: Rule, policy: Policy) -> str:
+    if rule.task is None and len(run.tasks) > 1:
+        raise UsageError(
+            f"the run has {len(run.tasks)} tasks, and a rule names none",
+            where=str(policy.file),
+            cure=f"Add task: one of {', '.join(run.tasks)}.",
+        )
+    name = rule.task or run.tasks[0]
+    if name not in run.tasks:
+        raise UnknownNameError("task", name, run.tasks, where=str(policy.file))
+    return name
+
+
+def _metric(run: Run, task: str, rule: Rule, policy: Policy) -> Mapping[str, Any]:
+    metrics = run.result(task)["metrics"]
+    named = [each for each in metrics if each["name"] == rule.metric]
+    named = named or [each for each in metrics if each["name"].partition("[")[0] == rule.metric]
+    if not named:
+        known = list(dict.fromkeys(each["name"] for each in metrics))
+        raise UnknownNameError("metric", str(rule.metric), known, where=str(policy.file))
+    for each in named:
+        if each["condition"] == rule.condition:
+            found: Mapping[str, Any] = each
+            return found
+    known = [each["condition"] for each in named if each["condition"]]
+    raise UnknownNameError("condition", str(rule.condition), known, where=str(policy.file))

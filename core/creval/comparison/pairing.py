@@ -1,0 +1,179 @@
+"""What of several runs can be set beside each other: the same task, by the same instruments, over the same docs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from creval.engine.scoring.tally import Grouping, TaskTally
+from creval.errors import RunError, UnknownNameError
+from creval.plugins.registry import Registry
+from creval.runs.reader import Run
+from creval.scoring.clusters import Clusters
+from creval.scoring.scale import Scale
+from creval.types.components import Aggregation
+
+__all__ = ["Compared", "MetricKey", "SharedTask", "shared_tasks"]
+
+_MUST = {"hash": "the task itself", "dataset": "data", "instruments": "instruments"}
+_MAY = {
+    "repeats": "repeats",
+    "generation_overrides": "generation settings",
+    "condition_overrides": "conditions",
+    "docs_digest": "the docs that were chosen",
+}
+
+
+class MetricKey(NamedTuple):
+    """A metric of a task over all conditions (None) or under one."""
+
+    name: str
+    condition: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One metric and its values in each run: of the docs that all have, in the same order, or all trials.
+
+    `left_out` counts the docs that have a value in some runs only.
+    """
+
+    key: MetricKey
+    metric: Mapping[str, Any]
+    aggregation: Aggregation
+    docs: tuple[str, ...]
+    sides: Sequence[Clusters]
+    left_out: int
+
+    @property
+    def scale(self) -> Scale:
+        """What the metric's values can be."""
+        definition = self.metric["definition"]
+        low, high = definition["range"]
+        return Scale(low, high, definition["binary"])
+
+    @property
+    def paired(self) -> bool:
+        """Whether docs are what is independent, and not single trials."""
+        return bool(self.metric["cluster"] != "trial")
+
+
+class SharedTask:
+    """A task that all runs hold, with their scores; reads them once."""
+
+    def __init__(self, runs: Sequence[Run], task: str, registry: Registry) -> None:
+        self.task = task
+        self._results = [run.result(task) for run in runs]
+        self._registry = registry
+        conditions = [[each["name"] for each in _entry(run, task)["conditions"]] for run in runs]
+        self._conditions = [names for names in conditions[0] if all(names in other for other in conditions[1:])]
+        self._same_conditions = len({tuple(names) for names in conditions}) == 1
+        self._tallies = [self._tally(run, names) for run, names in zip(runs, conditions, strict=True)]
+
+    @property
+    def metrics(self) -> list[MetricKey]:
+        """The metrics that all runs have, in the order of the first."""
+        found = [_metrics(result) for result in self._results]
+        shared = [key for key in found[0] if all(key in other for other in found[1:])]
+        return [key for key in shared if key.condition is not None or self._same_conditions or not self._conditions]
+
+    def notes(self) -> Iterator[str]:
+        """Say what differs between the runs and may be what makes the difference."""
+        differing = [words for name, words in _MAY.items() if _differ(self._results, name)]
+        if differing:
+            yield f"{self.task}: the runs differ in {', '.join(differing)}"
+        for result in self._results:
+            lost = result["counts"]["errored"] + result["counts"]["skipped"]
+            if lost:
+                yield f"{self.task}: {lost} of {result['planned']} samples of one run errored or were skipped"
+
+    def compared(self, key: MetricKey) -> Compared:
+        """Return one metric's values. Raises RunError where a result does not say what its numbers are made of."""
+        metric = _metrics(self._results[0])[key]
+        definition = metric["definition"]
+        grouping = Grouping(metric["cluster"], definition["weight"])
+        zero = definition["failed_value"] if metric["failed"] == "zero" else None
+        cells = [tally.condition(key.condition) for tally in self._tallies]
+        given = [(definition["score"], zero, cell, grouping) for cell in cells]
+        clusters = [tally.clusters(*each)[0] for tally, each in zip(self._tallies, given, strict=True)]
+        named = definition["aggregate"]
+        aggregation = self._registry.get("aggregation", named["name"]).load()(**named["parameters"])
+        if metric["cluster"] == "trial":
+            return Compared(key, metric, aggregation, (), clusters, 0)
+        docs = [tally.docs(*each) for tally, each in zip(self._tallies, given, strict=True)]
+        shared = set(docs[0]).intersection(*docs[1:])
+        sides = [
+            side.chosen(np.array([doc in shared for doc in names], dtype=bool))
+            for side, names in zip(clusters, docs, strict=True)
+        ]
+        left_out = len(set().union(*docs)) - len(shared)
+        return Compared(key, metric, aggregation, tuple(sorted(shared)), sides, left_out)
+
+    def _tally(self, run: Run, conditions: Sequence[str]) -> TaskTally:
+        result = run.result(self.task)
+        if any("definition" not in metric for metric in result["metrics"]):
+            raise RunError(
+                f"the results of {self.task!r} do not say what their numbers are made of, as those of a former version",
+                where=str(run.folder),
+                cure=f"Write them anew, which asks no model: creval score {run.folder}",
+            )
+        definitions = [metric["definition"] for metric in result["metrics"]]
+        names = [name for each in definitions for name in (each["score"], each["weight"]) if name is not None]
+        tally = TaskTally(list(dict.fromkeys(names)), conditions)
+        for score in run.scores(self.task):
+            tally.add(score)
+        return tally
+
+
+def shared_tasks(runs: Sequence[Run], wanted: Sequence[str], force: bool, registry: Registry) -> list[SharedTask]:
+    """Return the tasks that all runs hold (of those named, where any is).
+
+    Raises RunError where they hold none in common, or one differs in task, data or instruments and `force` is not set;
+    UnknownNameError for a wanted task that some run does not hold.
+    """
+    for name in wanted:
+        for run in runs:
+            if name not in run.tasks:
+                raise UnknownNameError("task", name, run.tasks, where=str(run.folder))
+    shared = [task for task in runs[0].tasks if all(task in run.tasks for run in runs[1:])]
+    chosen = [task for task in shared if task in wanted] if wanted else shared
+    if not chosen:
+        held = "; ".join(f"{run.folder.name}: {', '.join(run.tasks)}" for run in runs)
+        raise RunError(f"the runs have no task in common ({held})", cure="Name runs of the same task.")
+    for task in chosen:
+        _check_alike(runs, task, force)
+    return [SharedTask(runs, task, registry) for task in chosen]
+
+
+def _check_alike(runs: Sequence[Run], task: str, force: bool) -> None:
+    results = [run.result(task) for run in runs]
+    different = [words for name, words in _MUST.items() if _differ(results, name)]
+    if not different or force:
+        return
+    said = "; ".join(f"{run.folder.name}: {_shown(result)}" for run, result in zip(runs, results, strict=True))
+    raise RunError(
+        f"the runs of {task!r} differ in {' and '.join(different)}, so that their numbers do not compare ({said})",
+        cure="Score them alike (creval score RUN), or compare them all the same: --force",
+    )
+
+
+def _differ(results: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return len({json.dumps(result.get(name) or None, sort_keys=True) for result in results}) > 1
+
+
+def _shown(result: Mapping[str, Any]) -> str:
+    used = [f"{name} {full}" for name, full in sorted(result["instruments"].items())]
+    return ", ".join([f"version {result['version']}", f"hash {result['hash'][:12]}", *used])
+
+
+def _entry(run: Run, task: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = next(entry for entry in run.manifest["tasks"] if entry["task"] == task)
+    return found
+
+
+def _metrics(result: Mapping[str, Any]) -> dict[MetricKey, Mapping[str, Any]]:
+    return {MetricKey(metric["name"], metric["condition"]): metric for metric in result["metrics"]}

@@ -1,0 +1,189 @@
+"""`creval compare` on real runs: numbers, formats, what it refuses and what it says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+from support.spellers import RIGHT
+
+
+def compared(said: Any, *words: str) -> dict[str, Any]:
+    code, out, err = said("compare", *words, "--json")
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def changed(run: Path, name: str, **changes: Any) -> str:
+    """A copy of a run whose results of the task say something else."""
+    copy = run.parent / name
+    shutil.copytree(run, copy)
+    data = json.loads((copy / "results.json").read_text())
+    data["tasks"][0].update(changes)
+    (copy / "results.json").write_text(json.dumps(data))
+    return name
+
+
+def test_two_runs_doc_by_doc(runs: Path, said: Any) -> None:
+    found = compared(said, "weak", "strong")
+    assert [each["model"] for each in found["runs"]] == ["hosted_vllm/weak", "hosted_vllm/strong"]
+    accuracy, errors = found["comparisons"]
+    (contrast,) = accuracy["contrasts"]
+    gained, lost = RIGHT["strong"] - RIGHT["weak"], RIGHT["weak"] - RIGHT["strong"]
+    assert contrast["gained"] == [f"dw{i:02}" for i in sorted(gained)]
+    assert contrast["lost"] == [f"dw{i:02}" for i in sorted(lost)]
+    assert contrast["p_value"] == pytest.approx(stats.binomtest(len(lost), len(gained) + len(lost)).pvalue)
+    assert (contrast["one"], contrast["other"], contrast["value"]) == (0.4, 0.9, pytest.approx(0.5))
+    assert (contrast["verdict"], accuracy["docs"], accuracy["left_out"]) == ("better", 20, 0)
+    assert errors["contrasts"][0]["verdict"] == "worse", "less is better there"
+    assert compared(said, "strong", "weak")["comparisons"][0]["contrasts"][0]["verdict"] == "worse"
+
+
+def test_the_table_says_what_it_shows(runs: Path, said: Any) -> None:
+    code, out, err = said("compare", "weak", "strong", "--metric", "accuracy", "--flips", "3")
+    assert (code, err) == (0, "")
+    assert "first: hosted_vllm/weak; second: hosted_vllm/strong" in out
+    assert "accuracy *" in out and "better" in out and "difference: second minus first" in out
+    assert "met by the second alone (12): dw08, dw09, dw10 and 9 more" in out
+    assert "met by the first alone (2): dw00, dw01" in out
+    assert "errors" not in out
+    assert "alone" not in said("compare", "weak", "strong", "--flips", "0")[1]
+
+
+def test_a_margin_makes_equivalent_what_lies_within(runs: Path, said: Any) -> None:
+    def verdicts(*words: str) -> list[str]:
+        return [each["contrasts"][0]["verdict"] for each in compared(said, "strong", "alike", *words)["comparisons"]]
+
+    assert verdicts() == ["cannot tell", "cannot tell"]
+    assert verdicts("--margin", "0.3") == ["equivalent", "equivalent"]
+    assert verdicts("--margin", "accuracy=0.3") == ["equivalent", "cannot tell"]
+    assert verdicts("--margin", "0.01") == ["cannot tell", "cannot tell"]
+
+
+def test_several_runs_are_ranked_in_groups(runs: Path, said: Any) -> None:
+    found = compared(said, "weak", "alike", "strong", "--metric", "accuracy")
+    (accuracy,) = found["comparisons"]
+    assert [(row["run"], row["groups"]) for row in accuracy["ranking"]] == [(2, "a"), (1, "ab"), (0, "b")]
+    raw = [each["p_value_unadjusted"] for each in accuracy["contrasts"]]
+    order = sorted(raw)
+    expected = {p: min(1.0, max((3 - i) * q for i, q in enumerate(order[: order.index(p) + 1]))) for p in order}
+    assert [each["p_value"] for each in accuracy["contrasts"]] == pytest.approx([expected[p] for p in raw])
+    _, out, _ = said("compare", "weak", "alike", "strong", "--metric", "accuracy")
+    assert "3 runs, best first" in out and "adjusted by Holm" in out
+    ranked = list(csv.DictReader(io.StringIO(said("compare", "weak", "alike", "strong", "--csv")[1])))
+    assert [row["run"] for row in ranked[:3]] == [f"hosted_vllm/{name}" for name in ("strong", "alike", "weak")]
+    assert [row["next"] for row in ranked[:3]] == ["cannot tell", "cannot tell", ""], (
+        "12 to 3 would be better, had it been the only pair"
+    )
+    assert [float(row["value"]) for row in ranked[3:]] == [0.4, 0.85, 0.9], "less is better there"
+
+
+@pytest.mark.parametrize("names", [("weak", "strong"), ("weak", "strong", "alike")])
+def test_every_format_is_read_by_its_own_reader(runs: Path, said: Any, names: tuple[str, ...]) -> None:
+    import pandas
+    from markdown_it import MarkdownIt
+    from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
+
+    printed = {form: said("compare", *names, f"--{form}")[1] for form in ("csv", "markdown", "latex")}
+    frame = pandas.read_csv(io.StringIO(printed["csv"]))
+    assert len(frame) == (2 if len(names) == 2 else 6) and set(frame["metric"]) == {"accuracy", "errors"}
+    tokens = MarkdownIt().enable("table").parse(printed["markdown"])
+    assert [token.type for token in tokens].count("tr_open") == len(frame) + 1
+    cells = [token.content for token in tokens if token.type == "inline"]
+    assert cells[: len(frame.columns)] == list(frame.columns)
+    (table,) = [
+        node for node in LatexWalker(printed["latex"]).get_latex_nodes()[0] if isinstance(node, LatexEnvironmentNode)
+    ]
+    assert table.environmentname == "tabular"
+    assert printed["latex"].count(r"\\") == len(frame) + 1
+    assert all(line.count(" & ") == len(frame.columns) - 1 for line in printed["latex"].splitlines() if "\\\\" in line)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"hash": "0" * 64}, "the task itself"),
+        ({"dataset": "1" * 64}, "data"),
+        ({"instruments": {"judge": "openai/gpt-5"}}, "instruments"),
+    ],
+)
+def test_what_does_not_compare_is_refused_unless_forced(
+    runs: Path, said: Any, changes: dict[str, Any], words: str
+) -> None:
+    other = changed(runs / "strong", f"other-{next(iter(changes))}", **changes)
+    code, out, err = said("compare", "weak", other)
+    assert (code, out) == (2, "")
+    assert f"differ in {words}, so that their numbers do not compare" in err and "--force" in err
+    if "instruments" in changes:
+        assert "judge openai/gpt-5" in err
+    assert compared(said, "weak", other, "--force")["comparisons"][0]["contrasts"][0]["verdict"] == "better"
+
+
+def test_only_shared_docs_count(runs: Path, said: Any) -> None:
+    found = compared(said, "weak", "part", "--metric", "accuracy")
+    (accuracy,) = found["comparisons"]
+    assert (accuracy["docs"], accuracy["left_out"]) == (12, 8)
+    assert any("differ in the docs that were chosen" in note for note in found["notes"])
+    assert "8 docs have a value in some runs only" in said("compare", "weak", "part")[1]
+
+
+def test_errored_samples_are_named_and_left_out(runs: Path, said: Any) -> None:
+    code, out, err = said("compare", "weak", "faulty")
+    assert code == 0
+    assert "1 docs have a value in some runs only" in out
+    assert "1 of 20 samples of one run errored or were skipped" in err
+
+
+def test_trials_are_not_paired_and_conditions_are_compared_each(runs: Path, said: Any) -> None:
+    found = compared(said, "trials_weak", "trials_strong")
+    trials = next(each for each in found["comparisons"] if each["task"] == "trials")
+    assert (trials["unit"], trials["docs"], trials["contrasts"][0]["test"]) == ("trial", 40, "permutation")
+    assert trials["contrasts"][0]["verdict"] == "better"
+    hot = [each for each in found["comparisons"] if each["task"] == "hot" and each["metric"] == "accuracy"]
+    assert [each["condition"] for each in hot] == [None, "temperature=0", "temperature=1"]
+    assert [each["contrasts"][0]["test"] for each in hot] == ["swap", "swap", "swap"]
+    _, out, _ = said("compare", "trials_weak", "trials_strong", "--task", "trials")
+    assert "runs are not paired" in out and "hot" not in out
+
+
+def test_results_that_do_not_say_what_they_are_made_of_can_be_written_anew(runs: Path, said: Any) -> None:
+    data = json.loads((runs / "weak" / "results.json").read_text())
+    for metric in data["tasks"][0]["metrics"]:
+        del metric["definition"]
+    shutil.copytree(runs / "weak", runs / "former")
+    (runs / "former" / "results.json").write_text(json.dumps(data))
+    code, _, err = said("compare", "former", "strong")
+    assert code == 2 and "former version" in err and "creval score" in err
+    assert said("score", "former")[0] == 0
+    assert compared(said, "former", "strong")["comparisons"] == compared(said, "weak", "strong")["comparisons"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("weak",), "Name two runs or more"),
+        (("weak", "weak"), "named twice"),
+        (("weak", "nowhere"), "no run stands there"),
+        (("weak", "trials_weak"), "no task in common"),
+        (("weak", "strong", "--metric", "acuracy"), "Did you mean 'accuracy'?"),
+        (("weak", "strong", "--margin", "acuracy=1"), "Did you mean 'accuracy'?"),
+        (("weak", "strong", "--task", "speling"), "Did you mean 'spelling'?"),
+        (("weak", "strong", "--margin", "-1"), "takes a positive number"),
+        (("weak", "strong", "--margin", "nan"), "takes a positive number"),
+        (("weak", "strong", "--margin", "1", "--margin", "2"), "given twice"),
+    ],
+)
+def test_every_mistake_has_one_message(runs: Path, said: Any, words: tuple[str, ...], complaint: str) -> None:
+    code, out, err = said("compare", *words)
+    assert (code, out) == (2, "") and complaint in err
+
+
+def test_the_same_bytes_every_time(runs: Path, said: Any) -> None:
+    assert said("compare", "weak", "strong", "--json") == said("compare", "weak", "strong", "--json")
