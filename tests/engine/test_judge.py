@@ -50,7 +50,7 @@ def judged(monkeypatch, tmp_path, options):
     def run(task: str, verdict, **given):
         def script(request: Received) -> Answer:
             said = parrot(request) if request.prompt.startswith("Say") else verdict(request.prompt[5:], request.seen)
-            return Answer(said)
+            return said if isinstance(said, Answer) else Answer(said)
 
         with ChatServer(script) as server:
             monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
@@ -72,9 +72,16 @@ def test_a_number_on_the_scale(judged, tmp_path):
     assert set(asked.values()) == {1}
 
 
-@pytest.mark.parametrize("bad", ["no idea", "9", "-3", "1e999"])
+LACKING = [
+    Answer("On a scale of 1 to 5", finish_reason="length"),
+    Answer("4, but I will not say it", finish_reason="content_filter"),
+    Answer("", refusal="I do not judge the 4 of others."),
+]
+
+
+@pytest.mark.parametrize("bad", ["no idea", "9", "-3", "1e999", *LACKING])
 def test_an_unreadable_verdict_is_asked_once_more_and_then_errored(judged, tmp_path, bad):
-    def verdict(text: str, seen: int) -> str:
+    def verdict(text: str, seen: int) -> str | Answer:
         return bad if text == "w1" or (text == "w2" and seen == 0) else "3"
 
     result, asked = judged(write(tmp_path, "scale: [1, 5]"), verdict)

@@ -251,6 +251,47 @@ def test_the_limit_of_a_scoring_keeps_the_old_scores_and_what_was_paid(serve, mo
         assert len(questions(server)) == 32
 
 
+@pytest.mark.parametrize("status", [401, 402, 404])
+def test_a_judge_that_no_call_reaches_is_not_asked_on_and_the_old_scores_stand(
+    serve, monkeypatch, tmp_path, options, status
+):
+    with serve() as server:
+        reach(server, monkeypatch)
+        first = creval.run([write_judged(tmp_path, docs=30)], MODEL, options(base_url=server.url, roles=JUDGE))
+    scores = (first.folder / "scores" / "judged.jsonl").read_bytes()
+    refusing = HttpError(status, {"message": "insufficient credits" if status == 402 else "no"})
+    with serve(lambda request: refusing if judged(request) else None) as server:
+        reach(server, monkeypatch)
+        with pytest.raises(RunError, match=rf"(?s)the judge answered no question: .*{status}.*The old scores stand"):
+            rescore(first.folder, Rescoring(roles={"judge": "hosted_vllm/second"}))
+        assert (first.folder / "scores" / "judged.jsonl").read_bytes() == scores
+        assert [file.name for file in (first.folder / "scores").iterdir()] == ["judged.jsonl"]
+        asked = len(server.requests)
+        given = options(base_url=server.url, roles=JUDGE, concurrency=4, output=tmp_path / "second")
+        second = creval.run([str(tmp_path / "judged.yaml")], MODEL, given)
+        assert second.metrics("judged")["size"]["n"] == 30
+        assert second.metrics("judged")["rated"]["counts"]["errored"] == 30
+        assert len(server.requests) - asked <= 30 + 2 * 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"[]", b'{"key": 5}', b'{"key": "zz", "attempt": 0}', b'{"key": "00", "attempt": "x"}', b'{"a": {', b"\xff"],
+)
+def test_a_line_of_the_ledger_that_is_no_call_is_named(serve, monkeypatch, tmp_path, options, line):
+    with serve() as server:
+        reach(server, monkeypatch)
+        run = creval.run([write_judged(tmp_path, docs=2)], MODEL, options(base_url=server.url, roles=JUDGE)).folder
+        file = run / "calls" / "judge.jsonl"
+        file.write_bytes(file.read_bytes() + line + b"\n" + file.read_bytes())
+        with pytest.raises(RunError, match=rf"judge\.jsonl:5: .*\n?.*creval resume {run}"):
+            resume(run)
+        file.unlink()
+        file.mkdir()
+        with pytest.raises(RunError, match="cannot be read: Is a directory"):
+            resume(run)
+
+
 def test_the_budget_of_a_run_counts_its_judge_over_all_attempts(serve, monkeypatch, tmp_path, options):
     with serve() as server:
         reach(server, monkeypatch)

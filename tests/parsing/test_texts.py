@@ -66,6 +66,14 @@ def test_regex_groups_and_choices():
     assert Regex("nope").parse(text).reason == "the pattern matches nothing"
 
 
+@pytest.mark.parametrize("pattern", ["[0-9]*", "(?:4|42)?", "([0-9]*)", "(?:is )?([0-9]*)$"])
+@pytest.mark.parametrize("choose", ["first", "last", "all"])
+def test_a_match_of_no_text_is_passed_over(pattern, choose):
+    found = Regex(pattern, choose=choose).parse("The answer is 42").value
+    assert "".join(found) in ("42", "4")
+    assert Regex(pattern, choose=choose).parse("The answer is no number").reason == "the pattern matches nothing"
+
+
 @pytest.mark.parametrize("wrong", [{"pattern": "("}, {"pattern": "a", "group": 2}, {"pattern": "a", "group": "g"}, {}])
 def test_a_wrong_pattern_is_refused_when_the_task_is_read(wrong):
     with pytest.raises(UsageError):

@@ -24,7 +24,7 @@ from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
 from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.tally import TaskTally
 from creval.engine.setup import Setup
-from creval.errors import BudgetError, CrevalError
+from creval.errors import BudgetError, CrevalError, RunError
 from creval.interruption import CURRENT
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
@@ -186,7 +186,8 @@ class RunSteps:
     async def _score_anew(self) -> None:
         """Score all tasks anew; only when all are whole do the new scores take the place of the old ones.
 
-        Raises BudgetError, with the old scores in place, where the limit came first.
+        Raises BudgetError where the limit came first, and RunError where a role answered nothing; the old scores then
+        stand.
         """
         names = [plan.task.name for plan in self._plans]
         try:
@@ -195,11 +196,20 @@ class RunSteps:
                 if budget is not None:
                     cure = "The old scores stand, and answers that were paid are kept: score again with a higher limit."
                     raise BudgetError(budget.what, where=str(self._folder.path), cure=cure)
+            self._check_answered()
             for name in names:
                 self._folder.new_scores(name).replace(self._folder.scores(name))
         finally:
             for name in names:
                 self._folder.new_scores(name).unlink(missing_ok=True)
+
+    def _check_answered(self) -> None:
+        """Raises RunError where a role answered nothing at all: what was scored without it is no better than before."""
+        for role in self._setup.ledger.counts():
+            error = self._setup.ledger.silent(role)
+            if error is not None:
+                what = f"the {role} answered no question: {error}"
+                raise RunError(what, where=str(self._folder.path), cure="The old scores stand.")
 
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)

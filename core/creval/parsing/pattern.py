@@ -32,11 +32,11 @@ MAX_SLOW = 3
 class Regex(Extractor):
     """What a regular expression matches.
 
-    `group`: which group is the value: a number or a name; by default group 1 where the pattern has one, else the
-    whole match. `choose`: `first` match (default), `last`, or `all` (a list). `ignore_case`, `multiline` (^ and $
-    at every line) and `dotall` (. matches a line break) are the usual flags. A text of more than 200,000
-    characters is a failure with that reason; a match that takes over 2 seconds raises ScoringError, and after three of
-    them every further text does so at once.
+    Matches of no text are passed over. `group`: which group is the value: a number or a name; by default group 1 where
+    the pattern has one, else the whole match. `choose`: `first` match (default), `last`, or `all` (a list).
+    `ignore_case`, `multiline` (^ and $ at every line) and `dotall` (. matches a line break) are the usual flags. A text
+    of more than 200,000 characters is a failure with that reason; a match that takes over 2 seconds raises
+    ScoringError, and after three of them every further text does so at once.
     """
 
     pattern: str = ""
@@ -120,7 +120,7 @@ class Regex(Extractor):
         found: list[str] = []
         for match in self._compiled.finditer(text, timeout=TIME_LIMIT):
             value = match.group(self.group)
-            if value is None:
+            if not value:  # nor is an empty text what a pattern like [0-9]* was meant to find
                 continue
             if self.choose != "all":
                 found.clear()

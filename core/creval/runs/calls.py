@@ -65,6 +65,14 @@ class CallBook:
         record: Mapping[str, Any] = json.loads(file.readline())
         return record
 
+    def fault(self, place: Place, error: Exception) -> RunError:
+        """Return the error of a line that is no call."""
+        file = self._folder.calls(place.role)
+        with file.open("rb") as lines:
+            number = lines.read(place.offset).count(b"\n") + 1
+        cure = f"Remove the line, then: creval resume {self.path}"
+        return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", cure=cure)
+
     def close(self) -> None:
         """Bring the lines to disk and close the files."""
         for file in self._reading.values():

@@ -157,7 +157,11 @@ def _walk(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     if not path.exists():
         return
     start = 0
-    with path.open("rb") as file:
+    try:
+        opened = path.open("rb")
+    except OSError as error:
+        raise RunError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    with opened as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
@@ -167,9 +171,8 @@ def _walk(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
                 if not isinstance(record, dict) or text[end:].strip():
                     raise ValueError("it is not one JSON object")
             except (ValueError, RecursionError) as error:
-                raise RunError(
-                    f"a damaged line: {error}", where=f"{path}:{number}", cure="Remove the line, then: creval resume"
-                ) from error
+                cure = f"Remove the line, then: creval resume {path.parent.parent}"
+                raise RunError(f"a damaged line: {error}", where=f"{path}:{number}", cure=cure) from error
             yield number, start, record
             start += len(line)
 

@@ -148,3 +148,13 @@ class Reply:
     def text(self) -> str:
         """Text of the first completion."""
         return self.completions[0].text if self.completions else ""
+
+    @property
+    def lack(self) -> str | None:
+        """Why the first completion is no whole answer: cut at the token limit, declined, or empty; None where it is."""
+        first = self.completions[0] if self.completions else Completion("")
+        if first.refusal or first.finish_reason == "content_filter":
+            return "the model declined to answer"
+        if first.finish_reason == "length":
+            return "the answer was cut at the token limit (max_tokens)"
+        return None if first.text.strip() else "the answer is empty"

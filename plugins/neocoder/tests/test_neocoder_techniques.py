@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from creval.plugin import Completion, Message, Reply, SampleKey
 from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.task.techniques import detect
 from creval_neocoder.techniques.creativity import follows, human_convergent, human_divergent, new_share
 from creval_neocoder.techniques.syntax import SEEN, techniques_of
 from creval_neocoder.techniques.vocabulary import VOCABULARY, Unreadable, read_techniques
@@ -115,3 +121,28 @@ def test_problems_of_ours_are_as_they_should_be() -> None:
         assert not seen & set(problem.constraints[5])
         for source, names in zip(problem.solutions, problem.techniques, strict=True):
             assert {"for loop", "while loop", "recursion", "sorting"} & techniques_of(source) <= set(names)
+
+
+class Augmenter:
+    """A context whose augmenter gives these replies one after the other."""
+
+    def __init__(self, *replies: Completion) -> None:
+        self._replies = list(replies)
+        self.unread: list[str] = []
+
+    def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
+        return [Message("user", str(extra["program"]))]
+
+    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey) -> Reply:
+        return Reply([self._replies.pop(0)])
+
+    def unreadable(self, reply: Reply, reason: str) -> None:
+        self.unread.append(reason)
+
+
+def test_a_list_that_was_cut_is_no_list() -> None:
+    """It would name fewer techniques than the program has, and so follow constraints that it breaks."""
+    context: Any = Augmenter(Completion("- for loop", "length"), Completion("- for loop\n- recursion"))
+    key = SampleKey("neocoder", "d", "default", 0)
+    assert asyncio.run(detect("while True: pass", key, {}, context)) == ("for loop", "recursion")
+    assert context.unread == ["the answer was cut at the token limit (max_tokens)"]

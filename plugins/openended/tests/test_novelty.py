@@ -169,10 +169,11 @@ def test_which_is_shown_first_depends_on_the_seed_and_the_pair_alone() -> None:
 
 
 def test_a_judge_that_will_not_choose_is_an_error_that_keeps_the_rest(run_folder: Path) -> None:
-    with ChatServer(answer="EQUAL") as server:
-        with pytest.raises(ScoringError, match="named neither QA1 nor QA2"):
-            analyse(run_folder, server, seed=9)
-        assert len(server.requests) == 3
+    for said in ("EQUAL", Answer("It is not QA1", finish_reason="length")):
+        with ChatServer(lambda request, said=said: said if isinstance(said, Answer) else Answer(said)) as server:
+            with pytest.raises(ScoringError, match="named neither QA1 nor QA2"):
+                analyse(run_folder, server, seed=9)
+            assert len(server.requests) == 3
 
 
 def test_what_cannot_be_ranked_is_said_before_anything_is_paid(run_folder: Path) -> None:

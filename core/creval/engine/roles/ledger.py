@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.usage import UsageTally
-from creval.errors import ModelError
+from creval.errors import FatalModelError, ModelError
 from creval.models.answers.reply_json import lost_to_json, reply_from_json, reply_to_json
 from creval.models.answers.sealing import opened_reply, originals_of, sealed_reply
 from creval.models.cache_key import canonical_json
@@ -95,20 +95,28 @@ class Ledger:
         self._attempts: Counter[bytes] = Counter()
         self._void: set[bytes] = set()
         self._flying: dict[str, asyncio.Task[Reply]] = {}
+        self._failed: dict[str, ModelError] = {}
         self._usage: defaultdict[tuple[str, str], UsageTally] = defaultdict(UsageTally)
         self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
 
     def keep_in(self, book: CallBook, others: Sequence[CallBook] = ()) -> None:
-        """Keep calls in a run's own book, and give again its answers and those of `others` (the first come first)."""
+        """Keep calls in a run's own book, and give again its answers and those of `others` (the first come first).
+
+        Raises RunError where a line of a book is damaged or no call.
+        """
         self._books = [book, *others]
         for number, each in enumerate(self._books):
             for place, record in each.lines():
-                self._learn(number, place, record)
+                try:
+                    self._learn(number, place, record)
+                except (KeyError, TypeError, ValueError, AttributeError) as error:
+                    raise each.fault(place, error) from error
 
     async def ask(self, model: Model, request: GenerateRequest, asking: Asking) -> Reply:
         """Return the answer to a question, kept or new.
 
         Raises what the model raises (ModelError, BudgetError, UsageError), and RunError where a call cannot be written.
+        A role whose model refused every call (a wrong key, an unknown model) before it answered one is not asked on.
         """
         key, role = question_key(model, request, asking), request.origin.role
         flying = self._flying.get(key)
@@ -116,6 +124,9 @@ class Ledger:
             kept = self._find(key, request)
             if kept is not None:
                 return self._again(kept, role)
+            refusal = self.silent(role)
+            if isinstance(refusal, FatalModelError) and refusal.every_call:
+                raise FatalModelError(refusal.what, where=refusal.where, cure=refusal.cure, every_call=True)
             flying = asyncio.ensure_future(self._pay(model, request, asking, key))
             self._flying[key] = flying
             flying.add_done_callback(partial(self._landed, key))
@@ -135,6 +146,11 @@ class Ledger:
         if self._kept.pop(short, None) is not None:
             self._void.add(short)
             self._books[0].append(role, {"key": key, "attempt": int(attempt), "role": role, "unreadable": reason})
+
+    def silent(self, role: str) -> ModelError | None:
+        """Return the last error of a role that has answered nothing yet since the ledger was opened."""
+        now = self._now[role]
+        return None if now.calls or now.reused else self._failed.get(role)
 
     def usage(self, task: str) -> Mapping[str, UsageTally]:
         """Return what each role's calls for a task took, over all attempts at the run ("": for analyses)."""
@@ -207,6 +223,7 @@ class Ledger:
         try:
             reply = await model.generate(_prepared(model, request, asking, (self._seed, key, attempt)))
         except ModelError as error:
+            self._failed[request.origin.role] = error
             said = redact(str(error))
             said = originals_of(request).sealed(said) if request.by_reference else said
             self._write(record | {"at": _time(), "error": said} | _lost(error.lost))

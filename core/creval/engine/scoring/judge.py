@@ -105,7 +105,7 @@ class Judge:
         reason = ""
         for _ in range(_TRIES):
             reply = await context.ask(ROLE, messages, item.key, draw)
-            said, number, reason = self._read(reply.text)
+            said, number, reason = (None, None, reply.lack) if reply.lack else self._read(reply.text)
             if number is not None:
                 return _Verdict(said, 1 - number if swapped else number)
             context.unreadable(reply, reason)

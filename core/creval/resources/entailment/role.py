@@ -117,10 +117,10 @@ class _Asking:
         messages = [Message("user", _PROMPT.format(premise=premise, hypothesis=hypothesis))]
         for turn in range(_TRIES if pair not in self._unread else 0):
             reply = await self._asker.ask(self._role, messages, self._key)
-            label = read_label(reply.text)
+            label = None if reply.lack else read_label(reply.text)
             if label is not None:
                 return label
-            said = f"{reply.text.strip()[:80]!r} is none of {', '.join(_LABELS)}"
+            said = reply.lack or f"{reply.text.strip()[:80]!r} is none of {', '.join(_LABELS)}"
             self._asker.unreadable(reply, said)
             if turn == _TRIES - 1:
                 self._unread[pair] = said

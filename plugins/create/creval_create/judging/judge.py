@@ -78,10 +78,7 @@ class PathJudge:
 
 
 def _whole(reply: Reply) -> str:
-    """The text of a reply that was neither cut nor declined."""
-    completion = reply.completions[0]
-    if completion.finish_reason == "length":
-        raise UnreadableVerdictError("the reply was cut at the token limit")
-    if completion.refusal or completion.finish_reason == "content_filter":
-        raise UnreadableVerdictError("the judge declined to answer")
-    return completion.text
+    """The text of a reply that is whole."""
+    if reply.lack:
+        raise UnreadableVerdictError(reply.lack)
+    return reply.text

@@ -31,6 +31,8 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
     for _ in range(_TRIES):
         reply = await context.ask(AUGMENTER, messages, key)
         try:
+            if reply.lack:
+                raise Unreadable(reply.lack)
             found = read_techniques(reply.text)
         except Unreadable as error:
             reason = str(error)

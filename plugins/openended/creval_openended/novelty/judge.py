@@ -108,8 +108,8 @@ class NoveltyJudge:
         said = ""
         for _ in range(_TRIES):
             reply = await self._bench.ask("judge", messages, one.key, draw=0, temperature=0)
-            said = reply.text
-            verdict = read_verdict(said)
+            said = reply.lack or reply.text
+            verdict = None if reply.lack else read_verdict(said)
             if verdict is not None:
                 self.counts.asked += 1
                 self.counts.first += verdict
