@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from creval.plugin import flag, hookimpl, integer, list_of, one_of, params, text
+from creval_openended.judges import register_judges
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -85,6 +86,7 @@ def creval_components(registry: Registry) -> None:
     )
     _register_sources(registry)
     _register_players(registry)
+    register_judges(registry)
     for name, target, summary in _ANALYSES:
         registry.add("analysis", f"openended-{name}", f"creval_openended.analyses.{target}", summary)
 
@@ -131,4 +133,10 @@ def _register_players(registry: Registry) -> None:
         "unrelated_steps",
         "creval_openended.task.players:UnrelatedSteps",
         "a different step in every candidate",
+    )
+    registry.add(
+        "baseline",
+        "written_solution",
+        "creval_openended.task.players:WrittenSolution",
+        "the solution that stands in the doc",
     )

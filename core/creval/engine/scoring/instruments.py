@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from creval.engine.options import RunOptions
 from creval.engine.scoring.standard import changed_parameters, standard_metric
-from creval.plugins.registry import Registry
+from creval.plugins.registry import ANY_SCORE, Registry
 from creval.tasks.components import whole
 from creval.tasks.model import MetricSpec, Task
 from creval.tasks.sections.parts import resource_kind, role_behind
@@ -56,9 +56,10 @@ class Instruments:
         An instrument concerns a metric where the task's protocol uses it, or a scorer that produces its score.
         """
         components = [*whole(registry.get("protocol", task.protocol.name), task.protocol, registry)]
-        for ref in task.score:
-            scorer = registry.get("scorer", ref.name)
-            if metric.source in scorer.produces or "*" in scorer.produces:
+        scorers = [(registry.get("scorer", ref.name), ref) for ref in task.score]
+        stated = any(metric.source in scorer.produces for scorer, _ in scorers)
+        for scorer, ref in scorers:
+            if metric.source in scorer.produces or (ANY_SCORE in scorer.produces and not stated):
                 components += whole(scorer, ref, registry)
         own = self.own
         if task.base is not None and standard_metric(task, metric) is not None:

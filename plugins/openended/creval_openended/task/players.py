@@ -10,7 +10,7 @@ import math
 
 from creval.plugin import Completion, TokenLogprob, Turn
 
-__all__ = ["SameStep", "UnrelatedSteps"]
+__all__ = ["SameStep", "UnrelatedSteps", "WrittenSolution"]
 
 _STEPS = (
     "Fold the largest piece of cloth into a cushion.",
@@ -45,6 +45,14 @@ class UnrelatedSteps:
         step = _STEPS[(turn.call + turn.completion) % len(_STEPS)]
         again = turn.completion // len(_STEPS)
         return _said(f"{step} Do so {again} times." if again else step, 1 / len(_STEPS))
+
+
+class WrittenSolution:
+    """Says the solution that stands in the doc, field `solution`; without one the full answer of two steps."""
+
+    def reply(self, turn: Turn) -> str | Completion:
+        """Return the solution."""
+        return str(turn.doc.get("solution") or _FULL)
 
 
 def _sampled(turn: Turn) -> bool:

@@ -1,0 +1,86 @@
+"""Questions to the judge on one solution: one retry where the format is not met, and tokens counted by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from creval.plugin import Context, Scorable, ScoringError, Usage
+from creval_openended.judging.replies import UnreadableReplyError, whole_text
+
+__all__ = ["ROLE", "Case", "Questions", "case_of"]
+
+ROLE = "judge"
+_TRIES = 2
+_STATEMENT = "statement"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is judged: the sample, the problem as judges are shown it, and the solution."""
+
+    item: Scorable
+    problem: str
+    solution: str
+
+
+@dataclass(slots=True)
+class _Spent:
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+def case_of(item: Scorable, context: Context, solution: str = "answer") -> Case:
+    """Return the case of a sample: its answer, or with `full` the full answer that came before the steps.
+
+    The problem is shown by the task's prompt `statement`. Raises ScoringError where there is no such solution.
+    """
+    text = item.answers[0] if solution == "answer" else str(item.outcome.get("full") or "")
+    if not text.strip():
+        raise ScoringError(f"the sample has no {'answer' if solution == 'answer' else 'full answer'} to be judged")
+    return Case(item, context.prompt(_STATEMENT, item.doc)[0].content, text)
+
+
+class Questions:
+    """Asks the role `judge` about one case and keeps what that took, by phase."""
+
+    def __init__(self, context: Context, case: Case) -> None:
+        self._context = context
+        self._case = case
+        self._spent: dict[str, _Spent] = {}
+
+    async def ask(
+        self, phase: str, prompt: str, fields: Mapping[str, Any], read: Callable[[str], T], **settings: Any
+    ) -> tuple[T, str]:
+        """Ask by a prompt of the task and return what `read` made of the reply, with its text.
+
+        Raises ScoringError where the reply cannot be read, asked twice, and what `Context.ask` raises.
+        """
+        known = {"problem": self._case.problem, "solution": self._case.solution}
+        messages = self._context.prompt(prompt, self._case.item.doc, **known, **fields)
+        reason = ""
+        for _ in range(_TRIES):
+            reply = await self._context.ask(ROLE, messages, self._case.item.key, **settings)
+            spent = self._spent.setdefault(phase, _Spent())
+            spent.calls += 1
+            spent.usage += reply.usage
+            try:
+                text = whole_text(reply)
+                return read(text), text
+            except UnreadableReplyError as error:
+                reason = str(error)
+                self._context.unreadable(reply, reason)
+        raise ScoringError(f"{phase}: {reason}, asked {_TRIES} times")
+
+    def spent(self) -> dict[str, dict[str, int]]:
+        """Return calls and tokens by phase."""
+        return {
+            phase: {
+                "calls": each.calls,
+                "input_tokens": each.usage.input_tokens,
+                "output_tokens": each.usage.output_tokens,
+            }
+            for phase, each in self._spent.items()
+        }

@@ -1,0 +1,67 @@
+"""Scorer `openended.jury`: three analysts discuss each criterion over retrieved fragments (paper 004, 4.1, D, M)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.plugin import Context, ModelError, Scorable, Score, ScoringError
+from creval_openended.judging.asking import ROLE, Questions, case_of
+from creval_openended.judging.criteria import Criterion, read_criteria
+from creval_openended.judging.discussion import Discussion
+from creval_openended.judging.memory import Memory
+from creval_openended.judging.replies import Analyst, read_points
+from creval_openended.judging.settings import JurySettings, Variant
+from creval_openended.judging.verdicts import Verdict, score_of
+from creval_openended.judging.wording import Wording
+
+__all__ = ["Jury"]
+
+_SHARED: tuple[Analyst, ...] = ("problem", "solution")
+
+
+class Jury:
+    """Scores of a solution: 1 or 0 for each of `criteria`, their mean `overall`, and what judging took.
+
+    The initialisation of the problem and the solution analyst serves all criteria; each criterion's discussion sees it
+    and its own fragments alone. Settings as in `JurySettings`. A criterion without a
+    verdict has no score and no other criterion suffers. Details `jury` hold the discussions whole.
+    """
+
+    def __init__(self, criteria: Sequence[Mapping[str, str]], variant: Variant = "paper", **settings: Any) -> None:
+        self._criteria = read_criteria(criteria)
+        self._settings = JurySettings.of(variant, **settings)
+
+    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+        """26 calls for three criteria in one round, 44 in two; each may be asked once more."""
+        rounds = self._settings.rounds
+        verdicts = rounds if self._settings.curve else 1
+        first = rounds if self._settings.curve else 1
+        fewest = len(_SHARED) + len(self._criteria) * (1 + 6 * first + verdicts)
+        return {ROLE: (fewest, 2 * (len(_SHARED) + len(self._criteria) * (1 + 6 * rounds + verdicts)))}
+
+    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+        """Judge one solution after the other."""
+        return [await self._one(item, context) for item in items]
+
+    async def _one(self, item: Scorable, context: Context) -> Score:
+        case = case_of(item, context, self._settings.solution)
+        questions = Questions(context, case)
+        wording = Wording(context, item.doc, self._criteria)
+        shared = Memory(context.resource("embedding"), self._settings.similarity)
+        start: list[dict[str, Any]] = []
+        failure: ModelError | ScoringError | None = None
+        try:
+            for analyst in _SHARED:
+                points, text = await questions.ask("initialisation", f"start_{analyst}", wording.start(), read_points)
+                shared.add(analyst, 0, points)
+                start.append({"round": 0, "by": analyst, "seen": [], "text": text})
+        except (ModelError, ScoringError) as error:
+            failure = error  # each criterion lacks its score for this reason, and what was scored beside it stands
+
+        async def judge(criterion: Criterion) -> Verdict:
+            if failure is not None:
+                raise failure
+            return await Discussion(questions, wording, criterion, shared.copy(), self._settings).verdict()
+
+        return await score_of(self._criteria, judge, questions, {"method": "jury", "start": start})

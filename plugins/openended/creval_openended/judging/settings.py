@@ -1,0 +1,61 @@
+"""How the jury works: the paper's numbers, or those of the released code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from creval.plugin import UsageError
+from creval_openended.judging.memory import Similarity
+
+__all__ = ["JurySettings", "Variant"]
+
+Variant = Literal["paper", "released"]
+_RELEASED = {
+    "k": 4,
+    "j": 5,
+    "threshold": 0.8,
+    "reached": True,
+    "unreadable_confidence": 0.3,
+    "similarity": "squared_l2",
+}
+"""Where the released code differs from the paper (D, D.2.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JurySettings:
+    """Appendix D and D.2. `k`, `j`, `l` fragments are shown for a turn, a confidence and the verdict.
+
+    A discussion ends after a round whose mean confidence exceeds `threshold` (with `reached`: reaches it), at the
+    latest after `rounds`; `words` bounds a turn. `curve` plays all rounds and takes a verdict after each, so that one
+    run serves every threshold. `unreadable_confidence` counts in place of one that cannot be read (None: the criterion
+    has no score). `solution` says what is judged, the steps or the full answer before them. Temperatures: None sends
+    none.
+    """
+
+    k: int = 5
+    j: int = 4
+    l: int = 8  # noqa: E741 - the paper's letter
+    threshold: float = 0.5
+    reached: bool = False
+    rounds: int = 2
+    words: int = 150
+    curve: bool = False
+    unreadable_confidence: float | None = None
+    similarity: Similarity = "cosine"
+    solution: Literal["answer", "full"] = "answer"
+    confidence_temperature: float | None = 1.0
+    verdict_temperature: float | None = 0.0
+
+    @classmethod
+    def of(cls, variant: Variant = "paper", **changed: Any) -> JurySettings:
+        """Return the settings of a variant, with some changed. Raises UsageError for one that there is not."""
+        known = {field.name for field in fields(cls)}
+        unknown = [name for name in changed if name not in known]
+        if unknown:
+            raise UsageError(f"the jury has no setting {unknown[0]!r}", where="openended.jury")
+        return cls(**{**(_RELEASED if variant == "released" else {}), **changed})
+
+    def ends(self, mean: float, round_: int) -> bool:
+        """Whether a discussion ends after this round of this mean confidence."""
+        return round_ >= self.rounds or (mean >= self.threshold if self.reached else mean > self.threshold)

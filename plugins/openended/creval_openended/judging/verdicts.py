@@ -1,0 +1,71 @@
+"""The verdicts on one solution as scores: the same for the jury, its baselines and people.
+
+A criterion on which a judge gave no verdict has no score, with the reason; the others stand, and `overall` is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from creval.plugin import MissingScore, ModelError, Score, ScoringError, Status
+from creval_openended.judging.asking import Questions
+from creval_openended.judging.criteria import Criterion
+
+__all__ = ["COUNTS", "Verdict", "score_of"]
+
+COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_tokens", "judge_output_tokens")
+"""The scores beside those of the criteria."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a criterion is fulfilled, how sure the judge is of this verdict (0 to 1), and what led to it."""
+
+    fulfilled: bool
+    confidence: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def score_of(
+    criteria: Sequence[Criterion],
+    judge: Callable[[Criterion], Awaitable[Verdict]],
+    questions: Questions,
+    about: Mapping[str, Any],
+) -> Score:
+    """Judge one criterion after the other and return the scores; `about` joins the details."""
+    verdicts: dict[str, Verdict] = {}
+    missing: dict[str, MissingScore] = {}
+    for criterion in criteria:
+        try:
+            verdicts[criterion.name] = await judge(criterion)
+        except (ModelError, ScoringError) as error:
+            missing[criterion.name] = MissingScore(Status.ERRORED, str(error))
+    scores: dict[str, float] = {name: float(verdict.fulfilled) for name, verdict in verdicts.items()}
+    if missing:
+        lacking = ", ".join(missing)
+        missing["overall"] = MissingScore(Status.ERRORED, f"no verdict on {lacking}")
+    else:
+        scores["overall"] = fmean(scores.values())
+    sure = [verdict.confidence for verdict in verdicts.values() if verdict.confidence is not None]
+    if sure:
+        scores["confidence"] = fmean(sure)
+    elif missing:
+        missing["confidence"] = missing["overall"]
+    tokens = questions.spent()
+    scores["abstained"] = (len(criteria) - len(verdicts)) / len(criteria)
+    scores["judge_calls"] = float(sum(phase["calls"] for phase in tokens.values()))
+    for side in ("input_tokens", "output_tokens"):
+        scores[f"judge_{side}"] = float(sum(phase[side] for phase in tokens.values()))
+    details = {
+        **about,
+        "criteria": {name: _plain(verdict) for name, verdict in verdicts.items()},
+        "tokens": tokens,
+    }
+    return Score(scores, {"jury": details}, missing=missing)
+
+
+def _plain(verdict: Verdict) -> dict[str, Any]:
+    return {"fulfilled": verdict.fulfilled, "confidence": verdict.confidence, **verdict.details}

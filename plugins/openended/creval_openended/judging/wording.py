@@ -1,0 +1,50 @@
+"""What the prompts of the jury are filled with; the prompts themselves stand in the task file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.plugin import Context
+from creval_openended.judging.criteria import Criterion, criterion_list
+from creval_openended.judging.replies import Analyst
+
+__all__ = ["Wording"]
+
+
+class Wording:
+    """Fields of the prompts, and the texts that the task's prompts `query` and `focus` give for a role.
+
+    `query` is what an analyst looks fragments up by, `focus` what it heeds when it rates and decides; both are
+    templates with `analyst`, `phase`, `criterion` and `definition`, so that a task of one's own may say them anew.
+    """
+
+    def __init__(self, context: Context, doc: Mapping[str, Any], criteria: Sequence[Criterion]) -> None:
+        self._context = context
+        self._doc = doc
+        self._criteria = criterion_list(criteria)
+
+    def query(self, phase: str, analyst: Analyst, criterion: Criterion, questions: Sequence[str]) -> str:
+        """Return the retrieval query, the questions that wait joined on."""
+        return ", and ".join([self._text("query", self._names(analyst, criterion, phase)), *questions])
+
+    def shown(self, fragments: Sequence[str], asked: Sequence[tuple[Analyst, str]]) -> str:
+        """Return the discussion as an analyst is shown it: fragments, nearest first, then questions as they stand."""
+        lines = [f"Question from the {by} analyst: {question}" for by, question in asked]
+        return "\n\n".join([*fragments, *lines])
+
+    def fields(self, analyst: Analyst, criterion: Criterion, shown: str, words: int) -> dict[str, Any]:
+        """Return the fields of a prompt."""
+        names = self._names(analyst, criterion, "")
+        return {**names, "focus": self._text("focus", names), "discussion": shown, "words": words}
+
+    def start(self) -> dict[str, Any]:
+        """Return the fields of the shared initialisation."""
+        return {"criteria": self._criteria}
+
+    def _names(self, analyst: Analyst, criterion: Criterion, phase: str) -> dict[str, str]:
+        about = {"criterion": criterion.called, "definition": criterion.definition}
+        return {"analyst": analyst, "phase": phase, **about}
+
+    def _text(self, prompt: str, fields: Mapping[str, str]) -> str:
+        return self._context.prompt(prompt, self._doc, **fields)[0].content.strip()
