@@ -89,7 +89,8 @@ class JudgeWorld:
 
 def kind_of(text: str) -> tuple[str, str]:
     """Which prompt of the jury this is, and which analyst speaks."""
-    by = next((who for who in ("problem", "solution", "criterion") if f"{who} analyst" in text.split(",")[0]), "")
+    opening = text.partition(",")[0]
+    by = next((who for who in ("problem", "solution", "criterion") if f"{who} analyst" in opening), "")
     for mark, kind in (
         ("MAXIMUM of 300 words", "start"),
         ("Relevant discussion is below", "turn"),

@@ -36,6 +36,9 @@ _QUESTION = re.compile(r"^\W*to\s+(?:the\s+|all\s+)?([^:\n]{1,60}?)\s*:", re.IGN
 _BRACKETS = re.compile(r"\[\[\s*([^\[\]]*?)\s*\]\]")
 _STANCE = re.compile(r"\(\s*\[?\s*(YES|NO)\s*\]?\s*\)", re.IGNORECASE)
 _PROBABILITY = re.compile(r"\(\s*\[\s*([^\[\]]*?)\s*\]\s*\)")
+_EDGES = re.compile(r"^[\s*:]+|(?:\n\s*\d\.)?[\s*]*\Z")
+"""Around a part: the bold type of its label, and the number of the next part."""
+
 _NOBODY = re.compile(r"^\W*(?:none|no(?:ne)? (?:queries|questions|further.*)|n/?a)\W*$", re.IGNORECASE)
 
 
@@ -89,7 +92,7 @@ def read_turn(text: str, speaker: Analyst) -> Turn:
     for number, match in enumerate(found):
         end = found[number + 1].start() if number + 1 < len(found) else len(text)
         kind = _kind(match[1])
-        body = text[match.end() : end].strip().rstrip("*").strip()
+        body = _EDGES.sub("", text[match.end() : end])
         if kind is not None and body:
             parts[kind].append(body)
     if not parts["opinion"]:
