@@ -88,19 +88,19 @@ def load_result(folder: str | Path) -> RunResult:
     import json
 
     from creval.errors import RunError
-    from creval.runs.folder import check_form
+    from creval.runs.commands import score_command
+    from creval.runs.folder import RunFolder, check_form
 
     file = Path(folder) / "results.json"
+    anew = f"Make it anew: {score_command(Path(folder))}"
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        cure = f"Finish the run first: creval resume {folder}"
+        cure = RunFolder.open(Path(folder)).to_finish()
         raise RunError("there are no results", where=str(folder), cure=cure) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(
-            f"cannot be read: {error}", where=str(file), cure=f"Make it anew: creval score {folder}"
-        ) from error
+        raise RunError(f"cannot be read: {error}", where=str(file), cure=anew) from error
     check_form(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
-        raise RunError("is no file of results", where=str(file), cure=f"Make it anew: creval score {folder}")
+        raise RunError("is no file of results", where=str(file), cure=anew)
     return RunResult(Path(folder), data)

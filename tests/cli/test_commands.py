@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -221,7 +222,7 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--generation", "n=1", "--generation", "n=2"), "twice"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--condition", "temperature=["), "not valid YAML"),
         (("lss",), "'ls'"),
-        (("report", "nowhere"), "no results"),
+        (("report", "nowhere"), "no run stands there"),
         (("resume", "nowhere"), "no run"),
         (("analyse", "validty"), "'validity'"),
     ],
@@ -329,6 +330,7 @@ def test_one_unfinished_run_silences_no_other_and_json_is_whole(folder: Path) ->
     for name in ("floor", "ceiling"):
         assert creval(folder, *common, f"baseline/{name}", "-o", f"runs/{name}").returncode == 0
     (folder / "runs" / "cut").mkdir()
+    shutil.copy(folder / "runs" / "floor" / "run.json", folder / "runs" / "cut")
     both = creval(folder, "report", "runs/cut", "runs/ceiling", "--json")
     assert both.returncode == 2
     assert "runs/cut: there are no results" in both.stderr

@@ -28,6 +28,7 @@ metrics:
 """
 INDEXED = "{{ stems[0] }} and {{ stems[1] }}"
 LOOP = "{% for stem in stems %}{{ stem }} {% endfor %}"
+JOINED = "{{ stems | join(', ') }}"
 
 
 def written(folder: Path, rows: list[dict[str, object]], **parts: str) -> str:
@@ -41,12 +42,12 @@ def problems(file: str) -> list[str]:
     return [problem.message for problem in check_all([file], load_plugins(), DataOptions(offline=True))]
 
 
-@pytest.mark.parametrize("prompt", [INDEXED, LOOP])
+@pytest.mark.parametrize("prompt", [INDEXED, LOOP, JOINED])
 def test_a_text_is_no_list(tmp_path: Path, prompt: str) -> None:
     good, bad = {"stems": ["cottage", "swiss"], "target": "x"}, {"stems": "cottage,swiss,cake", "target": "x"}
     assert problems(written(tmp_path, [good, good], prompt=prompt)) == []
     (found,) = problems(written(tmp_path, [good, bad], prompt=prompt))
-    assert "takes the items of 'stems'" in found and "is the text 'cottage,swiss,cake'" in found
+    assert "takes 'stems' as a list" in found and "the doc '1' of" in found and "the text 'cottage,swiss,cake'" in found
 
 
 def test_a_loop_over_something_else_and_a_slice_ask_nothing_of_a_field(tmp_path: Path) -> None:
@@ -62,7 +63,40 @@ def test_numeric_needs_numbers(tmp_path: Path, target: object, what: str) -> Non
     parts = {"parse": "last_number", "score": "numeric"}
     assert problems(written(tmp_path, [{"stems": "a", "target": 4}, {"stems": "b", "target": "4.5"}], **parts)) == []
     (found,) = problems(written(tmp_path, [{"stems": "a", "target": target}], **parts))
-    assert found.startswith("doc ") and "'target'" in found and what in found
+    assert "cannot be scored by 'numeric'" in found and "its 'target' is" in found and what in found
+
+
+JUDGED = """
+schema: 1
+task: stems
+version: 1.0.0
+title: Stems
+dataset: {source: file, file: stems.jsonl}
+prompt:
+  - {role: user, content: "{{ stems[0] }}"}
+roles:
+  judge:
+    prompts:
+      grade:
+        - role: user
+          content: |
+            {{ answer }}
+            {{ stems | join(' ') }}
+score: {judge: {prompt: grade, scale: [1, 5], name: grade}}
+metrics:
+  - {name: grade, failed: exclude}
+"""
+
+
+def test_the_prompt_of_a_role_is_looked_at_too_and_each_use_is_told_once(tmp_path: Path) -> None:
+    """One problem a use, whatever the number of docs; what the scorer gives the prompt (`answer`) is no field."""
+    file = Path(written(tmp_path, [{"stems": text, "answer": "x"} for text in ("ab", "cd")]))
+    file.write_text(JUDGED.lstrip(), "utf-8")
+    found = check_all([str(file)], load_plugins(), DataOptions(offline=True))
+    assert [(each.line, "as a list" in each.message, "'ab'" in each.message) for each in found] == [
+        (7, True, True),
+        (15, True, True),
+    ]
 
 
 @pytest.mark.parametrize("parse", ["json_array", "[json_array, words]", "lines", "[text, words]"])

@@ -14,11 +14,12 @@ from support.commands import creval as command
 import creval
 from creval.engine.estimate import estimate_run
 from creval.engine.examples import run_examples
-from creval.engine.manifest import read_options, resume_command
-from creval.engine.options import CONSENTS, Rescoring, RunOptions
+from creval.engine.manifest import read_options
+from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import rescore, resume
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
+from creval.runs.commands import CONSENTS, resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex
 
@@ -137,6 +138,7 @@ def test_on_the_command_line(folder: Path, tmp_path: Path) -> None:
         assert "--allow-code-execution" in said and "--trust-remote-code" in said
     manifest = RunFolder.open(folder).read_manifest()
     assert resume_command(folder, manifest) == f"creval resume {folder} --allow-code-execution"
+    assert score_command(folder) == f"creval score {folder} --allow-code-execution"
     manifest["options"] |= {"allow_code_execution": False, "trust_remote_code": True}
     assert resume_command(folder, manifest) == f"creval resume {folder} --trust-remote-code"
     manifest["options"]["trust_remote_code"] = False

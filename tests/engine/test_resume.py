@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,11 @@ from support.chat_server import ChatServer, Hang, HttpError, Received
 from support.parrot import parrot
 
 import creval
+from creval.data.dataset import Dataset
 from creval.engine.run import rescore, resume, run_new
 from creval.errors import RunError
 from creval.runs import jsonl
-from creval.runs.jsonl import dump_line, read_lines
+from creval.runs.jsonl import Line, dump_line, read_lines
 
 MODEL = "hosted_vllm/parrot"
 ROOT = Path(creval.__file__).resolve().parents[1]
@@ -346,3 +348,45 @@ def test_lines_keep_whatever_a_model_says():
     line = dump_line(record)
     assert line.count(b"\n") == 1
     assert json.loads(line) == record
+
+
+def test_going_on_reads_each_saved_row_as_often_as_it_must(make_task, server, options, monkeypatch):
+    """A finished run: every sample once, every score twice (checked, then aggregated), and no doc after the first
+    reading of the data. Passes over 100,000 rows are what a resume takes its time for."""
+    task = make_task(docs=6, repeats=2)
+    made = creval.run([task], MODEL, options(base_url=server.url))
+    read: Counter[str] = Counter()
+    decode, doc_at = Line.record, Dataset.__getitem__
+    monkeypatch.setattr(Line, "record", lambda line: read.update([line.path.parent.name]) or decode(line))
+    monkeypatch.setattr(Dataset, "__getitem__", lambda data, index: read.update(["docs"]) or doc_at(data, index))
+    again = resume(made.folder)
+    assert read == {"samples": 12, "scores": 24}
+    assert again.results == made.results
+
+
+@pytest.mark.parametrize(
+    ("of_samples", "of_scores"),
+    [
+        (lambda rows: rows[:5], lambda rows: rows),
+        (lambda rows: rows, lambda rows: rows[:3]),
+        (lambda rows: rows[:5], lambda rows: rows[:3]),
+        (lambda rows: [_errored(rows[0]), _errored(rows[1]), *rows[2:]], lambda rows: rows),
+        (lambda rows: rows, lambda rows: [_errored(rows[0]), *rows[2:]]),
+        (lambda rows: [*rows[:-1], rows[-1][:40]], lambda rows: [*rows[:-1], rows[-1][:40]]),
+    ],
+    ids=["samples lost", "scores lost", "both lost", "samples errored", "scores errored", "torn"],
+)
+def test_what_the_samples_took_is_counted_once(make_task, server, options, of_samples, of_scores):
+    """Whatever is missing, results tell of what stands in the end."""
+    made = creval.run([make_task(docs=6, repeats=2)], MODEL, options(base_url=server.url))
+    for kind, change in (("samples", of_samples), ("scores", of_scores)):
+        file = made.folder / kind / "parrot.jsonl"
+        file.write_bytes(b"".join(change(file.read_bytes().splitlines(keepends=True))))
+    again = resume(made.folder)
+    assert again.results == made.results
+    assert keys(made.folder) == keys(made.folder, "scores")
+    assert resume(made.folder).results == made.results
+
+
+def _errored(row: bytes) -> bytes:
+    return row.replace(b'"status":"scored"', b'"status":"errored"')

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from creval.api import RunResult
-from creval.engine.options import CONSENTS
 from creval.errors import RunError
 from creval.report.baselines import Baselines
 from creval.report.settings import setting_words
+from creval.runs.commands import CONSENTS
 from creval.runs.folder import RunFolder
 from creval.visible import visible
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,12 +10,11 @@ import click
 from creval.api import RunResult
 from creval.cli.baseline_notes import baseline_notes
 from creval.cli.flag_notes import flag_notes
-from creval.engine.manifest import resume_command
 from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.baselines import find_baselines
 from creval.report.results import print_results
-from creval.runs.folder import RunFolder
+from creval.runs.commands import resume_command
 from creval.visible import visible
 
 __all__ = ["ending"]
@@ -41,8 +39,8 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
             click.echo(visible(f"{task['task']}: {note}"), err=True)
     if finished.budget is not None:
         click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
-        again = _again(finished.folder)
-        click.echo(f"  Go on after raising it: {again} --max-cost ... or --max-calls ...", err=True)
+        again = resume_command(finished.folder, also="--max-cost ... or --max-calls ...")
+        click.echo(f"  Go on after raising it: {again}", err=True)
         return BudgetError.exit_code
     share = result.error_share()
     if share > allowed_error_share:
@@ -63,12 +61,7 @@ def _complain(result: RunResult, share: float) -> None:
             which = names[0] if len(names) == 1 else f"{_samples(len(names))} ({', '.join(names)})"
             head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
             click.echo("\n".join([f"    {head}", *(f"      {line.strip()}" for line in rest)]), err=True)
-    click.echo(f"  Try them again with: {_again(result.folder)}", err=True)
-
-
-def _again(folder: Path) -> str:
-    """The command that goes on with the run."""
-    return resume_command(folder, RunFolder.open(folder).read_manifest())
+    click.echo(f"  Try them again with: {resume_command(result.folder)}", err=True)
 
 
 def _samples(count: int) -> str:

@@ -55,7 +55,7 @@ def invoke(arguments: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exc()
-        _complain(str(error))
+        _complain("\n".join([str(error), *getattr(error, "__notes__", ())]))
         return error.exit_code
     except click.ClickException as error:
         error.show()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from creval.data.dataset import Dataset
-from creval.data.fit import doc_faults
+from creval.data.fit import doc_problems, prompts_of
 from creval.data.mirror import REMOTE_KEY
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
@@ -17,7 +16,6 @@ from creval.errors import CrevalError, DataError, MissingPartError, PluginError,
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
 from creval.tasks.check import check, places_of
-from creval.tasks.components import whole
 from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
@@ -25,8 +23,6 @@ from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
 
 __all__ = ["check_all", "check_components", "check_data", "check_fields", "check_warnings"]
-
-_ORIGIN = re.compile(r"(.*):(\d+)")
 
 
 def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOptions) -> list[Problem]:
@@ -58,7 +54,7 @@ def check_warnings(targets: Sequence[str | Path], plugins: Plugins) -> list[Prob
             except Exception:  # `check_all` reports it
                 continue
             if warning:
-                found.append(_at(task, f"parse[{number}]" if listed else "parse", str(warning), None))
+                found.append(task.problem_at(f"parse[{number}]" if listed else "parse", str(warning), None))
     return found
 
 
@@ -105,7 +101,7 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
                 parsers += [made] if kind == "parser" else []
                 scorers += [(path, ref.name, made)] if kind == "scorer" else []
                 continue
-            problems.append(_at(task, path, f"the {kind} {ref.name!r} cannot be made: {what}", cure))
+            problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", cure))
     return problems or _check_kinds(task, parsers, scorers)
 
 
@@ -120,7 +116,7 @@ def _check_kinds(task: Task, parsers: Sequence[Any], scorers: Sequence[tuple[str
         wrong = sorted(kind for kind in given if kind is not None and kind not in takes)
         if len(wrong) == len(given):  # where one way of reading fits, the others are answers of another form
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but `parse` gives a {wrong[0]}"
-            problems.append(_at(task, path, what, "Take another parser or scorer."))
+            problems.append(task.problem_at(path, what, "Take another parser or scorer."))
     return problems
 
 
@@ -138,35 +134,20 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
         dataset = open_dataset(task.dataset, registry, options)
     except CrevalError as error:
         where = f"{error.where}: " if error.where else ""
-        return [_at(task, "dataset", f"{where}{error.what}", error.cure)]
+        return [task.problem_at("dataset", f"{where}{error.what}", error.cure)]
     with dataset:
         found = check_fields(task, dataset, registry)
-        faults = () if found else doc_faults(task, dataset, registry)  # a run looks at the docs that it takes alone
-        unfit = [_at(task, path, what, "Correct the data.") for path, what in faults]
+        unfit = () if found else doc_problems(task, dataset, registry, dataset.origin)
         return [*found, *unfit, *_check_examples(task, dataset)]
 
 
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
     """Return a problem for every template field that not every doc has and the protocol does not provide."""
     problems: list[Problem] = []
-    protocol = registry.get("protocol", task.protocol.name)
-    prompts = [
-        ("prompt" if n == "prompt" else f"prompts.{n}", each, protocol.provides) for n, each in task.prompts.items()
-    ]
-    for role, own in task.role_prompts.items():
-        given = _provided(task, role, registry)
-        prompts += [(f"roles.{role}.prompts.{name}", each, given) for name, each in own.items()]
-    for path, messages, provided in prompts:
+    for path, messages, provided in prompts_of(task, registry):
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
         problems.extend(replace(problem, path=path) for problem in found)
     return problems
-
-
-def _provided(task: Task, role: str, registry: Registry) -> tuple[str, ...]:
-    """Return the names that those components add to a doc's fields which ask a role."""
-    kinds: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol), *(("scorer", ref) for ref in task.score)]
-    parts = [part for kind, ref in kinds for part in whole(registry.get(kind, ref.name), ref, registry)]
-    return tuple(name for part in parts if role in part.roles for name in part.provides)
 
 
 def _check_examples(task: Task, dataset: Dataset) -> Sequence[Problem]:
@@ -177,16 +158,5 @@ def _check_examples(task: Task, dataset: Dataset) -> Sequence[Problem]:
         try:
             dataset.by_id(example.doc)
         except DataError as error:
-            problems.append(_at(task, f"tests[{index}].doc", error.what, error.cure))
+            problems.append(task.problem_at(f"tests[{index}].doc", error.what, error.cure))
     return problems
-
-
-def _at(task: Task, path: str, message: str, cure: str | None) -> Problem:
-    """Place a problem at the YAML value that a key path names, or at the first below it."""
-    origin = next(
-        (place for key, place in task.origins.items() if key == path or key.startswith((f"{path}.", f"{path}["))), ""
-    )
-    match = _ORIGIN.fullmatch(origin)
-    if match is None:
-        return Problem(message, task.file, path=path, cure=cure)
-    return Problem(message, Path(match[1]), int(match[2]), path=path, cure=cure)

@@ -50,6 +50,7 @@ class Dataset:
         self.fields: Sequence[str] = tuple(scan.common or ())
         self.optional_fields: Sequence[str] = tuple(name for name in scan.union if name not in self.fields)
         self.fingerprint: str = scan.digest.hexdigest()
+        self._ids: Sequence[str] = scan.ids
         self._positions: dict[str, int] | None = None
         if sample is not None:  # other docs are other data
             self.fingerprint = hashlib.sha256(f"{self.fingerprint}:{sample[0]}:{sample[1]}".encode()).hexdigest()
@@ -65,6 +66,11 @@ class Dataset:
         row = self._chosen[index]
         return self.to_doc(self._rows.row(row), row)
 
+    @property
+    def ids(self) -> Sequence[str]:
+        """The docs' ids in order; no doc is read for it."""
+        return self._ids if len(self._chosen) == len(self._ids) else [self._ids[row] for row in self._chosen]
+
     def __iter__(self) -> Iterator[Doc]:
         if len(self._chosen) < len(self._rows):
             yield from (self[index] for index in range(len(self)))
@@ -77,7 +83,7 @@ class Dataset:
     def by_id(self, doc_id: str) -> Doc:
         """Return a doc by its id. Raises DataError where there is none."""
         if self._positions is None:
-            self._positions = {doc.id: index for index, doc in enumerate(self)}
+            self._positions = {doc_id: index for index, doc_id in enumerate(self.ids)}
         if doc_id not in self._positions:
             from creval.names import nearest
 

@@ -2,51 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from creval.data.dataset import Dataset
+from creval.errors import Problem
 from creval.plugins.registry import Registry
-from creval.tasks.model import Task
+from creval.tasks.components import whole
+from creval.tasks.model import ComponentRef, PromptMessage, Task
 from creval.tasks.templates.lists import list_fields
+from creval.types.kinds import Kind
+from creval.types.origin import line_of
+from creval.types.sample import Doc
 
-__all__ = ["doc_faults"]
-
-CHECKED = 1_000
-"""Docs that are looked at; a fault of a later one is an errored sample."""
+__all__ = ["doc_problems", "prompts_of"]
 
 
-def doc_faults(task: Task, dataset: Dataset, registry: Registry) -> Iterator[tuple[str, str]]:
-    """Yield (key path, what is wrong) for the first doc that a prompt or a scorer cannot take.
+def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: str) -> Iterator[Problem]:
+    """Yield a problem for the first doc that a prompt or a scorer cannot take, one for each of these.
 
-    A field that a prompt takes apart as a list may not be a text. A scorer says by its method `doc_fault(doc)` what is
-    wrong with a doc, or None; one that cannot be made is reported elsewhere.
+    A field that a prompt takes apart as a list may not be a text. A scorer says by its method `doc_fault(fields)` what
+    is wrong with a doc, or None; one that cannot be made is reported elsewhere. `origin` says where the docs are from.
     """
-    lists = {f"prompts.{name}": list_fields(messages) for name, messages in task.prompts.items()}
-    scorers = list(_checking(task, registry))
-    seen: set[str] = set()
-    for doc in islice(dataset, CHECKED):
-        for path, names in lists.items():
-            for name in sorted(names):
-                if isinstance(doc.fields.get(name), str) and path not in seen:
-                    seen.add(path)
-                    shown = str(doc.fields[name])[:60]
-                    yield path, f"the prompt takes the items of {name!r}, which in doc {doc.id!r} is the text {shown!r}"
-        for path, scorer in scorers:
-            fault = scorer.doc_fault(doc.fields) if path not in seen else None
-            if fault is not None:
-                seen.add(path)
-                yield path, f"doc {doc.id!r} cannot be scored: {fault}"
+    lists = {
+        place: None
+        for _, messages, provided in prompts_of(task, registry)
+        for place in list_fields(messages, task.file)
+        if place.name not in provided
+    }
+    scorers = dict(_checking(task, registry))
+    for doc in docs:
+        if not lists and not scorers:
+            return
+        which = f"the doc {doc.id!r} of {origin}"
+        for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
+            del lists[place]
+            shown = str(doc.fields[place.name])[:60]
+            what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown!r}"
+            cure = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
+            yield Problem(what, place.file, place.line, cure=cure)
+        for path, (name, scorer) in list(scorers.items()):
+            problem = _scorer_problem(scorer, doc)
+            if problem:
+                del scorers[path]
+                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}", "Correct the data.")
 
 
-def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, Any]]:
-    """Yield the scorers that check docs, each with its key path."""
+def _scorer_problem(scorer: Any, doc: Doc) -> str | None:
+    try:
+        fault = scorer.doc_fault(doc.fields)
+    except (Exception, SystemExit) as error:  # a plugin's own code
+        return f"its doc_fault failed: {type(error).__name__}: {error} ({line_of(error)})"
+    return str(fault) if fault else None
+
+
+def prompts_of(task: Task, registry: Registry) -> Iterator[tuple[str, Sequence[PromptMessage], Sequence[str]]]:
+    """Yield the prompts of a task and of its roles: key path, messages, and the names it is given beside a doc's."""
+    provides = registry.get("protocol", task.protocol.name).provides
+    for name, messages in task.prompts.items():
+        yield ("prompt" if name == "prompt" else f"prompts.{name}"), messages, provides
+    for role, own in task.role_prompts.items():
+        given = _provided(task, role, registry)
+        for name, messages in own.items():
+            yield f"roles.{role}.prompts.{name}", messages, given
+
+
+def _provided(task: Task, role: str, registry: Registry) -> tuple[str, ...]:
+    """Return the names that those components add to a doc's fields which ask a role."""
+    kinds: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol), *(("scorer", ref) for ref in task.score)]
+    parts = [part for kind, ref in kinds for part in whole(registry.get(kind, ref.name), ref, registry)]
+    return tuple(name for part in parts if role in part.roles for name in part.provides)
+
+
+def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """Yield the scorers that check docs, each with its key path and name."""
+    listed = isinstance(task.resolved.get("score"), list)
     for index, ref in enumerate(task.score):
         try:
             scorer = registry.get("scorer", ref.name).load()(**ref.parameters)
         except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts tells of it
             continue
-        if hasattr(scorer, "doc_fault"):
-            listed = isinstance(task.resolved.get("score"), list)
-            yield (f"score[{index}]" if listed else "score"), scorer
+        if callable(getattr(scorer, "doc_fault", None)):
+            yield (f"score[{index}]" if listed else "score"), (ref.name, scorer)

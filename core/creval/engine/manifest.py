@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from creval.engine.options import CONSENTS, RunOptions, nested_settings
+from creval.engine.options import RunOptions, nested_settings
 from creval.engine.planning.plan import TaskPlan
 from creval.models.lanes.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
+from creval.runs.commands import CONSENTS
 from creval.runs.folder import FORM
 from creval.tasks.files import is_path
 from creval.tasks.model import Task
@@ -31,7 +32,6 @@ __all__ = [
     "options_data",
     "plugin_data",
     "read_options",
-    "resume_command",
     "start_manifest",
     "task_data",
 ]
@@ -81,12 +81,6 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
     values["reuse"] = tuple(Path(path) for path in values.get("reuse", ()))
     values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
     return RunOptions(**values)
-
-
-def resume_command(folder: Path, manifest: Mapping[str, Any]) -> str:
-    """Return the command that goes on with a run; where that was allowed to run programs, it allows it again."""
-    consents = [f"--{name.replace('_', '-')}" for name in CONSENTS if manifest["options"].get(name)]
-    return " ".join(["creval resume", str(folder), *consents])
 
 
 def asked_hash(task: Task) -> str:

@@ -12,13 +12,11 @@ from typing import Any, TypedDict
 from creval.errors import UnknownNameError, UsageError
 from creval.tasks.sections.settings import EXTRA, generation_settings
 
-__all__ = ["CONSENTS", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
+__all__ = ["Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 MAX_REPEATS = 1_000_000
-CONSENTS = ("allow_code_execution", "trust_remote_code")
-"""Options that let foreign code run: given on this very command line, whatever a file says."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 

@@ -1,51 +1,89 @@
-"""Whether the saved rows of a run are its own, before it is gone on with."""
+"""The saved rows of a run that is gone on with: whether they are its own, and what its samples took."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.roles.usage import UsageTally
+from creval.engine.spending import Spending
 from creval.errors import RunError
 from creval.runs.codec import read_key
-from creval.runs.folder import DoneKeys, RunFolder
-from creval.runs.jsonl import numbered_lines
+from creval.runs.commands import resume_command
+from creval.runs.folder import REDO, DoneKeys, RunFolder
+from creval.runs.jsonl import Line, whole_lines
 
-__all__ = ["check_rows"]
+__all__ = ["Kept", "check_rows"]
 
 
-def check_rows(folder: RunFolder, plan: TaskPlan, on_sample: Callable[[Mapping[str, Any]], None]) -> None:
+@dataclass(slots=True)
+class Kept:
+    """The samples of a task that stay when its run is gone on with: the number of their lines, and what they took.
+
+    They are the first lines of the file once `RunFolder.prepare_samples` has taken the others out. `samples` and
+    `scores` are the keys of all rows where every one of them stays; None where the file has yet to be gone through.
+    """
+
+    lines: int = 0
+    usage: UsageTally = field(default_factory=UsageTally)
+    samples: DoneKeys | None = None
+    scores: DoneKeys | None = None
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add a line of samples/, unless its sample is to be made again."""
+        if record["status"] not in REDO:
+            self.lines += 1
+            self.usage.add(record)
+
+
+def check_rows(folder: RunFolder, plan: TaskPlan, spending: Spending) -> Kept:
     """Look at the samples and scores of a task: every row is of a sample that was planned, and stands there once.
 
-    `on_sample` is given each sample's row, so that nobody has to read the file for it once more.
+    What the samples took is counted on the way, since reading them is what takes the time.
     A torn last line, which a killed run leaves, is no fault. Raises RunError with file and line.
     """
-    samples = folder.samples(plan.task.name)
-    files = [file for file in (samples, folder.scores(plan.task.name)) if file.exists()]
-    if not files:
-        return
-    chosen = range(len(plan.dataset)) if plan.indices is None else plan.indices
-    docs = {plan.dataset[index].id for index in chosen}
+    kept = Kept()
+
+    def count(record: Mapping[str, Any]) -> None:
+        spending.add_sample(record)
+        kept.add(record)
+
+    samples, scores = folder.samples(plan.task.name), folder.scores(plan.task.name)
+    if samples.exists() or scores.exists():
+        ids = plan.dataset.ids
+        docs = {ids[index] for index in plan.chosen}
+        kept.samples = _check(samples, plan, docs, count)
+        kept.scores = _check(scores, plan, docs, lambda record: None)
+        if kept.samples is None or not (kept.scores is None or kept.scores <= kept.samples):
+            kept.scores = None  # the score of a sample that is gone goes too
+    return kept
+
+
+def _check(file: Path, plan: TaskPlan, docs: set[str], count: Callable[[Mapping[str, Any]], None]) -> DoneKeys | None:
+    """Check the rows of a file. Returns their keys, or None where one of them is to be made again."""
     conditions = {condition.name for condition in plan.task.conditions}
-    for file in files:
-        seen = DoneKeys()
-        for number, record in numbered_lines(file):
-            try:
-                if file == samples:
-                    on_sample(record)
-                key = read_key(record)
-                planned = key.doc in docs and key.condition in conditions and 0 <= key.repeat < plan.repeats
-            except (KeyError, TypeError, AttributeError) as error:
-                raise _fault(f"the row is no {file.parent.name.removesuffix('s')}: {error!r}", file, number) from error
-            named = f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat})"
-            if not planned or key.task != plan.task.name:
-                raise _fault(f"{named} is not of this run", file, number)
-            if key in seen:
-                raise _fault(f"{named} stands there twice", file, number)
-            seen.add(key)
+    name, repeats = plan.task.name, plan.repeats
+    seen, redo = DoneKeys(), False
+    for line in whole_lines(file):
+        record = line.record()
+        try:
+            key = read_key(record)
+            planned = key.doc in docs and key.condition in conditions and 0 <= key.repeat < repeats
+            redo = redo or record["status"] in REDO
+            count(record)
+        except (KeyError, TypeError, AttributeError) as error:
+            what = f"the row is no {file.parent.name.removesuffix('s')}: {error!r}"
+            raise _fault(what, line) from error
+        if not planned or key.task != name or key in seen:
+            why = "stands there twice" if planned and key.task == name else "is not of this run"
+            raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
+        seen.add(key)
+    return None if redo else seen
 
 
-def _fault(what: str, file: Path, line: int) -> RunError:
-    run = file.parent.parent
-    return RunError(what, where=f"{file}:{line}", cure=f"Remove the line, then: creval resume {run}")
+def _fault(what: str, line: Line) -> RunError:
+    cure = f"Remove the line, then: {resume_command(line.path.parent.parent)}"
+    return RunError(what, where=f"{line.path}:{line.number}", cure=cure)

@@ -23,6 +23,7 @@ from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import load_plugins
 from creval.runs.calls import CallBook
+from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.tasks.index import TaskIndex
@@ -78,6 +79,8 @@ def run_new(
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
+            if not folder.manifest.exists() and hasattr(error, "__notes__"):
+                error.__notes__.clear()  # nothing is left to go on with
             raise
 
 
@@ -110,16 +113,15 @@ def resume(
             trust_remote_code=given.get("trust_remote_code", False),
         )
         plugins = load_plugins()
-        plans = open_plans(manifest["requested"], options, plugins)
+        plans = open_plans(manifest["requested"], options, plugins, new=False)
         _check_unchanged(manifest, plans, path)
         spending = Spending()
-        for plan in plans:
-            check_rows(folder, plan, spending.add_sample)  # each line is decoded once for both
+        kept = {plan.task.name: check_rows(folder, plan, spending) for plan in plans}
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
         setup.open_parts()
         _keep_calls(setup, folder, manifest)
-        return RunSteps(folder, manifest, setup, plans, watcher).whole()
+        return RunSteps(folder, manifest, setup, plans, watcher, kept).whole()
 
 
 def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
@@ -159,7 +161,7 @@ def _address(stored: str | None, given: str | None, path: Path) -> str | None:
         raise UsageError(
             f"the address of this run, {stored}, holds what may be a secret, and that is stored nowhere",
             where=str(path),
-            cure=f"Give it again: creval resume {path} --base-url '{stored}', with the values in place of {HIDDEN}.",
+            cure=f"Give it again: {resume_command(path)}",
         )
     return stored
 
@@ -208,16 +210,17 @@ def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:
 
 
 def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], path: Path) -> None:
+    """Raises RunError where a task is not what it was, with the way on: other questions need another run."""
     before = {task["task"]: task for task in manifest["tasks"]}
     for plan in plans:
         old, new = before.get(plan.task.name), task_data(plan)
         # What a later version adds to the manifest says nothing against a run that does not have it.
-        other_data = old is not None and any(new["dataset"].get(key) != said for key, said in old["dataset"].items())
-        if old is None or old["hash"] != new["hash"] or other_data:
-            what = "its data" if old is not None and old["hash"] == new["hash"] else "the task"
-            raise RunError(
-                f"{what} of {plan.task.name!r} changed since this run began",
-                where=str(path),
-                cure="Start a new run; or score the saved answers with the task as it is now: creval score "
-                + str(path),
-            )
+        other_data = old is None or any(new["dataset"].get(key) != said for key, said in old["dataset"].items())
+        if old is not None and old["hash"] == new["hash"] and not other_data:
+            continue
+        what = "its data" if old is not None and old["hash"] == new["hash"] else "the task"
+        cure = "Start a new run."
+        if old is not None and old["asked"] == new["asked"] and not other_data:
+            again = score_command(path, manifest)
+            cure = f"Start a new run; or score the saved answers with the task as it is now: {again}"
+        raise RunError(f"{what} of {plan.task.name!r} changed since this run began", where=str(path), cure=cure)

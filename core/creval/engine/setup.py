@@ -147,8 +147,11 @@ def _made(component: Component, ref: ComponentRef) -> Any:
     return component.load()(**ref.parameters)
 
 
-def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) -> list[TaskPlan]:
-    """Load the tasks and their data, and choose the docs. Raises TaskError, UnknownNameError, DataError."""
+def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins, new: bool = True) -> list[TaskPlan]:
+    """Load the tasks and their data, and choose the docs. Raises TaskError, UnknownNameError, DataError.
+
+    `new`: whether each doc has yet to be looked at, as it was where a run with the same tasks and data began.
+    """
     tasks = [with_roles(task, options.resources) for task in TaskIndex(plugins).expand(list(requested))]
     _check_names(tasks, options)
     plans = []
@@ -160,7 +163,7 @@ def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins) 
         )
         dataset = open_dataset(task.dataset, plugins.registry, data_options)
         plan = plan_task(with_own_grid(task, options, plugins.registry), dataset, options)
-        check_plan(plan, options, plugins.registry)
+        check_plan(plan, options, plugins.registry, docs=new)
         plans.append(plan)
     return plans
 

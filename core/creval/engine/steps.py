@@ -13,19 +13,21 @@ from typing import Any
 
 from creval.engine.generation.generate import Job, generate
 from creval.engine.loop import drive
-from creval.engine.manifest import core_version, library_data, now, plugin_data, resume_command
+from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.models import TARGET
 from creval.engine.roles.usage import UsageTally
+from creval.engine.rows import Kept
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
 from creval.engine.scoring.score import TaskScoring
 from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
 from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.tally import TaskTally
 from creval.engine.setup import Setup
-from creval.errors import BudgetError, CrevalError, RunError
+from creval.errors import BudgetError, CrevalError, RunError, ScoringError
 from creval.interruption import CURRENT
+from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.reading import READING, reading_of
@@ -50,14 +52,21 @@ class RunSteps:
     """The steps of one run over its open parts."""
 
     def __init__(
-        self, folder: RunFolder, manifest: dict[str, Any], setup: Setup, plans: Sequence[TaskPlan], observer: Observer
+        self,
+        folder: RunFolder,
+        manifest: dict[str, Any],
+        setup: Setup,
+        plans: Sequence[TaskPlan],
+        observer: Observer,
+        kept: Mapping[str, Kept] | None = None,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._setup = setup
         self._plans = plans
         self._observer = observer
-        self._usage = UsageTally()
+        self._all_kept = kept or {}
+        self.kept = Kept()
         self._older = False
         self._usages: dict[str, UsageTally] = {}
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
@@ -72,6 +81,8 @@ class RunSteps:
         if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
             for plan in self._plans:
                 self._folder.scores(plan.task.name).unlink(missing_ok=True)
+            for kept in self._all_kept.values():
+                kept.scores = None
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         goes_on = resume_command(self._folder.path, self._manifest)
         interruption = CURRENT.get()
@@ -83,7 +94,8 @@ class RunSteps:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
                 self._end("interrupted" if interrupted else "failed")
-            if interrupted:
+            told = isinstance(error, RunError | ScoringError)  # their cures say how to go on
+            if interrupted or (isinstance(error, CrevalError) and not told):
                 error.add_note(f"Finished samples are saved. Go on with: {goes_on}")
             raise
 
@@ -95,7 +107,10 @@ class RunSteps:
 
     async def _work(self) -> Finished:
         try:
-            jobs = [Job(plan, self._setup.runtime(plan.task)) for plan in self._plans]
+            jobs = [
+                Job(plan, self._setup.runtime(plan.task), self._all_kept.get(plan.task.name, Kept()).samples)
+                for plan in self._plans
+            ]
             budget = await generate(jobs, self._folder, self._setup.options.concurrency, self._observer)
             results, unpaid = await self._results("budget" if budget else "done")
             budget = budget or unpaid
@@ -213,13 +228,14 @@ class RunSteps:
 
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
-        self._usage = self._usages[plan.task.name] = UsageTally()
+        self.kept = self._all_kept.get(plan.task.name, Kept())
+        self._usages[plan.task.name] = self.kept.usage
         scoring = replace(self._setup.scoring(plan.task), storing=Storing(plan.dataset))
         return await step(self._folder, scoring, self, self._setup.options.concurrency)
 
     def read(self, record: Mapping[str, Any]) -> None:
-        """A line of samples/ has been read."""
-        self._usage.add(record)
+        """A line of samples/ has been read that was not counted before."""
+        self.kept.usage.add(record)
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored."""
@@ -236,7 +252,12 @@ class RunSteps:
         tally = TaskTally(metric_names(plan), [condition.name for condition in task.conditions])
         for score in self._folder.read_scores(task.name):
             tally.add(score)
-        metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
+        try:
+            metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
+        except ScoringError as error:
+            again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
+            cure = f"{error.cure or 'Correct the scorer.'} {again}"
+            raise ScoringError(error.what, where=error.where, cure=cure) from error
         usage = TaskUsage(self._usages[task.name], self._setup.ledger.usage(task.name))
         return task_results(plan, (tally, usage), metrics, instruments)
 

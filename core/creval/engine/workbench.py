@@ -147,7 +147,7 @@ class Workbench:
             raise DataError(
                 f"{task!r} was scored with {recorded}, but {spec} is {now} here",
                 where=str(run.folder),
-                cure=f"Install what it was scored with, or score it anew: creval score {run.folder}",
+                cure=f"Install what it was scored with, or score it anew: {run.score_command}",
             )
         return self._bound(opened)
 

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from creval.errors import RunError
+from creval.runs.commands import resume_command
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, drop_torn_line, read_placed
 
 __all__ = ["CallBook", "Place"]
+
+_OTHER_RUN = "Remove the line, or leave out --reuse, and try again."  # that run need not be gone on with
 
 
 class Place(NamedTuple):
@@ -45,8 +48,13 @@ class CallBook:
     def lines(self) -> Iterator[tuple[Place, Mapping[str, Any]]]:
         """Yield every line of every role, one at a time."""
         for role in self._folder.called_roles():
-            for offset, record in read_placed(self._folder.calls(role)):
-                yield Place(role, offset), record
+            lines = read_placed(self._folder.calls(role))
+            try:
+                yield from ((Place(role, offset), record) for offset, record in lines)
+            except RunError as error:
+                if not self._read_only:
+                    raise
+                raise RunError(error.what, where=error.where, cure=_OTHER_RUN) from error
 
     def append(self, role: str, record: Mapping[str, Any]) -> Place:
         """Write one line and return where it stands."""
@@ -70,7 +78,7 @@ class CallBook:
         file = self._folder.calls(place.role)
         with file.open("rb") as lines:
             number = lines.read(place.offset).count(b"\n") + 1
-        cure = f"Remove the line, then: creval resume {self.path}"
+        cure = _OTHER_RUN if self._read_only else f"Remove the line, then: {resume_command(self.path)}"
         return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", cure=cure)
 
     def close(self) -> None:

@@ -13,11 +13,12 @@ from urllib.parse import quote, unquote
 
 from creval.errors import RunError
 from creval.runs.codec import read_key, read_sample, read_score
-from creval.runs.jsonl import disk_error, drop_torn_line, keep_lines, read_lines, write_json
-from creval.runs.lock import LOCK
+from creval.runs.commands import resume_command
+from creval.runs.jsonl import Line, disk_error, drop_torn_line, keep_lines, read_lines, whole_lines, write_json
+from creval.runs.lock import LOCK, in_use
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
-__all__ = ["FORM", "DoneKeys", "RunFolder", "check_form", "file_name"]
+__all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
 
 FORM = 1
 """The form of run.json and results.json that this creval writes (their key `schema`)."""
@@ -27,7 +28,8 @@ _HEAD = re.compile(
     rb'\{"task":"([^"\\]*)","doc_id":"([^"\\]*)","condition":"([^"\\]*)","repeat":([0-9]+),"status":"([a-z]+)",'
 )
 """How the lines of samples and scores begin, unless a name in them is escaped."""
-_REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
+REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
+"""A sample or score that ended so is made again when its run is gone on with."""
 
 
 class DoneKeys:
@@ -44,6 +46,9 @@ class DoneKeys:
 
     def __len__(self) -> int:
         return len(self._known)
+
+    def __le__(self, other: DoneKeys) -> bool:
+        return self._known <= other._known
 
 
 class RunFolder:
@@ -77,11 +82,11 @@ class RunFolder:
         except OSError as error:  # a name that is too long, a loop of links
             raise disk_error(error, self.manifest) from error
         if taken:
-            raise RunError(
-                "a run stands there already",
-                where=str(self.path),
-                cure=f"Go on with it: creval resume {self.path}. Or choose another folder with --output.",
-            )
+            cure = "Choose another folder with --output."
+            with contextlib.suppress(RunError):  # what is no run, or another creval's, cannot be gone on with
+                self.read_manifest()
+                cure = f"Choose another folder with --output. {self.to_finish('Or go on with this run')}"
+            raise RunError("a run stands there already", where=str(self.path), cure=cure)
 
     @classmethod
     def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:
@@ -172,33 +177,47 @@ class RunFolder:
         """Write results.json whole."""
         write_json(self.results, data)
 
+    def to_finish(self, words: str = "Finish the run first") -> str:
+        """Say how the run comes to its end: `words` and the command; one that is going on comes to it by itself."""
+        if in_use(self.path):
+            return "Another process is at work on the run: wait for its end."
+        return f"{words}: {resume_command(self.path)}"
+
     def read_samples(self, task: str) -> Iterator[Sample]:
         """Yield a task's samples one at a time."""
         for record in read_lines(self.samples(task)):
             yield read_sample(record)
+
+    def sample_lines(self, task: str) -> Iterator[tuple[SampleKey, Line]]:
+        """Yield the lines of a task's samples with their keys, for who does not need to read every sample."""
+        for line in whole_lines(self.samples(task)):
+            yield _head(line)[0], line
 
     def read_scores(self, task: str) -> Iterator[SampleScore]:
         """Yield a task's scores one at a time."""
         for record in read_lines(self.scores(task)):
             yield read_score(record)
 
-    def prepare_samples(self, task: str) -> DoneKeys:
+    def prepare_samples(self, task: str, known: DoneKeys | None = None) -> DoneKeys:
         """Make a task's samples ready to go on, and return the keys that need not be made again.
 
-        A torn last line goes, errored samples go (they are tried again), and of doubles the first stays.
+        A torn last line goes, errored samples go (they are tried again), and of doubles the first stays. `known` are
+        the keys of all whole lines where it is known that every one of them stays; then the file is not read.
         """
-        return _prepare(self.samples(task), lambda key: True)
+        return _prepare(self.samples(task), lambda key: True, known)
 
-    def prepare_scores(self, task: str) -> DoneKeys:
+    def prepare_scores(self, task: str, known: DoneKeys | None = None) -> DoneKeys:
         """Make a task's scores ready to go on, and return the keys that need not be scored again.
 
         What `prepare_samples` says, and: a score whose sample is gone goes too.
         """
+        if known is not None:
+            return _prepare(self.scores(task), lambda key: True, known)
         samples = DoneKeys()
         if not self.scores(task).exists():
             return samples
         for key, status in _heads(self.samples(task)):
-            if status not in _REDO:
+            if status not in REDO:
                 samples.add(key)
         return _prepare(self.scores(task), samples.__contains__)
 
@@ -227,11 +246,13 @@ def _missing(path: Path) -> list[Path]:
     return [each for each in (path, *path.parents) if not each.exists()]
 
 
-def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
+def _prepare(path: Path, wanted: Callable[[SampleKey], bool], known: DoneKeys | None = None) -> DoneKeys:
     drop_torn_line(path)
+    if known is not None:
+        return known
     first, redo = DoneKeys(), False
     for key, status in _heads(path):
-        if status in _REDO or key in first or not wanted(key):
+        if status in REDO or key in first or not wanted(key):
             redo = True
         else:
             first.add(key)
@@ -240,7 +261,7 @@ def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
 
         def keep(record: Mapping[str, Any]) -> bool:
             key = read_key(record)
-            if record["status"] in _REDO or key in kept or not wanted(key):
+            if record["status"] in REDO or key in kept or not wanted(key):
                 return False
             kept.add(key)
             return True
@@ -250,18 +271,19 @@ def _prepare(path: Path, wanted: Callable[[SampleKey], bool]) -> DoneKeys:
 
 
 def _heads(path: Path) -> Iterator[tuple[SampleKey, str]]:
-    """Yield key and status of every whole line; of lines as creval writes them only the beginning is read."""
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for line in file:
-            head = _HEAD.match(line)
-            if head is not None and line.endswith(b"}\n"):
-                task, doc, condition, repeat, status = head.groups()
-                yield SampleKey(task.decode(), doc.decode(), condition.decode(), int(repeat)), status.decode()
-            elif line.endswith(b"\n"):
-                record = json.loads(line)
-                yield read_key(record), record["status"]
+    """Yield key and status of every whole line."""
+    for line in whole_lines(path):
+        yield _head(line)
+
+
+def _head(line: Line) -> tuple[SampleKey, str]:
+    """Return key and status of a line; where it is as creval writes lines, only its beginning is read."""
+    head = _HEAD.match(line.text)
+    if head is not None and line.text.endswith(b"}\n"):
+        task, doc, condition, repeat, status = head.groups()
+        return SampleKey(task.decode(), doc.decode(), condition.decode(), int(repeat)), status.decode()
+    record = line.record()
+    return read_key(record), record["status"]
 
 
 def file_name(task: str) -> str:

@@ -8,12 +8,14 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from creval.errors import RunError
+from creval.runs.commands import resume_command
 
 __all__ = [
     "Appender",
+    "Line",
     "UnstorableError",
     "disk_error",
     "drop_torn_line",
@@ -22,6 +24,7 @@ __all__ = [
     "numbered_lines",
     "read_lines",
     "read_placed",
+    "whole_lines",
     "write_json",
 ]
 
@@ -100,7 +103,7 @@ def disk_error(error: OSError, path: Path) -> RunError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
     begun = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
-    then = f"go on with: creval resume {folder}" if begun else "try again."
+    then = f"go on with: {resume_command(folder)}" if begun else "try again."
     if error.errno in (errno.EMFILE, errno.ENFILE):
         cure = f"Raise the limit (ulimit -n 4096), then {then}"
         return RunError("too many files are open", where=str(path), cure=cure)
@@ -132,28 +135,29 @@ def drop_torn_line(path: Path) -> bool:
         return True
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file, one at a time; a torn last line is left out.
+class Line(NamedTuple):
+    """A whole line of a file, with its end, not decoded yet; `number` counts from 1, `start` is its place in bytes."""
 
-    Raises RunError with file and line where a line in the middle is damaged.
-    """
-    for _, _, record in _walk(path):
-        yield record
+    text: bytes
+    number: int
+    start: int
+    path: Path
+
+    def record(self) -> dict[str, Any]:
+        """Return what the line holds. Raises RunError with file and line where it is damaged."""
+        try:
+            text = self.text.decode()
+            record, end = _DECODE(text)
+            if not isinstance(record, dict) or text[end:].strip():
+                raise ValueError("it is not one JSON object")
+        except (ValueError, RecursionError) as error:
+            cure = f"Remove the line, then: {resume_command(self.path.parent.parent)}"
+            raise RunError(f"a damaged line: {error}", where=f"{self.path}:{self.number}", cure=cure) from error
+        return record
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield what `read_lines` does, each record with the number of its line, from 1."""
-    for number, _, record in _walk(path):
-        yield number, record
-
-
-def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield what `read_lines` does, each record with the byte at which its line begins."""
-    for _, start, record in _walk(path):
-        yield start, record
-
-
-def _walk(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def whole_lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file, one at a time; a torn last line is left out. A file that is not there has none."""
     if not path.exists():
         return
     start = 0
@@ -162,19 +166,32 @@ def _walk(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     except OSError as error:
         raise RunError(f"cannot be read: {error.strerror}", where=str(path)) from error
     with opened as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
+        for number, text in enumerate(file, 1):
+            if not text.endswith(b"\n"):
                 return
-            try:
-                text = line.decode()
-                record, end = _DECODE(text)
-                if not isinstance(record, dict) or text[end:].strip():
-                    raise ValueError("it is not one JSON object")
-            except (ValueError, RecursionError) as error:
-                cure = f"Remove the line, then: creval resume {path.parent.parent}"
-                raise RunError(f"a damaged line: {error}", where=f"{path}:{number}", cure=cure) from error
-            yield number, start, record
-            start += len(line)
+            yield Line(text, number, start, path)
+            start += len(text)
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file, one at a time; a torn last line is left out.
+
+    Raises RunError with file and line where a line in the middle is damaged.
+    """
+    for line in whole_lines(path):
+        yield line.record()
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield what `read_lines` does, each record with the number of its line, from 1."""
+    for line in whole_lines(path):
+        yield line.number, line.record()
+
+
+def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield what `read_lines` does, each record with the byte at which its line begins."""
+    for line in whole_lines(path):
+        yield line.start, line.record()
 
 
 @contextlib.contextmanager

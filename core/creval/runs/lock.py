@@ -10,10 +10,26 @@ from types import TracebackType
 from creval.errors import RunError
 from creval.runs.jsonl import disk_error
 
-__all__ = ["LOCK", "RunLock"]
+__all__ = ["LOCK", "RunLock", "in_use"]
 
 LOCK = ".lock"
 """The name of the lock's file in a run folder."""
+
+
+def in_use(folder: Path) -> bool:
+    """Whether another process is at work on a run."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return os.read(descriptor, 32).strip() != str(os.getpid()).encode()
+    else:
+        return False
+    finally:
+        os.close(descriptor)
 
 
 class RunLock:
@@ -41,7 +57,7 @@ class RunLock:
             raise RunError(
                 f"the run is in use by another process (process id {holder})",
                 where=str(self._path.parent),
-                cure="Wait for it to end, or choose another folder with --output.",
+                cure="Wait for it to end; a new run may take another folder (--output).",
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)

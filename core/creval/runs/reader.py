@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
 from creval.runs.codec import read_sample, read_score
+from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import DoneKeys, RunFolder, check_form
 from creval.runs.jsonl import numbered_lines
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
@@ -28,7 +29,6 @@ Row = TypeVar("Row", Sample, SampleScore)
 _ENDED = ("done", "budget")
 _PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
 _MAX_RESULTS = 200_000_000  # bytes; more is no file of creval's
-_SCORE_AGAIN = "Write it anew: creval score"
 
 
 def open_run(folder: str | Path, as_stored: bool = False) -> Run:
@@ -99,11 +99,21 @@ class Run:
         """`done`, `budget` (stopped by its limit), `interrupted`, `failed` or `running`."""
         return str(self.manifest["status"])
 
+    @property
+    def resume_command(self) -> str:
+        """The command that goes on with the run, whole, for what a message advises."""
+        return resume_command(self.folder, self.manifest)
+
+    @property
+    def score_command(self) -> str:
+        """The command that scores its saved answers again, whole."""
+        return score_command(self.folder, self.manifest)
+
     @cached_property
     def results(self) -> Mapping[str, Any]:
         """Results.json as plain data. Raises RunError where the run did not come to its end, or it is damaged."""
         path = self._files.results
-        again = f"{_SCORE_AGAIN} {self.folder}"
+        again = f"Write it anew: {self.score_command}"
         try:
             if path.stat().st_size > _MAX_RESULTS:
                 raise RunError(f"larger than {_MAX_RESULTS} bytes", where=str(path), cure=again)
@@ -248,7 +258,8 @@ class Run:
     def _check_lost(self, entry: Mapping[str, Any], path: Path, found: int) -> None:
         planned = int(entry["planned"])
         if found > planned:
-            raise RunError(f"{found} rows, where {planned} samples were planned", where=str(path), cure=self._again())
+            cure = f"Some are another run's; they are named by: {self.resume_command}"
+            raise RunError(f"{found} rows, where {planned} samples were planned", where=str(path), cure=cure)
         if self.status not in _ENDED or not self._files.results.is_file():
             return
         made = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])
@@ -256,13 +267,14 @@ class Run:
             raise RunError(f"{made - found} of {made} rows are lost", where=str(path), cure=self._again())
 
     def _fault(self, what: str, path: Path, line: int) -> RunError:
-        return RunError(what, where=f"{path}:{line}", cure=self._again())
+        cure = f"Remove the line, then: {self.resume_command}"
+        return RunError(what, where=f"{path}:{line}", cure=cure)
 
     def _again(self) -> str:
-        return f"Mend the run first: creval resume {self.folder}"
+        return self._files.to_finish("Mend the run first")
 
     def _unfinished(self, what: str) -> RunError:
-        return RunError(what, where=str(self.folder), cure=f"Finish the run first: creval resume {self.folder}")
+        return RunError(what, where=str(self.folder), cure=self._files.to_finish())
 
 
 def _has_tasks(data: Mapping[str, Any], *keys: str) -> bool:

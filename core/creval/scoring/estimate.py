@@ -40,7 +40,7 @@ def estimate(
     Raises ScoringError where a value, or what the aggregation makes of finite values, is not a finite number.
     """
     if len(clusters.values) and not np.isfinite(clusters.values).all():
-        raise ScoringError("a value is not a finite number", cure="Correct the scorer, then run creval score RUN.")
+        raise ScoringError("a value is not a finite number", cure="Correct the scorer.")
     usable = clusters.of_size(getattr(aggregation, "minimum_repeats", 1))
     size, docs, unit = len(usable.values), len(usable), usable.unit
     value = _finite(aggregation.value(usable), "value") if docs else None

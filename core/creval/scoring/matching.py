@@ -33,12 +33,6 @@ class _Matching(ABC):
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]
 
-    def check_doc(self, fields: Mapping[str, Any]) -> str | None:
-        """Return what is wrong with a doc: it lacks the field, or holds nothing to compare with."""
-        if self.field not in fields:
-            return f"it has no field {self.field!r}; it has {', '.join(fields)}"
-        return None
-
     def _score(self, item: Scorable) -> Score:
         if self.field not in item.doc:
             known = ", ".join(item.doc)
@@ -54,16 +48,16 @@ class _Matching(ABC):
         except TypeError as error:
             return Score({}, failure=str(error), errored=True)
 
-    def doc_fault(self, doc: Mapping[str, Any]) -> str | None:
-        """Say what keeps a doc from being scored, so that it is refused before the model is asked."""
-        if self.field not in doc:
-            return f"there is no field {self.field!r}"
-        target = doc[self.field]
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being scored: it lacks the field, or holds nothing to compare with."""
+        if self.field not in fields:
+            return f"it has no field {self.field!r}; it has {', '.join(fields)}"
+        target = fields[self.field]
         for wanted in target if isinstance(target, list) else [target]:
             try:
                 self.matches(wanted, wanted)
             except (ValueError, TypeError) as error:
-                return str(error)
+                return f"its {self.field!r} is {str(wanted)[:60]!r}: {error}"
         return None
 
     @abstractmethod
@@ -117,17 +111,6 @@ class Numeric(_Matching):
     relative: float = 1e-9
 
     name = "numeric"
-
-    def check_doc(self, fields: Mapping[str, Any]) -> str | None:
-        """Return what is wrong with a doc: its targets must be finite numbers, or texts that hold one."""
-        fault = super().check_doc(fields)
-        targets = fields.get(self.field)
-        for target in () if fault else targets if isinstance(targets, list) else [targets]:
-            try:
-                _number(target)
-            except (TypeError, ValueError):
-                return f"its {self.field!r} is {target!r}, which is no number"
-        return fault
 
     def matches(self, value: Any, target: Any) -> bool:
         try:

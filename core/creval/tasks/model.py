@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.errors import UnknownNameError
+from creval.errors import Problem, UnknownNameError
 from creval.types.sample import Condition, Status
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "Task",
     "TaskSource",
 ]
+
+_ORIGIN = re.compile(r"(.*):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +235,12 @@ class Task:
     @property
     def qualified(self) -> str:
         return f"{self.plugin}/{self.name}"
+
+    def problem_at(self, path: str, message: str, cure: str | None = None) -> Problem:
+        """Return a problem at the YAML value that a key path names, or at the first below it."""
+        below = (f"{path}.", f"{path}[")
+        origin = next((place for key, place in self.origins.items() if key == path or key.startswith(below)), "")
+        match = _ORIGIN.fullmatch(origin)
+        if match is None:
+            return Problem(message, self.file, path=path, cure=cure)
+        return Problem(message, Path(match[1]), int(match[2]), path=path, cure=cure)

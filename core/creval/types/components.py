@@ -224,6 +224,8 @@ class Scorer(Protocol):
       doc with these fields, by role: `{"judge": (2, 4)}`, with None for the most where the answers alone decide.
       A protocol may have one too. `expected_pairs(fields, expected)` tells in the same way how many pairs of texts an
       entailment resource judges, by its name: each is a call where a role stands behind it. `expected`: see `Expected`.
+    - a method `doc_fault(fields)` says what keeps a doc from being scored, or gives None; such a doc is refused before
+      the first call.
     - `scores_failures` true: it is also given the model's own failures (unparsed, truncated, refused; `values` empty)
       and says what they are worth; their status stays.
     - `reads_some` true: of several answers some may be unreadable (see `Scorable.parsed`); for other scorers such a

@@ -88,9 +88,8 @@ def read_runs(runs: Sequence[Run], task: str) -> Values:
             values.setdefault(score.key.condition, {}).setdefault(run.model, []).append(row)
     if len(set(specs.values())) > 1:
         made = "; ".join(f"{run} with {spec}" for run, spec in specs.items())
-        raise DataError(
-            f"the runs were scored with different embeddings: {made}", cure="Score them alike: creval score."
-        )
+        cure = "Score them alike: creval score RUN --resource embedding=NAME"
+        raise DataError(f"the runs were scored with different embeddings: {made}", cure=cure)
     if not values:
         raise RunError("the runs hold no scored sample", where=", ".join(specs))
     return values

@@ -132,12 +132,14 @@ def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
     """Run, print the results and the last words, and show them where the person sits."""
     from creval.cli.ending import ending
     from creval.models.players.desks.page_state import Closing
+    from creval.runs.commands import resume_command
 
     try:
         finished = work()
     except KeyboardInterrupt:
-        words = "Stopped. What you finished is saved, and the run can be gone on with."
-        click.echo(f"\n{words}\n  creval play --resume {shlex.quote(str(folder))}", err=True)
+        begun = (folder / "run.json").exists()
+        words = "Stopped. What you finished is saved, and the run can be gone on with." if begun else "Stopped."
+        click.echo(f"\n{words}" + (f"\n  {resume_command(folder)}" if begun else ""), err=True)
         place.show(Closing("Stopped", [words]))
         raise
     except Exception as error:  # the command line tells it; who sits at a page must not be left waiting
@@ -174,10 +176,11 @@ def _folder(player: str, tasks: Sequence[str]) -> Path:
 
 def _player_of(folder: Path) -> str:
     from creval.errors import UsageError
+    from creval.runs.commands import resume_command
     from creval.runs.folder import RunFolder
 
     provider, _, name = str(RunFolder.open(folder).read_manifest()["roles"]["target"]).partition("/")
     if provider != "human":
-        cure = f"Go on with it by: creval resume {folder}"
+        cure = f"Go on with it by: {resume_command(folder)}"
         raise UsageError("the model of this run is no person", where=str(folder), cure=cure)
     return name

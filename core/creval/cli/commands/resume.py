@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -28,9 +28,9 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
 
     if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
         from creval.cli.commands.play import play_again
-        from creval.cli.values import consents_of
+        from creval.engine.options import Resuming
 
-        ctx.exit(play_again(run, given=consents_of(given)))
+        ctx.exit(play_again(run, given=cast(Resuming, given)))
     with cure_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
     options = RunFolder.open(run).read_manifest()["options"]

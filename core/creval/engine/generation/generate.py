@@ -27,10 +27,11 @@ HOPELESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One task to generate: its plan and what its samples share."""
+    """One task to generate: its plan, what its samples share, and those that are there where all of them stay."""
 
     plan: TaskPlan
     runtime: TaskRuntime
+    known: DoneKeys | None = None
 
 
 @dataclass(slots=True)
@@ -131,7 +132,7 @@ async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, obs
     A task that gets no answer while others do is given up: the rest of its samples counts as skipped.
     """
     names = [job.plan.task.name for job in jobs]
-    done = [folder.prepare_samples(name) for name in names]
+    done = [folder.prepare_samples(job.plan.task.name, job.known) for job in jobs]
     tasks = [
         _Progress(job, keys, Appender(folder.samples(name))) for job, keys, name in zip(jobs, done, names, strict=True)
     ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from creval.data.check import check_components, check_fields
+from creval.data.fit import doc_problems
 from creval.engine.options import RunOptions
-from creval.engine.planning.docs import check_docs
 from creval.engine.planning.plan import TaskPlan
 from creval.errors import TaskError, UsageError
 from creval.plugins.registry import Registry
@@ -21,14 +22,15 @@ _OWN = frozenset({"model", "messages", "stream"})
 """Parts of a request that are not the user's to set."""
 
 
-def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
-    """Check a task against its data and the run's options.
+def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry, docs: bool = True) -> None:
+    """Check a task against its data and the run's options; each of the docs chosen only with `docs`.
 
     Raises TaskError (a template needs a field that the docs lack, a parser or scorer cannot be made), UsageError (a
     setting given for the whole run has an impossible value; too few repeats for a metric).
     """
     problems = [*check_components(plan.task, registry), *check_fields(plan.task, plan.dataset, registry)]
-    problems = problems or [*check_docs(plan, registry)]
+    if docs and not problems:
+        problems = [*islice(doc_problems(plan.task, plan.chosen_docs(), registry, plan.dataset.origin), 1)]
     if problems:
         raise TaskError(problems)
     _check_values(options.generation)

@@ -45,15 +45,19 @@ class TaskPlan:
     varied: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
+    def chosen(self) -> Sequence[int]:
+        """The places of the chosen docs in the dataset."""
+        return range(len(self.dataset)) if self.indices is None else self.indices
+
+    @property
     def docs(self) -> int:
         """How many docs are asked."""
-        return len(self.dataset) if self.indices is None else len(self.indices)
+        return len(self.chosen)
 
     @property
     def docs_digest(self) -> str:
         """The sha256 of the chosen docs' places in the dataset: equal for equal docs, however they were chosen."""
-        chosen = range(len(self.dataset)) if self.indices is None else self.indices
-        return hashlib.sha256(",".join(map(str, chosen)).encode()).hexdigest()
+        return hashlib.sha256(",".join(map(str, self.chosen)).encode()).hexdigest()
 
     @property
     def total(self) -> int:
@@ -62,13 +66,19 @@ class TaskPlan:
 
     def works(self, done: Callable[[SampleKey], bool]) -> Iterator[Work]:
         """Yield the samples that are not done; each doc is read when its turn comes."""
-        for index in range(len(self.dataset)) if self.indices is None else self.indices:
-            doc = self.dataset[index]
+        ids = self.dataset.ids
+        for index in self.chosen:
+            doc: Doc | None = None
             for condition in self.task.conditions:
                 for repeat in range(self.repeats):
-                    key = SampleKey(self.task.name, doc.id, condition.name, repeat)
+                    key = SampleKey(self.task.name, ids[index], condition.name, repeat)
                     if not done(key):
+                        doc = doc or self.dataset[index]
                         yield Work(key, doc, condition, repeat)
+
+    def chosen_docs(self) -> Iterator[Doc]:
+        """Yield the docs that are asked."""
+        return iter(self.dataset) if self.indices is None else (self.dataset[index] for index in self.indices)
 
 
 def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:

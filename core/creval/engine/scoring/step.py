@@ -7,12 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from creval.engine.rows import Kept
 from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches
 from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
-from creval.runs.codec import read_key, read_sample, score_data
+from creval.runs.codec import read_sample, score_data
 from creval.runs.folder import DoneKeys, RunFolder
-from creval.runs.jsonl import Appender, UnstorableError, read_lines
+from creval.runs.jsonl import Appender, UnstorableError
 from creval.types.sample import Sample, SampleScore, Status
 
 __all__ = ["ScoringWatch", "score_again", "score_missing"]
@@ -21,8 +22,12 @@ __all__ = ["ScoringWatch", "score_again", "score_missing"]
 class ScoringWatch(Protocol):
     """Who is told of samples and scores."""
 
+    @property
+    def kept(self) -> Kept:
+        """What is known of the task's samples and scores; its lines of samples/ need not be read but to be scored."""
+
     def read(self, record: Mapping[str, Any]) -> None:
-        """A line of samples/ has been read, be it scored now or before."""
+        """A further line of samples/ has been read, be it scored now or before."""
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored and its score is written."""
@@ -38,7 +43,7 @@ async def score_missing(
 
     Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
     """
-    done = folder.prepare_scores(scoring.task.name)
+    done = folder.prepare_scores(scoring.task.name, watch.kept.scores)
     watch.some(len(done))
     file = Appender(folder.scores(scoring.task.name))
     return await _score(_Reading(folder, done), (scoring, concurrency), file, watch)
@@ -61,9 +66,14 @@ class _Reading(NamedTuple):
     done: DoneKeys
 
     def samples(self, task: str, watch: ScoringWatch) -> Iterator[Sample]:
-        for record in read_lines(self.folder.samples(task)):
-            watch.read(record)
-            if read_key(record) not in self.done:
+        for key, line in self.folder.sample_lines(task):
+            wanted, counted = key not in self.done, line.number <= watch.kept.lines
+            if counted and not wanted:
+                continue
+            record = line.record()
+            if not counted:
+                watch.read(record)
+            if wanted:
                 yield read_sample(record)
 
 

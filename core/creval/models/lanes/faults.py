@@ -209,14 +209,14 @@ def _verdict(failure: Failure, caller: Caller) -> _Verdict:
         value = found[1] if found else "..."
         return _Verdict(f"Lower the limit{most} (--generation max_tokens={value}), or add credit.", True)
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
-        return _Verdict("Add credit to the account, then resume the run.", closed=True)
+        return _Verdict("Add credit to the account, then go on.", closed=True)
     if status == 401:
         if caller.key_name is None:
             return _Verdict("Check the key in the provider's environment variable.", closed=True)
         return _Verdict(f"Check the key:  export {caller.key_name}=<your key>", closed=True)
     if status == 403:
         if re.search(_SPENDING_LIMIT, failure.message):
-            return _Verdict("Raise the spending limit of the key or account, then resume the run.", closed=True)
+            return _Verdict("Raise the spending limit of the key or account, then go on.", closed=True)
         every_call = "an html page" not in words  # a firewall's page may be about this one question
         return _Verdict(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
     if status in (301, 302, 307, 308, 404, 405, 410):

@@ -127,7 +127,7 @@ class _Asking:
         raise ScoringError(
             f"the verdict of the {self._role} cannot be read, asked {_TRIES} times: {self._unread[pair]}",
             where=self.name,
-            cure="Name a model that follows the prompt, or go on with creval resume, which asks anew.",
+            cure="Name a model that follows the prompt; who goes on with the run asks anew.",
         )
 
 

@@ -21,7 +21,7 @@ from creval.types.messages import Message
 if TYPE_CHECKING:
     from jinja2 import Template, nodes
 
-__all__ = ["list_fields", "render", "syntax_problem", "undefined_fields"]
+__all__ = ["render", "syntax_problem", "undefined_fields"]
 
 _MARKS = ("{{", "{%", "{#")
 _GUARDS = ("defined", "undefined")
@@ -180,36 +180,6 @@ def undefined_fields(
                 text, cure = f"no doc has the field {name!r}", f"{hint}The docs have: {', '.join(fields)}."
             problems.append(Problem(text, message.file or file, _file_line(message, line), cure=cure))
     return problems
-
-
-def list_fields(messages: Sequence[PromptMessage], file: Path) -> Iterator[tuple[str, Path, int | None]]:
-    """Yield the fields of a doc that a prompt takes as lists, with file and line of the use.
-
-    Such are those it counts into (`stems[0]`), walks over (`{% for anchor in anchors %}`) or joins.
-    """
-    from jinja2 import meta, nodes
-
-    from creval.tasks.templates.environment import environment
-
-    for message in messages:
-        if not any(mark in message.template for mark in _MARKS):
-            continue
-        tree = environment().prepare(message.template)
-        names = meta.find_undeclared_variables(tree)
-        used: list[tuple[nodes.Node | None, int]] = [
-            *((n.node, n.lineno) for n in tree.find_all(nodes.Getitem) if _counts(n.arg)),
-            *((n.iter, n.lineno) for n in tree.find_all(nodes.For)),
-            *((n.node, n.lineno) for n in tree.find_all(nodes.Filter) if n.name == "join"),
-        ]
-        for node, line in used:
-            if isinstance(node, nodes.Name) and node.name in names:
-                yield node.name, message.file or file, _file_line(message, line)
-
-
-def _counts(node: nodes.Node) -> bool:
-    from jinja2 import nodes
-
-    return isinstance(node, nodes.Const) and isinstance(node.value, int)
 
 
 def _needed(source: str) -> Sequence[tuple[str, int]]:

@@ -36,9 +36,9 @@ class Drat:
     words: int = 10
     pool: Sequence[str] = field(default_factory=null_pool)
 
-    def doc_fault(self, doc: Mapping[str, Any]) -> str | None:
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
         """Say what keeps a doc from being scored."""
-        anchors = doc.get("anchors")
+        anchors = fields.get("anchors")
         if isinstance(anchors, list) and anchors and all(isinstance(anchor, str) for anchor in anchors):
             return None
         return f"the field 'anchors' must be a list of texts, not {str(anchors)[:60]!r}"

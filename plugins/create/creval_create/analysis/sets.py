@@ -152,7 +152,7 @@ def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
         made = "; ".join(f"{run}: {names}" for run, names in instruments.items())
         raise DataError(
             f"the runs were judged or embedded by different instruments: {made}",
-            cure="Score them alike: creval score RUN --role judge=MODEL.",
+            cure="Score them alike: creval score RUN --role judge=MODEL",
         )
     return found
 

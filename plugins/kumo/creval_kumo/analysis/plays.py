@@ -68,7 +68,7 @@ def plays_of(run: Run) -> Iterator[Play]:
         raise RunError(
             "the run holds no game of KUMO that was played to an end",
             where=str(run.folder),
-            cure="Name runs of KUMO tasks; finish or score them with creval resume or creval score.",
+            cure=f"Name runs of KUMO tasks. Games that ended as errored are tried again by: {run.resume_command}",
         )
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin import DataError, RunError, open_runs
+from creval.plugin import DataError, Run, RunError, open_runs
 from creval_validity.tables.aliases import Aliases
 from creval_validity.tables.catalogue import catalogue
 from creval_validity.tables.score_table import ScoreTable
@@ -73,7 +73,7 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
     notes: list[str] = []
     for run in open_runs(folders):
         folder, results = run.folder, run.results
-        found = list(_scores(folder, results, names))
+        found = list(_scores(run, names))
         notes += _incomplete(folder, results)
         if not found:
             notes.append(f"{folder} holds no metric with a value")
@@ -83,14 +83,14 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
     for (model, column), same in _grouped(scores).items():
         cells.setdefault(model, {})[column] = _one(model, column, same, repeated)
     if not cells:
-        raise RunError(
-            "the runs hold no metric with a value", where=str(folders[0]), cure="Score them: creval score RUN."
-        )
+        cure = "Name runs with scores; creval report RUN shows what is there."
+        raise RunError("the runs hold no metric with a value", where=str(folders[0]), cure=cure)
     primary = dict.fromkeys(score.column for score in scores if score.primary)
     return RunScores(ScoreTable.from_cells(cells), tuple(primary), tuple(notes))
 
 
-def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterator[_Score]:
+def _scores(run: Run, names: Aliases) -> Iterator[_Score]:
+    folder, results = run.folder, run.results
     try:
         model = names.canonical(results["model"])
         for task in results["tasks"]:
@@ -105,7 +105,7 @@ def _scores(folder: Path, results: Mapping[str, Any], names: Aliases) -> Iterato
         raise RunError(
             f"is not a results file of creval: {error!r}",
             where=str(folder / "results.json"),
-            cure="Write it anew: creval score RUN.",
+            cure=f"Write it anew: {run.score_command}",
         ) from error
 
 

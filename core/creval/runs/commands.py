@@ -1,0 +1,54 @@
+"""The commands that go on with a run or score it again, whole, so that what a message advises can be typed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from creval.models.lanes.addresses import HIDDEN
+
+__all__ = ["CONSENTS", "resume_command", "score_command"]
+
+CONSENTS = ("allow_code_execution", "trust_remote_code")
+"""Options that let foreign code run: given on this very command line, whatever a file says."""
+
+
+def resume_command(folder: Path, manifest: Mapping[str, Any] | None = None, also: str = "") -> str:
+    """Return the command that goes on with a run, with the words `also` after it; without a manifest run.json is read.
+
+    Where the run was allowed to run programs, it allows that again; where its address is not stored whole, it asks for
+    it; a run of a person is played.
+    """
+    about = _read(folder) if manifest is None else manifest
+    options = about.get("options", {})
+    address = options.get("base_url") or ""
+    given = ["--base-url", shlex.quote(address)] if HIDDEN in address else []
+    played = not given and str(about.get("roles", {}).get("target", "")).startswith("human/")
+    words = ["creval play --resume" if played else "creval resume", *_run(folder, options), *given]
+    hint = f" (with the values in place of {HIDDEN})" if given else ""
+    return " ".join([*words, *([also] if also else [])]) + hint
+
+
+def score_command(folder: Path, manifest: Mapping[str, Any] | None = None, also: str = "") -> str:
+    """Return the command that scores the saved answers of a run again; see `resume_command`."""
+    about = _read(folder) if manifest is None else manifest
+    return " ".join(["creval score", *_run(folder, about.get("options", {})), *([also] if also else [])])
+
+
+def _run(folder: Path, options: Mapping[str, Any]) -> list[str]:
+    path = str(folder)
+    name = shlex.quote(f"./{path}" if path.startswith("-") else path)
+    return [name, *(f"--{consent.replace('_', '-')}" for consent in CONSENTS if options.get(consent))]
+
+
+def _read(folder: Path) -> Mapping[str, Any]:
+    """Return what run.json says; nothing where it says nothing that can be read."""
+    try:
+        data = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    parts = ("roles", "options")
+    return data if isinstance(data, dict) and all(isinstance(data.get(part), dict) for part in parts) else {}
