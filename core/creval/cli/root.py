@@ -33,6 +33,8 @@ COMMANDS = {
     "gate": LazyCommand(
         "creval.cli.commands.gate:gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."
     ),
+    "push": LazyCommand("creval.cli.commands.sharing.push:push", "Send a run to a dataset on the Hugging Face Hub."),
+    "pull": LazyCommand("creval.cli.commands.sharing.pull:pull", "Bring runs back from the Hugging Face Hub."),
     "sandbox": LazyCommand(
         "creval.cli.commands.sandbox:sandbox", "Prove on this machine that model-written code is contained."
     ),

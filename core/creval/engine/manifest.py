@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -151,6 +152,7 @@ def start_manifest(
     settings = options_data(options)
     return {
         "schema": FORM,
+        "id": secrets.token_hex(16),
         "creval": core_version(plugins),
         "command": redact(options.command),
         "requested": [str(Path(name).expanduser().absolute()) if is_path(name) else name for name in requested],

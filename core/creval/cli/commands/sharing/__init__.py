@@ -1,0 +1,1 @@
+"""Commands that bring runs to others, and back."""

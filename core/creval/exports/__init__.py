@@ -1,0 +1,1 @@
+"""Runs in the forms that others read: parquet, Every Eval Ever."""

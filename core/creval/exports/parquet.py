@@ -1,0 +1,167 @@
+"""A run as parquet: one table of its metrics, one of the samples of each task. The same run gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from creval.errors import MissingPartError
+from creval.exports.cleaning import cleaned
+from creval.runs.folder import file_name
+from creval.types.sample import Sample, SampleScore
+
+if TYPE_CHECKING:
+    from creval.runs.reader import Run
+
+__all__ = ["METRIC_COLUMNS", "SAMPLE_COLUMNS", "write_metrics", "write_parquet", "write_samples"]
+
+METRIC_COLUMNS: Mapping[str, str] = {
+    **dict.fromkeys(("run", "model", "task", "version", "task_hash", "metric", "condition"), "string"),
+    "value": "float64",
+    "n": "int64",
+    "clusters": "int64",
+    "cluster": "string",
+    **dict.fromkeys(("standard_error", "ci_low", "ci_high", "confidence"), "float64"),
+    "method": "string",
+    "no_interval": "string",
+    "failed": "string",
+    "n_failed": "int64",
+    "higher_is_better": "bool",
+    "primary": "bool",
+    "unit": "string",
+    **dict.fromkeys(("scored", "unparsed", "truncated", "refused", "errored", "skipped"), "int64"),
+    "instruments": "string",
+    "started": "string",
+    "creval": "string",
+}
+"""The columns of the table of metrics: name and type."""
+
+SAMPLE_COLUMNS: Mapping[str, str] = {
+    **dict.fromkeys(("run", "model", "task", "doc_id", "condition"), "string"),
+    "repeat": "int64",
+    "status": "string",
+    "reason": "string",
+    "answers": "list<string>",
+    **dict.fromkeys(("value", "route", "doc", "messages"), "string"),
+    "input_tokens": "int64",
+    "output_tokens": "int64",
+    "cost": "float64",
+    "scores": "scores",
+}
+"""The columns of a table of samples; `value`, `doc` and `messages` are JSON, `scores` a list of name and value.
+
+The same for every task and run, so that tables of several runs can be read as one.
+"""
+
+_BATCH = 1000
+
+
+def write_parquet(run: Run, name: str, folder: Path) -> list[Path]:
+    """Write `results.parquet` and `samples/<task>.parquet` of a run into a folder, and return their paths.
+
+    `name` is what the run is called in the column `run`. Raises MissingPartError without pyarrow, RunError.
+    """
+    files = [write_metrics(run, name, folder / "results.parquet")]
+    for task in run.tasks:
+        files.append(write_samples(run, name, task, folder / "samples" / f"{file_name(task)}.parquet"))
+    return files
+
+
+def write_metrics(run: Run, name: str, file: Path) -> Path:
+    """Write the table of metrics: one row a metric and condition."""
+    return _write(file, METRIC_COLUMNS, _metrics(run, name))
+
+
+def write_samples(run: Run, name: str, task: str, file: Path) -> Path:
+    """Write the table of a task's samples: one row a sample that was made."""
+    return _write(file, SAMPLE_COLUMNS, (_sample(run, name, one, score) for one, score in run.scored(task)))
+
+
+def _metrics(run: Run, name: str) -> Iterator[dict[str, Any]]:
+    results = run.results
+    for task in results["tasks"]:
+        head = {
+            "run": name,
+            "model": cleaned(results["model"]),
+            "task": task["task"],
+            "version": task["version"],
+            "task_hash": task["hash"],
+            "instruments": _json(cleaned(task.get("instruments", {}))),
+            "started": run.manifest.get("started"),
+            "creval": results.get("creval"),
+        }
+        for metric in task["metrics"]:
+            row = {**head, **metric, **metric["counts"], "metric": metric["name"]}
+            yield {column: row.get(column) for column in METRIC_COLUMNS}
+
+
+def _sample(run: Run, name: str, sample: Sample, score: SampleScore) -> dict[str, Any]:
+    calls = [call for call in sample.calls if call.role == "target"]
+    replies = [call.reply for call in calls if call.reply is not None]
+    usage = [reply.get("usage", {}) for reply in replies]
+    return {
+        "run": name,
+        "model": cleaned(run.model),
+        "task": score.key.task,
+        "doc_id": score.key.doc,
+        "condition": score.key.condition,
+        "repeat": score.key.repeat,
+        "status": score.status.value,
+        "reason": score.reason,
+        "answers": [_text(answer) for answer in sample.answers],
+        "value": None if score.value is None else _json(score.value),
+        "route": score.route,
+        "doc": _json({"digest": sample.doc_digest} if sample.doc_digest else sample.doc),
+        "messages": _json([message for call in calls for message in call.messages]),
+        "input_tokens": sum(int(one.get("input_tokens") or 0) for one in usage),
+        "output_tokens": sum(int(one.get("output_tokens") or 0) for one in usage),
+        "cost": sum(float(reply.get("cost") or 0) for reply in replies),
+        "scores": [{"name": key, "value": value} for key, value in score.scores.items()],
+    }
+
+
+def _text(text: str) -> str:
+    """Return a text without lone surrogates, which parquet cannot hold."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _json(value: Any) -> str:
+    return _text(json.dumps(value, ensure_ascii=False, sort_keys=True))
+
+
+def _write(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows batch by batch, so that memory does not depend on how many there are."""
+    pyarrow, parquet = _pyarrow()
+    kinds = {
+        "string": pyarrow.string(),
+        "int64": pyarrow.int64(),
+        "float64": pyarrow.float64(),
+        "bool": pyarrow.bool_(),
+        "list<string>": pyarrow.list_(pyarrow.string()),
+        "scores": pyarrow.list_(pyarrow.struct([("name", pyarrow.string()), ("value", pyarrow.float64())])),
+    }
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with parquet.ParquetWriter(str(file), schema, compression="zstd") as writer:
+        for batch in _batches(rows):
+            writer.write_table(pyarrow.Table.from_pylist([dict(row) for row in batch], schema=schema))
+    return file
+
+
+def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Mapping[str, Any]]]:
+    left = iter(rows)
+    while batch := list(islice(left, _BATCH)):
+        yield batch
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        cure = "Install it: pip install 'creval[parquet]'"
+        raise MissingPartError("parquet needs the package pyarrow, which is not installed", cure=cure) from error
+    return pyarrow, parquet

@@ -1,0 +1,170 @@
+"""Pushing and pulling against a hub that speaks the Hub's protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from support.commands import creval as command
+from support.hub_runs import TOKEN, make_run
+from support.hub_server import HubServer
+
+import creval
+from creval.errors import DataError, MissingPartError, RunError, UnknownNameError, UsageError
+from creval.hub.bundle import published_name
+from creval.hub.pull import pull_runs
+from creval.hub.push import plan_push, push_run
+
+REPO = "ada/runs"
+
+
+def test_a_second_push_changes_nothing_and_a_changed_run_makes_one_commit(hub: HubServer, run_folder: Path) -> None:
+    first = push_run(creval.open_run(run_folder), REPO)
+    commits = hub.dataset(REPO).commits
+    before = len(commits)
+    assert "README.md" in first.changed and f"results/{first.name}.parquet" in first.changed
+
+    again = push_run(creval.open_run(run_folder), REPO)
+    assert again.changed == () and len(commits) == before
+
+    results = json.loads((run_folder / "results.json").read_text())
+    results["tasks"][0]["metrics"][0]["value"] = 0.25
+    (run_folder / "results.json").write_text(json.dumps(results))
+    changed = push_run(creval.open_run(run_folder), REPO)
+    assert len(commits) == before + 1
+    assert set(changed.changed) == {f"runs/{first.name}/results.json", f"results/{first.name}.parquet"}
+
+
+def test_a_pulled_run_opens_and_says_the_same(hub: HubServer, run_folder: Path, tmp_path: Path) -> None:
+    pushed = push_run(creval.open_run(run_folder), REPO)
+    ((folder, new),) = pull_runs(REPO, tmp_path / "back")
+    assert new and folder.name == pushed.name
+    there, here = creval.open_run(run_folder), creval.open_run(folder)
+    assert list(here.scores()) == list(there.scores())
+    assert [s.answers for s in here.samples()] == [s.answers for s in there.samples()]
+    assert here.result("toy")["metrics"] == there.result("toy")["metrics"]
+    assert pull_runs(REPO, tmp_path / "back") == [(folder, False)]
+    assert published_name(here) == pushed.name  # pushed from here, it would be the same run
+
+
+def test_datasets_loads_what_was_pushed(hub: HubServer, run_folder: Path, tmp_path: Path) -> None:
+    push_run(creval.open_run(run_folder), REPO)
+    push_run(creval.open_run(make_run(tmp_path / "other", {"a": "no", "b": "no"})), REPO)
+    read = (
+        "import datasets, json\n"
+        f"rows = datasets.load_dataset({REPO!r}, 'samples-toy', split='test')\n"
+        f"metrics = datasets.load_dataset({REPO!r}, 'results', split='test')\n"
+        "print(json.dumps([[r['doc_id'], r['status'], r['answers'], r['scores']] for r in rows]))\n"
+        "print(json.dumps([[r['metric'], r['value'], r['unparsed']] for r in metrics]))\n"
+    )
+    home = {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+    done = subprocess.run([sys.executable, "-c", read], env={**os.environ, **home}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows, metrics = map(json.loads, done.stdout.splitlines())
+    assert len(rows) == 5
+    assert ["a", "scored", ["yes"], [{"name": "exact_match", "value": 1.0}]] in rows
+    assert ["c", "unparsed", ["perhaps"], []] in rows
+    assert sorted(metrics) == [["exact_match", 0.0, 0], ["exact_match", pytest.approx(1 / 3), 1]]
+
+
+def test_a_card_of_ones_own_is_kept(hub: HubServer, run_folder: Path) -> None:
+    own = b"---\nlicense: mit\nconfigs:\n- config_name: mine\n  data_files: mine.csv\n---\n# Our runs\n\nHello.\n"
+    hub.add(REPO, {"README.md": own, "mine.csv": b"a\n1\n"})
+    push_run(creval.open_run(run_folder), REPO)
+    card = hub.dataset(REPO).files["README.md"].decode()
+    assert "license: mit" in card and "Hello." in card and "config_name: mine" in card and "samples-toy" in card
+    assert push_run(creval.open_run(run_folder), REPO).changed == ()
+
+
+def test_a_push_that_was_killed_leaves_nothing_and_the_next_sends_what_is_missing(
+    hub: HubServer, run_folder: Path, tmp_path: Path
+) -> None:
+    """Killed with -9 when its tables have arrived and the commit has not."""
+    arrived = []
+
+    def hold(request: web.Request) -> web.Response | None:
+        if "/commit/" in request.path:
+            arrived.append(time.monotonic())
+            time.sleep(0.5)
+            return web.Response(status=503)
+        return None
+
+    hub.fault = hold
+    environment = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
+    arguments = [sys.executable, "-m", "creval", "push", str(run_folder), "--repo", REPO]
+    process = subprocess.Popen(arguments, cwd=tmp_path, env={**os.environ, **environment}, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        if arrived:
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait(10)
+    hub.fault = None
+    assert arrived and len(hub.dataset(REPO).commits) == 1
+    sent = hub.asked("PUT", "/lfs/")
+    assert sent == 2
+    push_run(creval.open_run(run_folder), REPO)
+    assert hub.asked("PUT", "/lfs/") == sent  # the tables had arrived
+    assert len(hub.dataset(REPO).commits) == 2
+
+
+def test_private_and_whose(hub: HubServer, run_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run = creval.open_run(run_folder)
+    push_run(run, "ada/secret", private=True)
+    assert hub.dataset("ada/secret").private
+    with pytest.raises(DataError, match="may not write"):
+        push_run(run, "bob/runs")
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "wrongwrong123456")
+    with pytest.raises(DataError, match="token is refused"):
+        push_run(run, "ada/new")
+    with pytest.raises(DataError, match="no such repository"):
+        pull_runs("ada/secret", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["runs", "a/b/c", "ada/..", "ada/x--y", "../etc", "ada/ru ns"])
+def test_names_that_are_no_repository(name: str, run_folder: Path) -> None:
+    with pytest.raises(UsageError, match="owner/name"):
+        plan_push(creval.open_run(run_folder), name)
+
+
+def test_mistakes_have_one_message(
+    hub: HubServer, run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push_run(creval.open_run(run_folder), REPO)
+    with pytest.raises(UnknownNameError):
+        pull_runs(REPO, tmp_path, runs=["nothing"])
+    with pytest.raises(DataError, match="no such revision"):
+        pull_runs(REPO, tmp_path, revision="v9")
+    hub.add("ada/words", {"words.csv": b"a\n"})
+    with pytest.raises(DataError, match="no run stands there"):
+        pull_runs("ada/words", tmp_path)
+    manifest = json.loads((run_folder / "run.json").read_text())
+    (run_folder / "run.json").write_text(json.dumps({**manifest, "status": "interrupted"}))
+    with pytest.raises(RunError, match="did not come to its end"):
+        push_run(creval.open_run(run_folder), REPO)
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    (run_folder / "run.json").write_text(json.dumps(manifest))
+    with pytest.raises(MissingPartError, match="token"):
+        push_run(creval.open_run(run_folder), REPO)
+
+
+def test_a_hub_that_cannot_be_reached(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    with pytest.raises(DataError, match="cannot be reached"):
+        push_run(creval.open_run(run_folder), REPO)
+
+
+def test_a_dry_run_sends_nothing(run_folder: Path, tmp_path: Path) -> None:
+    done = command(tmp_path, "push", str(run_folder), "--repo", REPO, "--dry-run", HF_ENDPOINT="http://127.0.0.1:9")
+    assert done.returncode == 0, done.stderr
+    assert "samples/toy.jsonl" in done.stdout and "nothing was sent" in done.stdout
+    assert command(tmp_path, "push", str(run_folder)).returncode == 2
