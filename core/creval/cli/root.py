@@ -33,6 +33,8 @@ COMMANDS = {
     "gate": LazyCommand(
         "creval.cli.commands.gate:gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."
     ),
+    "runs": LazyCommand("creval.cli.commands.sharing.runs:runs", "List the runs below a folder, or search them."),
+    "leaderboard": LazyCommand("creval.cli.commands.sharing.leaderboard:leaderboard", "One table over many runs."),
     "export": LazyCommand("creval.cli.commands.sharing.export:export", "Write a run as parquet or Every Eval Ever."),
     "push": LazyCommand("creval.cli.commands.sharing.push:push", "Send a run to a dataset on the Hugging Face Hub."),
     "pull": LazyCommand("creval.cli.commands.sharing.pull:pull", "Bring runs back from the Hugging Face Hub."),

@@ -1,0 +1,96 @@
+"""`creval leaderboard DIR|REPO...`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from creval.report.leaderboard import Standing
+    from creval.runs.reader import Run
+
+__all__ = ["leaderboard"]
+
+
+@click.command(epilog="Example: creval leaderboard runs --html board.html")
+@click.argument("places", metavar="DIR|REPO...", nargs=-1, required=True)
+@click.option("--all-metrics", is_flag=True, help="Every metric, not the primary ones alone.")
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write the table as CSV.")
+@click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write the table as a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def leaderboard(
+    places: Sequence[str], all_metrics: bool, csv_file: Path | None, html_file: Path | None, as_json: bool
+) -> None:
+    """One table over many runs: of folders, and of datasets that creval push has filled (OWNER/NAME).
+
+    Numbers are ranked only among those made with the same task (its hash stands in the table), data, settings and
+    instruments. Runs that did not come to their end are left out and named.
+    """
+    from creval.report.files import write_csv, write_text
+    from creval.report.leaderboard import COLUMNS, leaderboard_html
+    from creval.report.leaderboard import leaderboard as rank
+
+    standings = rank(list(_runs(places)), every_metric=all_metrics)
+    if csv_file is not None:
+        write_csv(csv_file, COLUMNS, [list(asdict(one).values()) for one in standings])
+    if html_file is not None:
+        write_text(html_file, leaderboard_html(standings))
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in standings], indent=2, ensure_ascii=False))
+    elif csv_file is None and html_file is None:
+        _print(standings)
+
+
+def _runs(places: Sequence[str]) -> Iterator[Run]:
+    from creval.errors import UsageError
+    from creval.report.catalogue import find_runs
+    from creval.runs.reader import open_run
+    from creval.visible import visible
+
+    folders = [path if (path := Path(place)).exists() else _pulled(place) for place in places]
+    found = find_runs(folders)
+    if not found:
+        raise UsageError("there are no runs", where=", ".join(places), cure="Name folders with runs in them.")
+    for run in found:
+        if run.fault is not None or run.status not in ("done", "budget"):
+            click.echo(visible(f"left out: {run.folder} ({run.fault or run.status})"), err=True)
+        else:
+            yield open_run(run.folder)
+
+
+def _pulled(repository: str) -> Path:
+    """Return the folder into which the runs of a repository were pulled."""
+    from creval.caches import cache_folder
+    from creval.hub.pull import pull_runs
+
+    folder = cache_folder() / "pulled" / repository.replace("/", "--")
+    pull_runs(repository, folder)
+    return folder
+
+
+def _print(standings: Sequence[Standing]) -> None:
+    from creval.report.leaderboard import interval
+    from creval.report.tables import print_table
+
+    columns = ["task", "metric", "", "model", "value", "95 % interval", "n", "not scored", "hash", "instruments"]
+    rows = [
+        [
+            one.task,
+            " ".join(filter(None, [one.metric, one.condition])),
+            one.rank,
+            one.model,
+            one.value,
+            interval(one),
+            one.n,
+            one.failed,
+            one.task_hash,
+            ", ".join(filter(None, [one.instruments, one.settings])) or None,
+        ]
+        for one in standings
+    ]
+    print_table("", columns, rows)

@@ -1,0 +1,49 @@
+"""`creval runs`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+__all__ = ["runs"]
+
+
+@click.command(epilog="Example: creval runs runs --model 'openai/*' --task drat --status done")
+@click.argument("places", metavar="[DIR]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--model", multiple=True, metavar="PATTERN", help="Only runs of such models, e.g. 'openai/*'.")
+@click.option("--task", multiple=True, metavar="PATTERN", help="Only runs with such a task, e.g. 'kumo_*'.")
+@click.option("--status", multiple=True, metavar="S", help="Only runs that are done, interrupted, failed, running ...")
+@click.option("--with", "words", multiple=True, metavar="TEXT", help="Only runs whose run.json holds this text.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def runs(
+    places: Sequence[Path],
+    model: Sequence[str],
+    task: Sequence[str],
+    status: Sequence[str],
+    words: Sequence[str],
+    as_json: bool,
+) -> None:
+    """List the runs below folders (default: runs), oldest first; those that cannot be read are named last."""
+    from creval.report.catalogue import Search, find_runs
+    from creval.report.tables import print_table
+    from creval.visible import visible
+
+    found = find_runs(places or [Path("runs")], Search(model, task, status, words))
+    if as_json:
+        click.echo(json.dumps([run.data() for run in found], indent=2, ensure_ascii=False))
+        return
+    rows = [
+        [str(run.folder), run.model, ", ".join(run.tasks), run.status, run.started[:16], run.planned, run.cost or None]
+        for run in found
+        if run.fault is None
+    ]
+    if rows:
+        print_table("", ["run", "model", "tasks", "status", "began", "samples", "USD"], rows)
+    for run in found:
+        if run.fault is not None:
+            click.echo(visible(f"cannot be read: {run.fault}"), err=True)
+    if not found:
+        click.echo("no runs", err=True)

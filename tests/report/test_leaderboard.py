@@ -1,0 +1,145 @@
+"""Many runs in one table: ranked only where numbers were made in the same way; found and searched by what they are."""
+
+from __future__ import annotations
+
+import csv
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from support.run_folders import write_run
+
+import creval
+from creval.cli.commands.sharing.leaderboard import leaderboard as leaderboard_command
+from creval.cli.commands.sharing.runs import runs as runs_command
+from creval.report.catalogue import Search, find_runs
+from creval.report.leaderboard import leaderboard, leaderboard_html
+
+COUNTS = {"scored": 4, "unparsed": 1, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
+
+
+def put(folder: Path, model: str, value: float | None, **changes: Any) -> creval.Run:
+    """A finished run with one metric of this value."""
+    better = changes.pop("higher_is_better", True)
+    status = changes.pop("status", "done")
+    metric = {
+        "name": "drat",
+        "condition": None,
+        "value": value,
+        "n": 6,
+        "ci_low": None if value is None else value - 1,
+        "ci_high": None if value is None else value + 1,
+        "counts": COUNTS,
+        "higher_is_better": better,
+        "primary": True,
+    }
+    part = {
+        "task": "drat",
+        "hash": "a" * 64,
+        "dataset": "d" * 64,
+        "docs": 6,
+        "docs_digest": "e" * 64,
+        "instruments": {"embedding": "x"},
+        "metrics": [metric, {**metric, "name": "other", "primary": False}],
+        "counts": COUNTS,
+        "planned": 6,
+        **changes,
+    }
+    return creval.open_run(write_run(folder, model, [part], status=status))
+
+
+def test_the_best_comes_first_and_equals_share_a_rank(tmp_path: Path) -> None:
+    runs = [
+        put(tmp_path / name, f"m/{name}", value) for name, value in (("a", 1.0), ("b", 3.0), ("c", 3.0), ("d", None))
+    ]
+    found = leaderboard(runs)
+    assert [(one.model, one.rank) for one in found] == [("m/b", 1), ("m/c", 1), ("m/a", 3), ("m/d", None)]
+    assert {one.failed for one in found} == {2}
+    lower = [
+        put(tmp_path / f"l{name}", f"m/{name}", value, higher_is_better=False)
+        for name, value in (("a", 1.0), ("b", 3.0))
+    ]
+    assert [(one.model, one.rank) for one in leaderboard(lower)] == [("m/a", 1), ("m/b", 2)]
+    neither = [put(tmp_path / "n", "m/a", 1.0, higher_is_better=None)]
+    assert [one.rank for one in leaderboard(neither)] == [None]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hash": "b" * 64},
+        {"dataset": "b" * 64},
+        {"docs_digest": "b" * 64},
+        {"instruments": {"embedding": "y"}},
+        {"generation_overrides": {"temperature": 0.1}},
+        {"condition_overrides": {"temperature": [0.1]}},
+    ],
+)
+def test_numbers_made_in_another_way_have_a_rank_of_their_own(tmp_path: Path, change: dict[str, Any]) -> None:
+    runs = [put(tmp_path / "a", "m/a", 1.0), put(tmp_path / "b", "m/b", 3.0, **change)]
+    assert [one.rank for one in leaderboard(runs)] == [1, 1]
+
+
+class Page(HTMLParser):
+    """The texts of a page's cells, and whatever it would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.fetched: list[str] = []
+        self._in = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._in = tag
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data: str) -> None:
+        if self._in in ("td", "th"):
+            self.cells.append(data)
+
+
+def test_the_page_stands_alone_and_runs_nothing_of_a_models_name(tmp_path: Path) -> None:
+    page = Page()
+    page.feed(leaderboard_html(leaderboard([put(tmp_path / "a", "m/<script>alert(1)</script>", 2.0)])))
+    assert "m/<script>alert(1)</script>" in page.cells and not page.fetched
+    assert "1.00 to 3.00" in page.cells or "1.000 to 3.000" in page.cells
+
+
+def test_the_command_writes_each_form(tmp_path: Path) -> None:
+    put(tmp_path / "runs" / "a", "m/a", 1.0)
+    put(tmp_path / "runs" / "deep" / "b", "m/b", 3.0)
+    put(tmp_path / "runs" / "c", "m/c", 9.0, status="interrupted")
+    arguments = [str(tmp_path / "runs"), "--csv", str(tmp_path / "x.csv"), "--html", str(tmp_path / "x.html"), "--json"]
+    done = CliRunner().invoke(leaderboard_command, arguments)
+    assert done.exit_code == 0, done.output
+    assert "left out" in done.stderr and "interrupted" in done.stderr
+    with (tmp_path / "x.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["rank"], row["model"], row["task_hash"]) for row in rows] == [
+        ("1", "m/b", "a" * 8),
+        ("2", "m/a", "a" * 8),
+    ]
+    assert [one["model"] for one in json.loads(done.stdout)] == ["m/b", "m/a"]
+    printed = CliRunner().invoke(leaderboard_command, [str(tmp_path / "runs"), "--all-metrics"])
+    assert "other" in printed.output and "m/b" in printed.output
+
+
+def test_runs_are_found_and_searched(tmp_path: Path) -> None:
+    put(tmp_path / "a", "openai/gpt", 1.0)
+    put(tmp_path / "x" / "b", "openrouter/openai/gpt", 1.0, status="interrupted")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("{")
+    names = lambda search=None: [run.folder.name for run in find_runs([tmp_path], search)]  # noqa: E731
+    assert sorted(names()) == ["a", "b", "broken"]
+    assert names(Search(models=["openai/*"])) == ["a"]
+    assert sorted(names(Search(models=["gpt"]))) == ["a", "b"]
+    assert names(Search(statuses=["interrupted"])) == ["b"]
+    assert names(Search(tasks=["kumo*"])) == []
+    assert names(Search(words=["OPENROUTER"])) == ["b"]
+    done = CliRunner().invoke(runs_command, [str(tmp_path)])
+    assert done.exit_code == 0 and "openai/gpt" in done.stdout and "broken" in done.stderr
+    listed = json.loads(CliRunner().invoke(runs_command, [str(tmp_path), "--json"]).stdout)
+    assert {run["status"] for run in listed} == {"done", "interrupted", "unreadable"}
