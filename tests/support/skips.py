@@ -16,7 +16,7 @@ ALLOWED: Mapping[str, str] = {
     "no word vectors called 'glove-840b'": "GloVe 840B comes from its makers alone (2 GB)",
     "its data come from elsewhere": "no test leaves this machine; the plugin's tests run the examples on a copy",
     "no Chromium with chromedriver": "where it cannot be installed",
-    "CREVAL_EEE names no command": "the validator of Every Eval Ever needs Python 3.12; the bundled schemas are checked",
+    "CREVAL_EEE names no command": "that validator needs Python 3.12; the bundled schemas are checked",
     "no bubblewrap": "where it cannot be installed",
     "no /proc on this system": "Linux alone has it",
 }
