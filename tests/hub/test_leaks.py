@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from support.hub_runs import make_run
 from support.hub_server import HubServer
@@ -83,3 +85,19 @@ def test_a_root_is_named_whole(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text('{"a": "/srv/workbench/x"}\n{"a": "/srv/work/x"}\n')
     assert [leak.line for leak in find_leaks({"x": file}, ["/srv/work"], {})] == [2]
+
+
+def test_docs_by_reference_stay_references(tmp_path: Path, hub: HubServer) -> None:
+    """Also where the data are present, so that the run could be read with its texts."""
+    run = make_run(tmp_path / "made", {"licensed-text": "yes, as licensed-text? says"}, extra="store: reference\n")
+    opened = creval.open_run(run)
+    assert [sample.doc["question"] for sample in opened.samples()] == ["licensed-text?"]
+    push_run(opened, "ada/runs")
+    for name, content in hub.dataset("ada/runs").files.items():
+        assert b"licensed-text?" not in content, name
+    table = pyarrow.parquet.read_table(io.BytesIO(hub.dataset("ada/runs").files[_table(hub)])).to_pylist()
+    assert "digest" in table[0]["doc"] and "licensed-text?" not in json.dumps(table)
+
+
+def _table(hub: HubServer) -> str:
+    return next(name for name in hub.dataset("ada/runs").files if name.startswith("samples/"))

@@ -26,12 +26,12 @@ metrics:
 """
 
 
-def make_run(base: Path, answers: dict[str, str], model: str | None = None) -> Path:
-    """Run a small task over the answers by doc, and return the run's folder."""
+def make_run(base: Path, answers: dict[str, str], model: str | None = None, extra: str = "") -> Path:
+    """Run a small task (with more YAML) over the answers by doc, and return the run's folder."""
     base.mkdir(parents=True, exist_ok=True)
     docs = [json.dumps({"id": doc, "question": f"{doc}?", "target": "yes"}) for doc in answers]
     (base / "docs.jsonl").write_text("\n".join(docs) + "\n")
-    (base / "toy.yaml").write_text(_TASK)
+    (base / "toy.yaml").write_text(_TASK + extra)
     given = [{"task": "toy", "doc": doc, "repeat": 0, "answers": [text]} for doc, text in answers.items()]
     (base / "answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in given))
     options = creval.RunOptions(output=base / "run")

@@ -76,8 +76,9 @@ def write_metrics(run: Run, name: str, file: Path) -> Path:
 
 
 def write_samples(run: Run, name: str, task: str, file: Path) -> Path:
-    """Write the table of a task's samples: one row a sample that was made."""
-    return _write(file, SAMPLE_COLUMNS, (_sample(run, name, one, score) for one, score in run.scored(task)))
+    """Write the table of a task's samples, one row a sample that was made; docs by reference stay references."""
+    rows = run.as_stored().scored(task)
+    return _write(file, SAMPLE_COLUMNS, (_sample(run, name, one, score) for one, score in rows))
 
 
 def _metrics(run: Run, name: str) -> Iterator[dict[str, Any]]:

@@ -48,6 +48,7 @@ def published_name(run: Run) -> str:
 
 def make_bundle(run: Run, folder: Path) -> Bundle:
     """Make a run ready in an empty folder. Raises RunError for an unfinished or damaged run, UsageError for a leak."""
+    run = run.as_stored()
     run.need_ended()
     name = published_name(run)
     files = _texts(run, name, folder)

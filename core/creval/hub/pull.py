@@ -51,6 +51,6 @@ def _pull(api: Any, repository: str, commit: str, name: str, folder: Path) -> tu
                 repository, repo_type="dataset", revision=commit, allow_patterns=f"runs/{name}/*", local_dir=part
             )
         came = Path(part) / "runs" / name
-        open_run(came)
+        open_run(came, as_stored=True)
         shutil.move(came, target)
     return target, True

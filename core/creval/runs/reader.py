@@ -84,6 +84,10 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"
 
+    def as_stored(self) -> Run:
+        """This run, read as its folder holds it: with references where its tasks store docs by reference."""
+        return self if self._as_stored else Run(self._files, as_stored=True)
+
     @property
     def model(self) -> str:
         """The model that answered, as it was named."""
