@@ -24,6 +24,11 @@ _CRITERIA = list_of(
     ),
     minimum=1,
 )
+_PROVIDES: tuple[str, ...] = (
+    *("problem", "solution", "criteria", "criterion", "definition", "positive", "negative"),
+    *("analyst", "phase", "focus", "words", "discussion", "number"),
+)
+"""What the prompts of judges may speak of; a task may hold the prompts of several."""
 _SOLUTION = one_of("answer", "full", about="what is judged: the answer, or the full answer before the steps")
 
 
@@ -59,8 +64,9 @@ def register_judges(registry: Registry) -> None:
             *("statement", "start_problem", "start_solution", "start_criterion"),
             *("turn", "confidence", "verdict", "query", "focus"),
         ),
-        provides=(*_PROVIDES, "criteria", "focus", "phase", "words"),
+        provides=_PROVIDES,
     )
+    _register_baselines(registry)
     registry.add(
         "provider",
         "given",
@@ -69,4 +75,48 @@ def register_judges(registry: Registry) -> None:
     )
 
 
-_PROVIDES: tuple[str, ...] = ("problem", "solution", "criterion", "definition", "analyst", "discussion")
+def _register_baselines(registry: Registry) -> None:
+    registry.add(
+        "scorer",
+        "openended.single",
+        "creval_openended.judging.single:SingleJudge",
+        "one judge, one call a criterion: zero-shot or few-shot, with a reason or without",
+        parameters=params(
+            criteria=_CRITERIA,
+            examples=flag(about="show an example first"),
+            explain=flag(about="ask for a reason of 20 words"),
+            required=("criteria",),
+        ),
+        prompts=("statement", "zero_shot", "zero_shot_cot", "few_shot", "few_shot_cot"),
+        provides=_PROVIDES,
+        produces=(*_COUNTS, "*"),
+        roles=("judge",),
+    )
+    registry.add(
+        "scorer",
+        "openended.debate",
+        "creval_openended.judging.debate:Debate",
+        "a debater for, one against, then a judge",
+        parameters=params(criteria=_CRITERIA, rounds=integer(1), required=("criteria",)),
+        prompts=("statement", "debater", "debate_judge"),
+        provides=_PROVIDES,
+        produces=(*_COUNTS, "*"),
+        roles=("judge",),
+    )
+    registry.add(
+        "scorer",
+        "openended.chateval",
+        "creval_openended.judging.chateval:ChatEval",
+        "three analysts one by one, each shown the whole discussion; the majority decides",
+        parameters=params(
+            criteria=_CRITERIA,
+            rounds=integer(1, about="of turns (2)"),
+            words=integer(1, about="of a turn (150)"),
+            curve=flag(about="verdicts after each round, so that one run tells what fewer rounds cost"),
+            required=("criteria",),
+        ),
+        prompts=("statement", "start_problem", "start_solution", "start_criterion", "turn", "verdict", "focus"),
+        provides=_PROVIDES,
+        produces=(*_COUNTS, "*"),
+        roles=("judge",),
+    )
