@@ -61,6 +61,7 @@ async def score_of(
         scores[f"judge_{side}"] = float(sum(phase[side] for phase in tokens.values()))
     details = {
         **about,
+        "asked": [criterion.name for criterion in criteria],
         "criteria": {name: _plain(verdict) for name, verdict in verdicts.items()},
         "tokens": tokens,
     }
