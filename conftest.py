@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import os
+import shutil
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from hypothesis import settings
 settings.register_profile("creval", deadline=None)
 settings.load_profile("creval")
 
+pytest_plugins = ["creval.testing"]  # as its entry point does where creval was installed since it has one
 ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -27,6 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Watch skips where the session is told to; the workers of xdist report to the one session that watches."""
+    if "CREVAL_WHEELS" not in os.environ:  # one set of wheels for all tests and all workers
+        os.environ["CREVAL_WHEELS"] = tempfile.mkdtemp(prefix="creval-wheels-")
+        config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_WHEELS"], ignore_errors=True))
     if config.getoption("--only-listed-skips") and not hasattr(config, "workerinput"):
         from support.skips import SkipWatch
 

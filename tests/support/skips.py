@@ -15,6 +15,7 @@ ALLOWED: Mapping[str, str] = {
     "is not there: run `make fidelity`": "all-mpnet-base-v2 is a download of 400 MB, which `make fidelity` makes",
     "no word vectors called 'glove-840b'": "GloVe 840B comes from its makers alone (2 GB)",
     "its data come from elsewhere": "no test leaves this machine; the plugin's tests run the examples on a copy",
+    "nobody plays its ": "floor and ceiling need a judge; the examples, where it is scripted, are run",
     "no Chromium with chromedriver": "where it cannot be installed",
     "CREVAL_EEE names no command": "that validator needs Python 3.12; the bundled schemas are checked",
     "no bubblewrap": "where it cannot be installed",

@@ -40,15 +40,32 @@ _REMARK = re.compile(
 )
 
 
-_ANSWER = re.compile(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>(.*?)</\1>", re.I | re.S)
+_OPENED = re.compile(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>", re.I)
 _CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
 _LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
 
 
+def _last_tagged(text: str) -> str | None:
+    """Return what stands in the last part in tags of an answer, stripped; None where there is no such part.
+
+    In time proportional to the text: a tag that is not closed from here on is not closed from further on either.
+    """
+    found, at = None, 0
+    open_for_good: set[str] = set()
+    while opened := _OPENED.search(text, at):
+        at, tag = opened.end(), opened[1].lower()
+        closed = None if tag in open_for_good else re.compile(f"</{tag}>", re.I).search(text, at)
+        if closed is None:
+            open_for_good.add(tag)
+        else:
+            found, at = text[at : closed.start()].strip(), closed.end()
+    return found
+
+
 def without_talk(text: str) -> str:
     """Return what an answer says: the last part in tags such as `<answer>`, without openings and closing remarks."""
-    if parts := _ANSWER.findall(text):
-        text = parts[-1][1].strip()
+    tagged = _last_tagged(text)
+    text = text if tagged is None else tagged
     lines = without_opening(text).splitlines()
     for index, line in enumerate(lines):
         sentences = _CLOSING.split(line)

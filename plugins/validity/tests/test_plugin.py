@@ -18,12 +18,7 @@ from creval.plugins.registry import Registry
 from creval_validity import plugin
 from creval_validity.reproduce_command import reproduce
 
-HEAVY = ("numpy", "scipy", "matplotlib", "pandas", "torch", "litellm", "datasets", "yaml", "rich")
 README = Path(__file__).parents[1] / "README.md"
-
-
-def test_finding_the_plugin_imports_nothing_heavy() -> None:
-    assert imported_by("import creval_validity.plugin").isdisjoint(HEAVY)
 
 
 def test_using_the_statistics_does_not_import_plots_or_scipy_stats() -> None:

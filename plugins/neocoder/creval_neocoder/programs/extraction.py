@@ -63,11 +63,13 @@ def _longest_prefix(block: str) -> str | None:
     lines = block.strip("\n").split("\n")
     if _indented(lines):
         lines = [line[len(lines[0]) - len(lines[0].lstrip()) :] for line in lines]
-    for end in range(len(lines), 0, -1):
+    end = len(lines)
+    while end > 0:
         source = "\n".join(lines[:end])
-        tree = _parse(source)
+        tree, line = _parsed(source)
         if tree is not None:
             return source if any(not _says_nothing(node) for node in tree.body) else None
+        end = min(end, line) - 1  # whatever holds the faulty line is faulty, too
     return None
 
 
@@ -76,12 +78,31 @@ def _indented(lines: Sequence[str]) -> bool:
 
 
 def _parse(source: str) -> ast.Module | None:
+    return _parsed(source)[0]
+
+
+def _parsed(source: str) -> tuple[ast.Module | None, int]:
+    """Return the tree, or None and the line that is no Python (where Python names none: one beyond the last)."""
+    beyond = source.count("\n") + 2
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+            return _tree(source), beyond
+    except SyntaxError as error:
+        return None, error.lineno or beyond
+    except (ValueError, RecursionError, MemoryError):
+        return None, beyond
+
+
+def _tree(source: str) -> ast.Module:
+    """Parse; once more where CPython before 3.11.9 lost count of its own depth, which says nothing of the source.
+
+    See github.com/python/cpython/issues/106905: the count is shared with whatever else parses meanwhile.
+    """
+    try:
+        return ast.parse(source)
+    except SystemError:
+        return ast.parse(source)
 
 
 def _says_nothing(node: ast.stmt) -> bool:

@@ -1,0 +1,1 @@
+"""What every plugin has to keep, as rules that can be examined one by one (docs/testing.md)."""

@@ -1,0 +1,43 @@
+"""`python -m creval.conformance NAME`: examine an installed plugin, without pytest. Prints JSON with --json."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from creval.conformance.rules import examine
+from creval.conformance.subject import Subject
+from creval.errors import CrevalError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return 0 where every rule is kept, 1 where one is broken, 2 where the plugin cannot be examined."""
+    names = [word for word in arguments if not word.startswith("-")]
+    if len(names) != 1:
+        print("usage: python -m creval.conformance NAME [--json]", file=sys.stderr)
+        return 2
+    try:
+        findings = examine(Subject(names[0]))
+    except CrevalError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if "--json" in arguments:
+        rows = [
+            {"rule": each.case.rule, "task": each.case.task, "faults": each.faults, "not_examined": each.not_examined}
+            for each in findings
+        ]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        for each in findings:
+            for line in [*each.faults, *([f"not examined: {each.not_examined}"] if each.not_examined else [])]:
+                print(f"{each.case}: {line}")
+        broken = sum(bool(each.faults) for each in findings)
+        print(f"{len(findings)} cases examined, {broken} with faults")
+    return 1 if any(each.faults for each in findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,135 @@
+"""Rules on the plugin as a package: light to find, every target there, only the face imported, its wheel whole."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from creval.conformance.building import NoSourceError, installed_files, wheel_of
+from creval.conformance.subject import Subject
+from creval.errors import CrevalError
+from creval.tasks.files import FILE_KEY, find_data_file
+
+__all__ = ["discovery", "face", "targets", "wheel"]
+
+HEAVY = frozenset(
+    [
+        *("aiohttp", "click", "datasets", "huggingface_hub", "jinja2", "jsonschema", "litellm", "matplotlib", "numpy"),
+        *("onnxruntime", "pandas", "pyarrow", "rich", "scipy", "sentence_transformers", "sklearn", "tensorflow"),
+        *("tokenizers", "torch", "trackio", "transformers", "wandb", "yaml"),
+    ]
+)
+"""Libraries that no plugin may import before one of its components is used: `creval ls` would wait for them."""
+FACES = frozenset({"creval", "creval.plugin", "creval.testing"})
+_FIND = """
+import json, sys
+from creval.plugins.loader import load_plugins
+before = set(sys.modules)
+plugins = load_plugins([sys.argv[1]])
+failures = [str(failure) for failure in plugins.failures]
+print()
+print(json.dumps({"failures": failures, "modules": sorted(set(sys.modules) - before)}))
+"""
+
+
+def discovery(subject: Subject) -> Iterator[str]:
+    """Finding the plugin imports no heavy library and prints nothing; seen from a process of its own."""
+    environment = {key: value for key, value in os.environ.items() if key != "CREVAL_PLUGINS"}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-c", _FIND, subject.name]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        yield f"it cannot be found: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
+        return
+    found = json.loads(done.stdout.splitlines()[-1])
+    yield from found["failures"]
+    heavy = sorted(HEAVY & {module.partition(".")[0] for module in found["modules"]})
+    if heavy:
+        yield f"its entry module imports {', '.join(heavy)}: import them where a component uses them"
+    if done.stderr.strip():
+        yield f"it prints when it is imported: {done.stderr.strip().splitlines()[0]}"
+
+
+def targets(subject: Subject) -> Iterator[str]:
+    """Every component that is registered can be imported and called."""
+    for component in subject.plugins.registry.all():
+        if component.plugin != subject.name:
+            continue
+        try:
+            if not callable(component.load()):
+                yield f"the {component.kind} {component.name!r}: {component.target} is not callable"
+        except CrevalError as error:
+            yield f"the {component.kind} {component.name!r}: {error.what}"
+
+
+def face(subject: Subject) -> Iterator[str]:
+    """The package imports of creval only `creval`, `creval.plugin` and, for its tests, `creval.testing`."""
+    for file in sorted(subject.package.rglob("*.py")):
+        try:
+            tree = ast.parse(file.read_bytes())
+        except SyntaxError as error:
+            yield f"{file.relative_to(subject.package)}:{error.lineno}: {error.msg}"
+            continue
+        for node in ast.walk(tree):
+            for module in _imported(node):
+                if module.partition(".")[0] == "creval" and module not in FACES:
+                    where = f"{file.relative_to(subject.package)}:{getattr(node, 'lineno', 1)}"
+                    yield f"{where}: imports {module}, which is not promised: take what is needed from creval.plugin"
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module == "creval":
+        for alias in node.names:  # `from creval import plugin` names a module, `from creval import run` a name
+            yield f"creval.{alias.name}" if _is_module(alias.name) else "creval"
+    elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+        yield node.module
+
+
+def _is_module(name: str) -> bool:
+    import creval
+
+    home = Path(creval.__file__ or "").parent
+    return (home / name).is_dir() or ((home / f"{name}.py").is_file() and name not in creval.__all__)
+
+
+def wheel(subject: Subject) -> Iterator[str]:
+    """The wheel carries every task file, all that these include, their data, and `py.typed` where there is one."""
+    names = _shipped(subject)
+    for file in _needed(subject):
+        within = file.relative_to(subject.package.parent).as_posix()
+        if within not in names:
+            yield f"{within} is not in the wheel: state it among the package's files in pyproject.toml"
+
+
+def _shipped(subject: Subject) -> set[str]:
+    """Return what the wheel holds: the plugin's own where it was installed from one, else one that is built now."""
+    recorded = installed_files(subject.info.distribution)
+    if recorded is not None:
+        return recorded
+    try:
+        built = wheel_of(subject.info.distribution)
+    except NoSourceError as error:
+        raise CrevalError(f"its wheel cannot be looked at: {error}") from error
+    with zipfile.ZipFile(built) as archive:
+        return set(archive.namelist())
+
+
+def _needed(subject: Subject) -> Iterator[Path]:
+    for _, folder in (each for each in subject.plugins.task_folders if each[0] == subject.name):
+        yield from (file for file in sorted(folder.rglob("*.y*ml")) if file.suffix in (".yaml", ".yml"))
+    for name in subject.tasks:
+        task = subject.load(name)
+        source = subject.plugins.registry.get("source", task.dataset.source)
+        key = next((k for k, about in source.parameters.get("properties", {}).items() if about.get(FILE_KEY)), None)
+        if key is not None and key in task.dataset.parameters:
+            found = find_data_file(str(task.dataset.parameters[key]), [task.dataset.base, subject.package])
+            if found is not None and found.is_relative_to(subject.package):
+                yield found

@@ -1,0 +1,94 @@
+"""The rules by name, and their examination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from creval.conformance import packaged, played, written
+from creval.conformance.subject import NotExaminedError, Subject
+from creval.errors import CrevalError
+
+__all__ = ["OF_PLUGIN", "OF_TASK", "Case", "Finding", "cases", "examine", "faults_of"]
+
+
+class _OfTask(NamedTuple):
+    """A rule on a task. `leading`: of a file with variants it looks at the first task, which stands for all."""
+
+    check: Callable[[Subject, str], Iterable[str]]
+    leading: bool = False
+
+
+OF_PLUGIN: Mapping[str, Callable[[Subject], Iterable[str]]] = {
+    "discovery": packaged.discovery,
+    "targets": packaged.targets,
+    "face": packaged.face,
+    "task_files": written.task_files,
+    "sources": written.sources,
+    "parsers": played.parsers,
+    "wheel": packaged.wheel,
+}
+"""Rules that are examined once a plugin."""
+OF_TASK: Mapping[str, _OfTask] = {
+    "templates": _OfTask(written.templates),
+    "examples": _OfTask(played.examples),
+    "frame": _OfTask(played.frame, leading=True),
+    "repeatable": _OfTask(played.repeatable, leading=True),
+}
+"""Rules that are examined once a task."""
+
+
+class Case(NamedTuple):
+    """A rule, and the task that it is examined on (None: the whole plugin)."""
+
+    rule: str
+    task: str | None = None
+
+    def __str__(self) -> str:
+        return self.rule if self.task is None else f"{self.rule}: {self.task}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What examining a case gave: its faults (none: the rule is kept), or why it could not be examined here."""
+
+    case: Case
+    faults: Sequence[str] = ()
+    not_examined: str | None = None
+
+
+def cases(subject: Subject) -> list[Case]:
+    """Return every case of a plugin. Raises UnknownNameError where it is not installed or failed to load."""
+    assert subject.info
+    leading = set(subject.leading)
+    of_tasks = [
+        Case(name, task)
+        for name, rule in OF_TASK.items()
+        for task in subject.tasks
+        if task in leading or not rule.leading
+    ]
+    return [*(Case(name) for name in OF_PLUGIN), *of_tasks]
+
+
+def faults_of(subject: Subject, case: Case) -> list[str]:
+    """Examine one case and return its faults. Raises NotExaminedError where that cannot be done here."""
+    try:
+        if case.task is None:
+            return list(OF_PLUGIN[case.rule](subject))
+        return list(OF_TASK[case.rule].check(subject, case.task))
+    except NotExaminedError:
+        raise
+    except CrevalError as error:
+        return [" ".join(str(error).split())]
+
+
+def examine(subject: Subject) -> list[Finding]:
+    """Examine every case of a plugin."""
+    findings = []
+    for case in cases(subject):
+        try:
+            findings.append(Finding(case, faults_of(subject, case)))
+        except NotExaminedError as error:
+            findings.append(Finding(case, not_examined=error.what))
+    return findings

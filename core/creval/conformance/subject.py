@@ -1,0 +1,137 @@
+"""The plugin that is examined: what it registers, its tasks, and the instruments that they may use."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from creval.conformance.playing import play
+from creval.data.dataset import Dataset
+from creval.data.mirror import REMOTE_KEY
+from creval.data.opening import open_dataset
+from creval.data.options import DataOptions
+from creval.engine.options import RunOptions
+from creval.errors import CrevalError, DataError, UnknownNameError
+from creval.plugins.loader import PluginInfo, Plugins, load_plugins
+from creval.tasks.files import TaskFile
+from creval.tasks.index import TaskIndex
+from creval.tasks.model import Task
+from creval.tasks.yaml.headers import TaskHeader
+
+__all__ = ["NotExaminedError", "Subject"]
+
+
+class NotExaminedError(CrevalError):
+    """A rule cannot be examined here: data come over the network, or nobody plays a role."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One installed plugin. `resources` are instruments in place of the tasks' own, `roles` models that play roles.
+
+    `docs` is how many docs of a task are played where a rule plays it.
+    """
+
+    name: str
+    resources: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    docs: int = 2
+
+    @functools.cached_property
+    def plugins(self) -> Plugins:
+        """Every installed plugin: tasks may use resources of others."""
+        return load_plugins()
+
+    @functools.cached_property
+    def index(self) -> TaskIndex:
+        return TaskIndex(self.plugins)
+
+    @property
+    def info(self) -> PluginInfo:
+        """What loading found out. Raises UnknownNameError, and PluginError where the plugin failed to load."""
+        found = self.plugins.info(self.name)
+        if found is None:
+            known = [info.name for info in self.plugins.infos]
+            broken = next((str(each) for each in self.plugins.failures if each.name == self.name), None)
+            raise UnknownNameError("plugin", self.name, known, hint=broken)
+        return found
+
+    @property
+    def package(self) -> Path:
+        """The folder of the plugin's Python package."""
+        folder = self.info.folder
+        assert folder is not None, "an installed plugin has a folder"
+        return folder
+
+    @functools.cached_property
+    def headers(self) -> Sequence[TaskHeader]:
+        """The heads of the plugin's tasks, by name."""
+        return [each for each in self.index.headers() if each.plugin == self.name and each.kind == "task"]
+
+    @functools.cached_property
+    def files(self) -> Sequence[Path]:
+        """The plugin's task and suite files."""
+        own = (each.file for each in self.index.headers() if each.plugin == self.name)
+        faulty = (each.file for each in self.index.problems() if each.file is not None)
+        return list(dict.fromkeys([*own, *(file for file in faulty if self._owns(file))]))
+
+    def _owns(self, file: Path) -> bool:
+        return any(file.is_relative_to(folder) for name, folder in self.plugins.task_folders if name == self.name)
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """The names of all its tasks."""
+        return [header.name for header in self.headers]
+
+    @property
+    def leading(self) -> Sequence[str]:
+        """One task of each file: the first. What its variants share need not be played for each of them."""
+        first: dict[Path, str] = {}
+        for header in self.headers:
+            if header.variant is None or header.file not in first:
+                first[header.file] = header.name if header.variant is None else first.get(header.file, header.name)
+        return list(first.values())
+
+    def load(self, task: str) -> Task:
+        """Load one of the plugin's tasks. Raises TaskError with every problem."""
+        header = next(each for each in self.headers if each.name == task)
+        return self.index.load(TaskFile(header.file, header.variant))
+
+    def options(self, task: Task) -> RunOptions:
+        """Return the options that a task is run with: offline, and with what stands in for its instruments."""
+        own = {name: spec for name, spec in self.resources.items() if name in task.resources}
+        return RunOptions(resources=own, offline=True, allow_code_execution=True)
+
+    def dataset(self, task: Task) -> Dataset:
+        """Open a task's data, offline. Raises NotExaminedError where they are remote and not here."""
+        try:
+            return open_dataset(task.dataset, self.plugins.registry, DataOptions.from_environment(offline=True))
+        except DataError as error:
+            if self.is_remote(task):
+                raise NotExaminedError(
+                    "its data come from elsewhere and are not here",
+                    where=task.qualified,
+                    cure=f"Fetch them once: creval prefetch {task.qualified}",
+                ) from error
+            raise
+
+    def played(self, task: Task, player: str) -> Mapping[str, Any]:
+        """Return what a baseline makes of the first docs, played once. Raises NotExaminedError where a role is free."""
+        free = [role for role in task.roles if role not in self.roles]
+        if free:
+            what = f"nobody plays its {free[0]} here: name a model under `roles`"
+            raise NotExaminedError(what, where=task.qualified)
+        if (task.name, player) not in self._plays:
+            self._plays[task.name, player] = play(self, task, player)
+        return self._plays[task.name, player]
+
+    @functools.cached_property
+    def _plays(self) -> dict[tuple[str, str], Mapping[str, Any]]:
+        return {}
+
+    def is_remote(self, task: Task) -> bool:
+        """Whether a task's data come over the network."""
+        return bool(self.plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY))
