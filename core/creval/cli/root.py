@@ -21,6 +21,9 @@ COMMANDS = {
     "plugins": LazyCommand(
         "creval.cli.commands.plugins:plugins", "List plugins, what they bring, and what failed to load."
     ),
+    "prefetch": LazyCommand(
+        "creval.cli.commands.prefetch:prefetch", "Fetch what tasks need from the network, for runs without it."
+    ),
     "play": LazyCommand(
         "creval.cli.commands.play:play", "Play a task yourself, in the terminal or on a local web page."
     ),

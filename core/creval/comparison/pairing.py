@@ -79,6 +79,7 @@ class SharedTask:
         """The metrics that all runs have, in the order of the first."""
         found = [_metrics(result) for result in self._results]
         shared = [key for key in found[0] if all(key in other for other in found[1:])]
+        shared = [key for key in shared if found[0][key]["cluster"] != "group"]
         return [key for key in shared if key.condition is not None or self._same_conditions or not self._conditions]
 
     def notes(self) -> Iterator[str]:
@@ -86,6 +87,10 @@ class SharedTask:
         differing = [words for name, words in _MAY.items() if _differ(self._results, name)]
         if differing:
             yield f"{self.task}: the runs differ in {', '.join(differing)}"
+        grouped = [key for key, metric in _metrics(self._results[0]).items() if metric["cluster"] == "group"]
+        if grouped:
+            names = ", ".join(dict.fromkeys(key.name for key in grouped))
+            yield f"{self.task}: {names} are numbers of groups of docs, which are not compared"
         for result in self._results:
             lost = result["counts"]["errored"] + result["counts"]["skipped"]
             if lost:

@@ -44,10 +44,11 @@ def play(subject: Subject, task: Task, player: str) -> Mapping[str, Any]:
 
 def _fewest_repeats(subject: Subject, task: Task) -> int:
     """As many repeats as the metrics need, which are often fewer than the task makes."""
-    needed = [1]
+    needed, registry = [1], subject.plugins.registry
     for metric in task.metrics:
-        made = subject.plugins.registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
+        made = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
         needed.append(getattr(made, "minimum_repeats", 1))
+    needed += [getattr(registry.get("scorer", ref.name).load(), "minimum_repeats", 1) for ref in task.score]
     return max(needed)
 
 

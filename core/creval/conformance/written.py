@@ -9,7 +9,7 @@ from creval.data.check import check_components, check_fields
 from creval.errors import CrevalError, TaskError
 from creval.tasks.check import check_file
 from creval.tasks.model import Task
-from creval.tasks.templates.rendering import render
+from creval.tasks.templates.shots import render_prompt
 
 __all__ = ["sources", "task_files", "templates"]
 
@@ -39,11 +39,11 @@ def templates(subject: Subject, name: str) -> Iterator[str]:
         yield from (" ".join(str(problem).split()) for problem in problems)
         if problems:
             return
-        own = [messages for key, messages in task.prompts.items() if _is_filled_by_docs(subject, task, key)]
+        own = [key for key in task.prompts if _is_filled_by_docs(subject, task, key)]
         for doc in dataset:
-            for messages in own:
+            for key in own:
                 try:
-                    render(messages, doc.fields, task.file)
+                    render_prompt(task, key, doc.fields)
                 except CrevalError as error:
                     yield f"doc {doc.id!r}: {' '.join(str(error).split())}"
                     return  # the next docs have the same fault

@@ -9,7 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from creval.data.rows import Malformed, Row, Rows
+from creval.data.shaping import Shaping
+from creval.data.shots import SHOTS, Entry, Shots
 from creval.errors import DataError
+from creval.tasks.model import FewShot
 from creval.types.sample import Doc
 
 __all__ = ["Dataset"]
@@ -26,7 +29,7 @@ class Dataset:
     on the file format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not
     where the task takes them from. With `sample`, (number, seed), only so many docs are there: those whose ids come
     first when they are shuffled by the seed, so that neither the order of the rows nor the file format matters; all
-    the rest is said of the whole.
+    the rest is said of the whole. `shaping` makes the task's fields of a row's.
     """
 
     def __init__(
@@ -35,8 +38,11 @@ class Dataset:
         id_field: str | None = None,
         replaced: bool = False,
         sample: tuple[int, int] | None = None,
+        shaping: Shaping | None = None,
     ) -> None:
         self._rows = rows
+        self._shaping = shaping or Shaping()
+        self._shots: Shots | None = None
         self._id_field = id_field
         self._is_json = bool(getattr(rows, "is_json", False))
         self.origin = rows.origin
@@ -56,6 +62,27 @@ class Dataset:
             self.fingerprint = hashlib.sha256(f"{self.fingerprint}:{sample[0]}:{sample[1]}".encode()).hexdigest()
         self._chosen: Sequence[int] = range(len(rows)) if sample is None else _choose(self, scan.ids, sample)
 
+    def with_shots(self, few_shot: FewShot, pool: Dataset | None) -> Dataset:
+        """Give each doc the examples of `few_shot`, from `pool` or (None) from all of this dataset's own rows.
+
+        Raises DataError where a doc has a field of that name already, or there are too few examples.
+        """
+        if SHOTS in (*self.fields, *self.optional_fields):
+            raise DataError(f"the docs have a field {SHOTS!r}, where few_shot puts the examples", where=self.origin)
+        source = pool or self
+        self._shots = Shots(few_shot.number, few_shot.seed, len(source.rows), source.entry, pool is None, source.origin)
+        self.fields = (*self.fields, SHOTS)
+        parts = [self.fingerprint, source.fingerprint, few_shot.number, few_shot.seed]
+        self.fingerprint = hashlib.sha256(_CANONICAL.encode(parts).encode()).hexdigest()
+        self[0]  # too few examples show at once
+        return self
+
+    def entry(self, row: int) -> Entry:
+        """Return the doc of a row, chosen or not, without examples, and what the row says without the id."""
+        given = self._rows.row(row)
+        content = given.fields if isinstance(given, Doc) else given
+        return Entry(self.to_doc(given, row), {key: value for key, value in content.items() if key != self._id_field})
+
     def __len__(self) -> int:
         return len(self._chosen)
 
@@ -64,7 +91,10 @@ class Dataset:
         if not 0 <= index < len(self):
             raise IndexError(f"doc {index} of {len(self)}")
         row = self._chosen[index]
-        return self.to_doc(self._rows.row(row), row)
+        if self._shots is None:
+            return self.to_doc(self._rows.row(row), row)
+        entry = self.entry(row)
+        return Doc(entry.doc.id, {**entry.doc.fields, SHOTS: self._shots.of(entry)})
 
     @property
     def ids(self) -> Sequence[str]:
@@ -72,7 +102,7 @@ class Dataset:
         return self._ids if len(self._chosen) == len(self._ids) else [self._ids[row] for row in self._chosen]
 
     def __iter__(self) -> Iterator[Doc]:
-        if len(self._chosen) < len(self._rows):
+        if len(self._chosen) < len(self._rows) or self._shots is not None:
             yield from (self[index] for index in range(len(self)))
             return
         for index, row in enumerate(self._rows):
@@ -109,16 +139,20 @@ class Dataset:
     def to_doc(self, row: Row, index: int) -> Doc:
         """Make a doc of a row. Raises ValueError with what is wrong."""
         if isinstance(row, Doc):
-            return Doc(row.id, {name: _plain(value, name) for name, value in row.fields.items()})
+            own = {name: _plain(value, name) for name, value in row.fields.items()}
+            return Doc(row.id, self._shaping.choices_of(self._shaping.fields_of(own), row.id))
         # Rows that were JSON in their file are plain already; the first reading refuses infinite numbers in them.
-        fields = row if self._is_json else {str(name): _plain(value, str(name)) for name, value in row.items()}
+        fields: Mapping[str, Any] = (
+            row if self._is_json else {str(name): _plain(value, str(name)) for name, value in row.items()}
+        )
+        fields = self._shaping.fields_of(fields)
         if self._id_field is None:
-            return Doc(str(index), fields)
+            return Doc(str(index), self._shaping.choices_of(fields, str(index)))
         given = fields.get(self._id_field)
         if given is None or given == "" or isinstance(given, bool) or not isinstance(given, str | int):
             what = "missing" if given is None else f"{given!r}"
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
-        return Doc(str(given), fields)
+        return Doc(str(given), self._shaping.choices_of(fields, str(given)))
 
 
 def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Sequence[int]:

@@ -30,8 +30,9 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
         if place.name not in provided
     }
     scorers = dict(_checking(task, registry))
+    groups = {metric.group: metric.name for metric in task.metrics if metric.group is not None}
     for doc in docs:
-        if not lists and not scorers:
+        if not lists and not scorers and not groups:
             return
         which = f"the doc {doc.id!r} of {origin}"
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
@@ -40,6 +41,9 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
             what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown!r}"
             cure = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
             yield Problem(what, place.file, place.line, cure=cure)
+        for field in [each for each in groups if each not in doc.fields]:
+            what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
+            yield task.problem_at("metrics", what, "Correct the data.")
         for path, (name, scorer) in list(scorers.items()):
             problem = _scorer_problem(scorer, doc)
             if problem:

@@ -47,6 +47,8 @@ def find_in_mirror(ref: DatasetRef, component: Component, options: DataOptions) 
 def _names(ref: DatasetRef, task: str) -> Iterator[str]:
     if task:
         yield task
+    if ref.mirrored_by_task:
+        return
     url = ref.parameters.get("url")
     if isinstance(url, str):
         name = PurePosixPath(unquote(urlsplit(url).path)).name

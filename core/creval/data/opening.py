@@ -11,10 +11,12 @@ from creval.data.files import open_file
 from creval.data.mirror import find_in_mirror
 from creval.data.options import DataOptions
 from creval.data.rows import ListRows, Rows
+from creval.data.shaping import Shaping
 from creval.errors import CrevalError, DataError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.components import COMPONENT_KEY
-from creval.tasks.model import ComponentRef, DatasetRef
+from creval.tasks.files import find_data_file
+from creval.tasks.model import ComponentRef, DatasetRef, FewShot
 
 __all__ = ["open_dataset"]
 
@@ -26,13 +28,39 @@ def open_dataset(ref: DatasetRef, registry: Registry, options: DataOptions) -> D
     Raises DataError (missing, altered, malformed, offline), MissingPartError (a package is absent).
     """
     options = replace(options, task=options.task or ref.task, package=options.package or ref.package)
+    dataset = _open(ref, registry, options)
+    if ref.few_shot is None:
+        return dataset
+    try:
+        return dataset.with_shots(ref.few_shot, _open_pool(ref, ref.few_shot, registry, options))
+    except BaseException:
+        dataset.close()
+        raise
+
+
+def _open(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
+    """Open the docs, without examples."""
     component = registry.get("source", ref.source)
-    if options.replacement is not None:
-        return Dataset(open_file(options.replacement), ref.id_field, replaced=True, sample=ref.sample)
-    mirrored = find_in_mirror(ref, component, options)
-    if mirrored is not None:
-        return Dataset(open_file(mirrored), ref.id_field, replaced=True, sample=ref.sample)
-    return Dataset(_open_source(ref, component, registry, options), ref.id_field, sample=ref.sample)
+    shaping = Shaping(ref.fields, ref.choices)
+    local = options.replacement or find_in_mirror(ref, component, options)
+    if local is not None:
+        return Dataset(open_file(local), ref.id_field, replaced=True, sample=ref.sample, shaping=shaping)
+    rows = _open_source(ref, component, registry, options)
+    return Dataset(rows, ref.id_field, sample=ref.sample, shaping=shaping)
+
+
+def _open_pool(ref: DatasetRef, few_shot: FewShot, registry: Registry, options: DataOptions) -> Dataset | None:
+    """Open the data that examples are drawn from; None: the task's own. A local copy is called `<task>.<split>`."""
+    if few_shot.file is not None:
+        found = find_data_file(few_shot.file, [ref.base])
+        if found is None:
+            raise DataError(f"there is no data file {few_shot.file!r}", where=str(ref.base), cure="See few_shot: file.")
+        return Dataset(open_file(found), ref.id_field, shaping=Shaping(ref.fields, ref.choices))
+    if few_shot.split is None:
+        return None
+    other = replace(ref, parameters={**ref.parameters, "split": few_shot.split}, sample=None, few_shot=None)
+    own = replace(options, replacement=None, task=f"{options.task}.{few_shot.split}")
+    return _open(replace(other, mirrored_by_task=True), registry, own)
 
 
 def _open_source(ref: DatasetRef, component: Component, registry: Registry, options: DataOptions) -> Rows:

@@ -39,7 +39,7 @@ __all__ = [
 
 _READING = ("json-repair", "regex")
 _PATHS = ("output", "cache_folder")
-_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning")
+_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning", "few_shot")
 
 
 def now() -> str:

@@ -34,7 +34,23 @@ CORE = "core"
 LOCAL = "local"
 """The plugin name that tasks outside every plugin carry."""
 
-RESERVED = frozenset({"analyse", "ls", "play", "plugins", "report", "resume", "sandbox", "score", "show", "validate"})
+RESERVED = frozenset(
+    {
+        "analyse",
+        "ls",
+        "new",
+        "play",
+        "plugins",
+        "prefetch",
+        "registry",
+        "report",
+        "resume",
+        "sandbox",
+        "score",
+        "show",
+        "validate",
+    }
+)
 """The commands of the core: `creval report` could not also be the commands of a plugin `report`."""
 
 _LIMIT_VARIABLE = "CREVAL_PLUGINS"

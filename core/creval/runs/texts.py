@@ -16,7 +16,7 @@ from creval.quotations import MARK, strings_in
 from creval.runs.references import doc_digest, opened, score_opened, text_digest
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
-from creval.tasks.templates.rendering import render
+from creval.tasks.templates.shots import render_prompt
 from creval.types.sample import CallRecord, Sample, SampleScore
 
 __all__ = ["RunTexts", "with_doc", "with_texts"]
@@ -48,9 +48,9 @@ def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
     if sample.doc_digest is None:
         return whole
     texts: dict[str, str] = {}
-    for prompt in (*task.prompts.values(), *(each for own in task.role_prompts.values() for each in own.values())):
+    for name in (*task.prompts, *(name for own in task.role_prompts.values() for name in own)):
         try:
-            texts |= {text_digest(each.content): each.content for each in render(prompt, whole.doc, task.file)}
+            texts |= {text_digest(each.content): each.content for each in render_prompt(task, name, whole.doc)}
         except CrevalError:
             continue  # it needs what only the protocol knew
     return replace(whole, calls=[_filled(call, texts) for call in whole.calls])

@@ -45,15 +45,16 @@ class Clusters(Sequence[Floats]):
         values: Sequence[float] | Floats,
         labels: Sequence[int] | np.ndarray[Any, Any],
         weights: Floats | None = None,
+        unit: str = "doc",
     ) -> Clusters:
-        """Group values by the number of their doc; clusters come in the order of these numbers."""
+        """Group values by the number of their doc (or of its group); clusters come in the order of these numbers."""
         array = np.asarray(values, dtype=np.float64)
         numbers = np.asarray(labels, dtype=np.int64)
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
         ordered_weights = None if weights is None else weights[order]
-        return cls(array[order], np.r_[starts, len(array)].astype(np.int64), weights=ordered_weights)
+        return cls(array[order], np.r_[starts, len(array)].astype(np.int64), unit, ordered_weights)
 
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,17 +18,25 @@ __all__ = ["ExactMatch", "Includes", "Numeric"]
 class _Matching(ABC):
     """Base: looks up the doc's targets (one, or a list of which any will do) and scores the share of right answers.
 
-    Every answer of the sample is compared; the score is the mean over them (one answer: 1 or 0), so that `n: 3` counts
-    all three. One answer that cannot be compared fails the sample. `matches` raises ValueError where the answer cannot
-    be read (the sample is unparsed), TypeError where the task is at fault (errored). A doc without the field is such a
-    fault too, not a wrong answer.
+    Every answer of the sample is compared. `reduce` says what becomes of several (`n: 3`): their `mean`; the `best` (1
+    where one is right: best-of-n); or the `majority`, where the answer given most often counts alone (self-consistency,
+    Wang et al. 2023, arXiv:2203.11171; of two given equally often the one that came first). For the mean one answer
+    that cannot be read or compared fails the sample; for the other two it is no answer.
+    `matches` raises ValueError where the answer cannot be read (the sample is unparsed), TypeError where the task is at
+    fault (errored). A doc without the field is such a fault too, not a wrong answer.
     """
 
     field: str = "target"
+    reduce: str = "mean"
 
     name = "match"
     takes: ClassVar[frozenset[str]] = frozenset({"text", "number"})
     """The kinds of value that it can compare."""
+
+    @property
+    def reads_some(self) -> bool:
+        """Whether a sample of which some answers cannot be read is scored all the same."""
+        return self.reduce != "mean"
 
     def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]
@@ -41,12 +49,32 @@ class _Matching(ABC):
         targets = target if isinstance(target, list) else [target]
         values = item.values or (None,)  # a protocol that gave no answer cannot be compared: `matches` says so
         try:
-            right = [any(self.matches(value, wanted) for wanted in targets) for value in values]
-            return Score({self.name: sum(right) / len(right)})
+            return Score({self.name: self._reduced(values, targets)})
         except ValueError as error:
             return Score({}, failure=str(error))
         except TypeError as error:
             return Score({}, failure=str(error), errored=True)
+
+    def _reduced(self, values: Sequence[Any], targets: Sequence[Any]) -> float:
+        """Return the score of all answers. Raises ValueError where none can be compared, else as `matches` does."""
+        if self.reduce == "mean":
+            right = [any(self.matches(value, wanted) for wanted in targets) for value in values]
+            return sum(right) / len(right)
+        if not targets:
+            return 0.0
+        answers = [value for value in values if self._comparable(value, targets)]
+        if not answers:
+            raise ValueError("none of the answers can be compared")
+        if self.reduce == "majority":
+            answers = [_most_common(answers, self.matches)]
+        return float(any(self.matches(value, wanted) for value in answers for wanted in targets))
+
+    def _comparable(self, value: Any, targets: Sequence[Any]) -> bool:
+        try:
+            self.matches(value, targets[0])
+        except ValueError:
+            return False
+        return True
 
     def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
         """Say what keeps a doc from being scored: it lacks the field, or holds nothing to compare with."""
@@ -63,6 +91,18 @@ class _Matching(ABC):
     @abstractmethod
     def matches(self, value: Any, target: Any) -> bool:
         """Say whether an answer is a target."""
+
+
+def _most_common(values: Sequence[Any], same: Callable[[Any, Any], bool]) -> Any:
+    """Return the value that was given most often, in whatever spelling counts as the same; of equals the first."""
+    classes: list[list[Any]] = []
+    for value in values:
+        home = next((each for each in classes if same(value, each[0])), None)
+        if home is None:
+            classes.append([value])
+        else:
+            home.append(value)
+    return max(classes, key=len)[0]
 
 
 @dataclass(frozen=True)

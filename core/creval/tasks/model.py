@@ -13,9 +13,12 @@ from creval.types.sample import Condition, Status
 
 __all__ = [
     "Bounds",
+    "ChoicesRef",
     "ComponentRef",
     "DatasetRef",
     "Example",
+    "FewShot",
+    "FieldRef",
     "MetricSpec",
     "PromptMessage",
     "Said",
@@ -35,13 +38,62 @@ class ComponentRef:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldRef:
+    """A field of the docs that the task file makes: of the row's field `source`, or with a fixed `value`.
+
+    `source` may be a path such as `answers.0.text`. Of its text `pattern` takes what its first group matches (without a
+    group the whole match); `number` reads it as a number.
+    """
+
+    name: str
+    source: str | None = None
+    pattern: str | None = None
+    number: bool = False
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicesRef:
+    """A question of several choices: the field with their list (or a field each), and that which says the right one.
+
+    `answer_is`: it holds the place from 0 (`index`) or 1 (`number`), a letter, or the choice's own text. With a `seed`
+    the choices are shuffled, each doc's in its own order.
+    """
+
+    source: str | Sequence[str]
+    answer: str
+    answer_is: Literal["index", "number", "letter", "text"] = "index"
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FewShot:
+    """Examples put before the question: how many, drawn by which seed (None: the first), from where, and how.
+
+    `split` (of the task's own source) or `file` name other data than the task's own. `turns`: as messages of user and
+    assistant; else as text before the question. `answer` is the template of an example's answer.
+    """
+
+    number: int
+    seed: int | None = None
+    split: str | None = None
+    file: str | None = None
+    turns: bool = True
+    answer: str = " {{ target }}"
+    line: int | None = None
+    file_of_answer: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetRef:
     """Where docs come from: `source` (a component of kind `source`) and its parameters.
 
     `id_field` names the field that identifies a doc; without it docs are numbered from 0.
     `base` is the folder that relative files are taken from: that of the YAML file which names the data. `package` is
     the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
-    `sample` is (number, seed) of a fixed subset of the docs, None for all of them.
+    `sample` is (number, seed) of a fixed subset of the docs, None for all of them. `fields` and `choices` are what the
+    task file makes of a row, `few_shot` where each doc's examples come from. `mirrored_by_task`: of a local mirror only
+    the file under the task's name will do, as those under the dataset's own name are another split.
     """
 
     source: str
@@ -51,6 +103,10 @@ class DatasetRef:
     package: Path | None = None
     task: str = ""
     sample: tuple[int, int] | None = None
+    fields: Sequence[FieldRef] = ()
+    choices: ChoicesRef | None = None
+    few_shot: FewShot | None = None
+    mirrored_by_task: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +126,8 @@ class MetricSpec:
     `failed`: `zero` counts a sample without a score as 0, `exclude` leaves it out.
     `failed_value` replaces the 0 where 0 is not the worst (e.g. a count). `ci` says how the interval is made,
     `range` between which values the metric lies (None: no bound), `binary` that each score is 0 or 1.
-    `weight` is the score that each sample counts by in the mean. `stated` are the keys that the file states.
+    `weight` is the score that each sample counts by in the mean. `group` is the field of the docs by which these are
+    taken together: docs of one group are one cluster. `stated` are the keys that the file states.
     """
 
     name: str
@@ -86,6 +143,7 @@ class MetricSpec:
     range: tuple[float | None, float | None] = (None, None)
     binary: bool = False
     weight: str | None = None
+    group: str | None = None
 
     stated: frozenset[str] = frozenset()
 
@@ -222,6 +280,11 @@ class Task:
     role_prompts: Mapping[str, Mapping[str, Sequence[PromptMessage]]] = field(default_factory=dict)
     making_roles: Sequence[str] = ()
     by_reference: bool = False
+
+    @property
+    def few_shot(self) -> FewShot | None:
+        """The examples before the question."""
+        return self.dataset.few_shot
 
     def find_prompt(self, name: str) -> Sequence[PromptMessage]:
         """Return a prompt of the task or of one of its roles. Raises UnknownNameError."""

@@ -228,6 +228,8 @@ class Scorer(Protocol):
       the first call.
     - `scores_failures` true: it is also given the model's own failures (unparsed, truncated, refused; `values` empty)
       and says what they are worth; their status stays.
+    - `whole_docs` true: it is given all samples of one doc under one condition at once, and looks at their answers as a
+      set; it must not wait. `minimum_repeats` says how many it needs.
     - `reads_some` true: of several answers some may be unreadable (see `Scorable.parsed`); for other scorers such a
       sample is unparsed.
     """

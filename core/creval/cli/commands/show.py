@@ -27,8 +27,14 @@ _FAILED = (
 @click.option(
     "--resolved", is_flag=True, help="Print the task with all includes merged, and where each value came from."
 )
-def show(task: str, resolved: bool) -> None:
-    """Show TASK (a name, plugin/name or path): its description and variants, or with --resolved its whole YAML."""
+@click.option("--eval-yaml", is_flag=True, help="Print the task as eval.yaml of a Hub dataset, which inspect-ai runs.")
+@click.pass_context
+def show(ctx: click.Context, task: str, resolved: bool, eval_yaml: bool) -> None:
+    """Show TASK (a name, plugin/name or path): its description and variants, or with --resolved its whole YAML.
+
+    With --eval-yaml the task is printed in the form that inspect-ai runs from a dataset on the Hub; where it has none,
+    every reason is said, with exit code 1.
+    """
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
 
@@ -39,6 +45,8 @@ def show(task: str, resolved: bool) -> None:
         _show_variants(members)
         return
     found = index.load(task)
+    if eval_yaml:
+        ctx.exit(_show_hub_form(found))
     if resolved:
         click.echo(_yaml(dict(found.resolved)))
         click.echo("# where each value came from")
@@ -54,6 +62,21 @@ def show(task: str, resolved: bool) -> None:
         elif value:
             click.echo(visible(f"{name + ':':12}{value}"))
     _show_variants(members)
+
+
+def _show_hub_form(task: Task) -> int:
+    """Print the Hub's form of a task and return 0, or the reasons why it has none and return 1."""
+    from creval.tasks.hub_form import hub_form
+
+    form = hub_form(task)
+    for reason in form.reasons:
+        click.echo(visible(f"{task.qualified} has no eval.yaml: {reason}"), err=True)
+    if form.data is None:
+        return 1
+    for note in form.notes:
+        click.echo(visible(f"# {note}"))
+    click.echo(visible(_yaml(form.data)))
+    return 0
 
 
 def _show_variants(members: Sequence[TaskHeader]) -> None:

@@ -20,7 +20,7 @@ from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
-from creval.tasks.templates.rendering import render
+from creval.tasks.templates.shots import render_prompt
 from creval.types.components import Parsed, TaskProtocol
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import CallRecord, Condition, Doc, Status
@@ -105,8 +105,7 @@ class LiveSession:
     def prompt(self, name: str = "prompt", **extra: Any) -> list[Message]:
         """Render a prompt of the task for this doc; `extra` fields come on top of the doc's."""
         task = self._runtime.task
-        fields = {**self.doc.fields, **extra} if extra else self.doc.fields
-        return render(task.find_prompt(name), fields, task.file)
+        return render_prompt(task, name, {**self.doc.fields, **extra} if extra else self.doc.fields)
 
     async def ask(
         self, messages: Sequence[Message], role: str = TARGET, tolerate: Collection[str] = (), **settings: Any

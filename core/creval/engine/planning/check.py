@@ -74,7 +74,23 @@ def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     )
 
 
+def _check_sets(plan: TaskPlan, registry: Registry) -> None:
+    """A scorer that looks at the answers to a doc as a set needs several of them."""
+    several = any((condition.settings.get("n") or 1) > 1 for condition in plan.task.conditions)
+    several |= any((given.get("n") or 1) > 1 for given in (plan.task.generation, plan.overrides))
+    several |= (plan.task.protocol.parameters.get("n") or 1) > 1
+    for ref in plan.task.score:
+        needed = getattr(registry.get("scorer", ref.name).load(), "minimum_repeats", 1)
+        if plan.repeats < needed and not several:
+            raise UsageError(
+                f"the scorer {ref.name!r} of {plan.task.name!r} compares the answers to a doc, and the run makes one",
+                where="--repeats",
+                cure=f"Add --repeats {needed} or more.",
+            )
+
+
 def _check_repeats(plan: TaskPlan, registry: Registry) -> None:
+    _check_sets(plan, registry)
     for metric in plan.task.metrics:
         ref = metric.aggregate
         aggregation = registry.get("aggregation", ref.name).load()(**ref.parameters)

@@ -64,6 +64,12 @@ class TaskPlan:
         """How many samples there are."""
         return self.docs * len(self.task.conditions) * self.repeats
 
+    def groups(self, field: str) -> Mapping[str, str]:
+        """Return by doc id the value of a field that docs are taken together by, as text."""
+        chosen = range(len(self.dataset)) if self.indices is None else self.indices
+        docs = (self.dataset[index] for index in chosen)
+        return {doc.id: str(doc.fields[field]) for doc in docs}
+
     def works(self, done: Callable[[SampleKey], bool]) -> Iterator[Work]:
         """Yield the samples that are not done; each doc is read when its turn comes."""
         ids = self.dataset.ids

@@ -67,7 +67,7 @@ def _metric(
 ) -> MetricResult:
     name, registry, seed = given
     zero = metric.failed_value if metric.failed == "zero" else None
-    kind = Grouping(plan.task.cluster, metric.weight)
+    kind = Grouping(plan.task.cluster, metric.weight, plan.groups(metric.group) if metric.group else None)
     clusters, failed = tally.clusters(metric.source, zero, cell, kind)
     aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
     label = None if cell is None else plan.task.conditions[cell].name

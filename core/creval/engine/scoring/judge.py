@@ -39,7 +39,8 @@ class Judge:
     With `against`, a field of the doc that holds a rival text, the prompt gets `first` and `second` in place of these
     two, and the labels are `first`, `second` and perhaps `tie`: 1 where the answer wins, 0.5 for a tie, 0 where it
     loses. With `both_orders` the pair is asked about in both orders, and the score NAME_agrees says whether both times
-    the same text won. `name` is the name of the score.
+    the same text won. `name` is the name of the score. With `reduce: best` a sample of several answers counts by its
+    best one (best-of-n) in place of the mean.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Judge:
         self._repeat: int = more.get("repeat", 1)
         self._against: str | None = more.get("against")
         self._orders: tuple[bool, ...] = (False, True) if more.get("both_orders") else (False,)
+        self._best: bool = more.get("reduce") == "best"
         self._scale = scale
         self._labels = None if labels is None else {_word(label): worth for label, worth in labels.items()}
         self._check(more)
@@ -84,11 +86,18 @@ class Judge:
             for swapped in self._orders
         ]
         verdicts = await asyncio.gather(*asked)
-        scores = {self.name: fmean(verdict.number for verdict in verdicts)}
+        scores = {self.name: self._reduced([verdict.number for verdict in verdicts], len(pairs))}
         if len(self._orders) == 2:
             couples = zip(verdicts[::2], verdicts[1::2], strict=True)
             scores[f"{self.name}_agrees"] = fmean(float(one.number == other.number) for one, other in couples)
         return Score(scores, {f"{self.name}_verdicts": [verdict.said for verdict in verdicts]})
+
+    def _reduced(self, numbers: Sequence[float], answers: int) -> float:
+        """Return the mean of all verdicts, or with `reduce: best` that of the answer that they favour most."""
+        if not self._best:
+            return fmean(numbers)
+        each = len(numbers) // answers
+        return max(fmean(numbers[start : start + each]) for start in range(0, len(numbers), each))
 
     def _fields(self, item: Scorable, pair: tuple[Any, str], swapped: bool) -> Mapping[str, Any]:
         value, text = pair

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,7 +23,7 @@ from creval.types.components import Parsed, Scorable, Score, Scorer
 from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition, MissingScore, Sample, SampleScore, Status
 
-__all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches"]
+__all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches"]
 
 BATCH = 256
 
@@ -43,6 +44,11 @@ class ScorerPart:
     def waits(self) -> bool:
         """Whether it asks others (a judge), so that several of its calls go on at once."""
         return inspect.iscoroutinefunction(self.scorer.score)
+
+    @property
+    def whole_docs(self) -> bool:
+        """Whether it looks at all samples of a doc under one condition at once: at its answers as a set."""
+        return bool(getattr(self.scorer, "whole_docs", False))
 
     @property
     def batch(self) -> int:
@@ -78,6 +84,11 @@ class TaskScoring:
     def waiting(self) -> int:
         """The largest batch of a scorer that asks others; 0 where none does."""
         return max((part.batch for part in self.scorers if part.waits), default=0)
+
+    @property
+    def by_docs(self) -> bool:
+        """Whether a scorer looks at all samples of a doc at once, so that batches must hold docs whole."""
+        return any(part.whole_docs for part in self.scorers)
 
     async def score(self, samples: Sequence[Sample]) -> list[SampleScore]:
         """Score some samples: one SampleScore for each, in order."""
@@ -165,8 +176,7 @@ class TaskScoring:
                     each.scores.append((part, Score({}, failure=each.unread)))
                 elif each.status is Status.SCORED or (every and each.status in FAILED):
                     items.append(each)
-            for start in range(0, len(items), part.batch):
-                group = items[start : start + part.batch]
+            for group in _groups(part, items):
                 scores = await self._apply(part, [each.scorable for each in group])
                 for each, score in zip(group, scores, strict=True):
                     each.scores.append((part, score))
@@ -178,8 +188,8 @@ class TaskScoring:
         except (BudgetError, RunError, UsageError):
             raise
         except (Exception, SystemExit) as error:
-            if len(items) == 1:
-                return [Score({}, failure=_reason(f"the scorer {part.name!r}", error), errored=True)]
+            if len(items) == 1 or part.whole_docs:
+                return [Score({}, failure=_reason(f"the scorer {part.name!r}", error), errored=True) for _ in items]
             for item in items:
                 self.context.forget(item.key)  # what it asked before is asked by the same numbers again
             return [(await self._apply(part, [item]))[0] for item in items]
@@ -193,6 +203,18 @@ class TaskScoring:
         if part.closed:
             _check_names(part, scores)
         return scores
+
+
+def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
+    """Cut samples into the groups that a scorer is given: all of a doc and condition, or so many at a time."""
+    if not part.whole_docs:
+        for start in range(0, len(items), part.batch):
+            yield items[start : start + part.batch]
+        return
+    sets: dict[tuple[str, str], list[Pending]] = {}
+    for each in items:
+        sets.setdefault((each.scorable.key.doc, each.scorable.key.condition), []).append(each)
+    yield from sets.values()
 
 
 def _shape_fault(scores: Any, count: int) -> str | None:
@@ -241,3 +263,24 @@ def batches(samples: Iterable[Sample], size: int = BATCH) -> Iterator[list[Sampl
     stream = iter(samples)
     while batch := list(islice(stream, size)):
         yield batch
+
+
+def doc_batches(
+    samples: Iterable[Sample], sizes: Counter[tuple[str, str]], size: int = BATCH
+) -> Iterator[list[Sample]]:
+    """Cut a stream of samples into lists that hold docs whole; `sizes` says how many samples a (doc, condition) has.
+
+    Only docs of which samples are still to come are held: the samples of a doc are made one after the other.
+    """
+    waiting: dict[tuple[str, str], list[Sample]] = {}
+    ready: list[Sample] = []
+    for sample in samples:
+        place = (sample.key.doc, sample.key.condition)
+        waiting.setdefault(place, []).append(sample)
+        if len(waiting[place]) == sizes[place]:
+            ready += waiting.pop(place)
+        if len(ready) >= size:
+            yield ready
+            ready = []
+    if ready:
+        yield ready

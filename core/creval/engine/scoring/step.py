@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from creval.engine.rows import Kept
-from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches
+from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches, doc_batches
 from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
 from creval.runs.codec import read_sample, score_data
@@ -44,6 +44,9 @@ async def score_missing(
     Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
     """
     done = folder.prepare_scores(scoring.task.name, watch.kept.scores)
+    if scoring.by_docs and _lacking(folder, scoring.task.name, done):  # a new answer changes what the others are worth
+        folder.scores(scoring.task.name).unlink(missing_ok=True)
+        done = DoneKeys()
     watch.some(len(done))
     file = Appender(folder.scores(scoring.task.name))
     return await _score(_Reading(folder, done), (scoring, concurrency), file, watch)
@@ -57,6 +60,10 @@ async def score_again(
     beside.unlink(missing_ok=True)
     reading = _Reading(folder, DoneKeys())
     return await _score(reading, (scoring, concurrency), Appender(beside), watch)
+
+
+def _lacking(folder: RunFolder, task: str, done: DoneKeys) -> bool:
+    return any(key not in done for key, _ in folder.sample_lines(task))
 
 
 class _Reading(NamedTuple):
@@ -76,13 +83,18 @@ class _Reading(NamedTuple):
             if wanted:
                 yield read_sample(record)
 
+    def sizes(self, task: str) -> Counter[tuple[str, str]]:
+        """Return how many samples each (doc, condition) has that are to be scored."""
+        keys = (key for key, _ in self.folder.sample_lines(task))
+        return Counter((key.doc, key.condition) for key in keys if key not in self.done)
+
 
 class _Queue:
     """Samples to score, from which all workers draw; the file is read as they need it."""
 
-    def __init__(self, samples: Iterator[Sample], scoring: TaskScoring) -> None:
+    def __init__(self, samples: Iterator[list[Sample]], scoring: TaskScoring) -> None:
         self.budget: BudgetError | None = None
-        self._batches = batches(samples)
+        self._batches = samples
         self._scoring = scoring
         self._ready: deque[Pending] = deque()
         self._filling = asyncio.Lock()
@@ -105,7 +117,8 @@ async def _score(
     """Score with as many workers as calls may be in flight, where a scorer asks others, else with one."""
     scoring, concurrency = how
     samples = reading.samples(scoring.task.name, watch)
-    queue = _Queue(samples, scoring)
+    whole = scoring.by_docs
+    queue = _Queue(doc_batches(samples, reading.sizes(scoring.task.name)) if whole else batches(samples), scoring)
 
     async def work() -> None:
         while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,10 +28,14 @@ Column = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Grouping(NamedTuple):
-    """How values are clustered: by `unit`, doc or trial; and the score that they are weighted by."""
+    """How values are clustered: by `unit`, doc, trial or group; and the score that they are weighted by.
+
+    `groups` has each doc's group, where docs are taken together.
+    """
 
     unit: str = "doc"
     weight: str | None = None
+    groups: Mapping[str, str] | None = None
 
 
 class TaskTally:
@@ -103,8 +107,10 @@ class TaskTally:
         weights = None if grouping.weight is None else self._column(grouping.weight)[keep]
         if grouping.unit == "trial":
             return Clusters.trials(values[keep], weights), failed
-        docs = self._ranks()[self._sorted(self._doc)][keep]
-        return Clusters.group(values[keep], docs, weights), failed
+        ranks, unit = (
+            (self._ranks(), "doc") if grouping.groups is None else (self._group_ranks(grouping.groups), "group")
+        )
+        return Clusters.group(values[keep], ranks[self._sorted(self._doc)][keep], weights, unit), failed
 
     def condition(self, name: str | None) -> int | None:
         """Return the number of a condition, None for all."""
@@ -144,6 +150,14 @@ class TaskTally:
         ranks = np.empty(len(self._docs), dtype=np.int64)
         for rank, doc in enumerate(sorted(self._docs)):
             ranks[self._docs[doc]] = rank
+        return ranks
+
+    def _group_ranks(self, groups: Mapping[str, str]) -> Column:
+        """The place of each doc's group when the groups are sorted by name."""
+        places = {name: place for place, name in enumerate(sorted({groups[doc] for doc in self._docs}))}
+        ranks = np.empty(len(self._docs), dtype=np.int64)
+        for doc, number in self._docs.items():
+            ranks[number] = places[groups[doc]]
         return ranks
 
     def _sorting(self) -> Column:

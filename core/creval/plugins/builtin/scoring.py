@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import component, flag, integer, list_of, number, params, text
+from creval.plugins.parameters import component, flag, integer, list_of, number, one_of, params, text
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -11,12 +11,14 @@ __all__ = ["register"]
 def register(registry: Registry) -> None:
     """Add them to the registry."""
     _register_scorers(registry)
+    _register_sets(registry)
     _register_judge(registry)
     _register_aggregations(registry)
 
 
 def _register_scorers(registry: Registry) -> None:
-    matching = params(field=text(1), ignore_case=flag(), ignore_punctuation=flag())
+    reduce = one_of("mean", "best", "majority", about="what becomes of several answers of a sample")
+    matching = params(field=text(1), ignore_case=flag(), ignore_punctuation=flag(), reduce=reduce)
     registry.add(
         "scorer",
         "exact_match",
@@ -40,9 +42,28 @@ def _register_scorers(registry: Registry) -> None:
         "numeric",
         "creval.scoring.matching:Numeric",
         "1 where the answer is the doc's number within a tolerance",
-        parameters=params(field=text(1), absolute=number(0), relative=number(0)),
+        parameters=params(field=text(1), absolute=number(0), relative=number(0), reduce=reduce),
         positional="field",
         produces=("numeric",),
+    )
+
+
+def _register_sets(registry: Registry) -> None:
+    registry.add(
+        "scorer",
+        "distinct",
+        "creval.scoring.sets:Distinct",
+        "the share of distinct answers among all to a doc (repeats)",
+        parameters=params(ignore_case=flag(), ignore_punctuation=flag()),
+        produces=("distinct",),
+    )
+    registry.add(
+        "scorer",
+        "set_distance",
+        "creval.scoring.sets:SetDistance",
+        "the mean cosine distance among all answers to a doc (repeats)",
+        produces=("set_distance",),
+        uses=("embedding",),
     )
 
 
@@ -61,6 +82,7 @@ def _register_judge(registry: Registry) -> None:
             against=text(1, about="the doc's field with a rival text: a pair is judged"),
             both_orders=flag(about="ask about the pair in both orders"),
             name=text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
+            reduce=one_of("mean", "best", about="what becomes of several answers of a sample"),
             required=("prompt",),
         ),
         produces=("*",),
@@ -86,6 +108,18 @@ def _register_aggregations(registry: Registry) -> None:
         parameters=params(at_least=number()),
         positional="at_least",
     )
+    for name, target, summary in (
+        ("all", "All", "the share of groups (or docs) of which every score is at least a threshold"),
+        ("consistency", "Consistency", "the chance that two docs of a group (or repeats of a doc) end alike"),
+    ):
+        registry.add(
+            "aggregation",
+            name,
+            f"creval.scoring.groups:{target}",
+            summary,
+            parameters=params(at_least=number()),
+            positional="at_least",
+        )
     registry.add(
         "aggregation",
         "pass@k",

@@ -8,13 +8,14 @@ from pathlib import Path
 from creval.names import nearest
 from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.files import FILE_KEY, find_data_file, package_around, search_folders
-from creval.tasks.model import DatasetRef
+from creval.tasks.model import ChoicesRef, DatasetRef, FieldRef
+from creval.tasks.sections.few_shot import read_few_shot
 from creval.tasks.sections.reading import Reading
-from creval.tasks.yaml.nodes import Node
+from creval.tasks.yaml.nodes import KeyPath, Node, plain
 
 __all__ = ["OWN_KEYS", "read_dataset"]
 
-OWN_KEYS = ("source", "id", "sample")
+OWN_KEYS = ("source", "id", "sample", "fields", "choices")
 """The keys of the section that are the core's; all others are parameters of the source."""
 _PATH = ("dataset",)
 
@@ -42,7 +43,57 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     id_field = None if identifier is None else str(identifier.value)
     wanted = node.get("sample")
     sample = None if wanted is None else (int(wanted.value["n"].value), int(wanted.value["seed"].value))
-    return DatasetRef(found.ref.name, found.ref.parameters, base, id_field, package, task, sample), found
+    reference = DatasetRef(
+        source=found.ref.name,
+        parameters=found.ref.parameters,
+        base=base,
+        id_field=id_field,
+        package=package,
+        task=task,
+        sample=sample,
+        fields=_fields(reading, node),
+        choices=_choices(node),
+        few_shot=read_few_shot(reading, found, base),
+    )
+    return reference, found
+
+
+def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
+    """Read the fields that are made of a row's own."""
+    section = dataset.get("fields")
+    made = []
+    for name, node in (section.value if section is not None else {}).items():
+        if isinstance(node.value, str):
+            made.append(FieldRef(name, node.value))
+            continue
+        given = plain(node)
+        if ("from" in given) == ("value" in given):
+            reading.add(node.place, "a field is made from another one, or has a value", (*_PATH, "fields", name))
+        pattern = node.get("pattern")
+        if pattern is not None:
+            _check_pattern(reading, pattern, (*_PATH, "fields", name, "pattern"))
+        made.append(
+            FieldRef(name, given.get("from"), given.get("pattern"), given.get("as") == "number", given.get("value"))
+        )
+    return tuple(made)
+
+
+def _check_pattern(reading: Reading, node: Node, path: KeyPath) -> None:
+    import regex
+
+    try:
+        regex.compile(node.value)
+    except regex.error as error:
+        reading.add(node.place, f"is no regular expression: {error}", path)
+
+
+def _choices(dataset: Node) -> ChoicesRef | None:
+    section = dataset.get("choices")
+    if section is None:
+        return None
+    given = plain(section)
+    source = given["from"] if isinstance(given["from"], str) else tuple(given["from"])
+    return ChoicesRef(source, given["answer"], given.get("answer_is", "index"), given.get("seed"))
 
 
 def _file_parameter(found: Found) -> str | None:

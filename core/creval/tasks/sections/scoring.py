@@ -104,6 +104,7 @@ def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
         "description",
         "binary",
         "weight",
+        "group",
     )
     given = {key: written[key] for key in optional if key in written}
     if "range" in written:

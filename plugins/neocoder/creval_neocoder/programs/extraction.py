@@ -95,9 +95,9 @@ def _parsed(source: str) -> tuple[ast.Module | None, int]:
 
 
 def _tree(source: str) -> ast.Module:
-    """Parse; once more where CPython before 3.11.9 lost count of its own depth, which says nothing of the source.
+    """Parse; once more where CPython 3.11 lost count of its own depth, which says nothing of the source.
 
-    See github.com/python/cpython/issues/106905: the count is shared with whatever else parses meanwhile.
+    It keeps one count for all that parse at a time, and raises SystemError ("recursion depth mismatch").
     """
     try:
         return ast.parse(source)

@@ -1,0 +1,147 @@
+"""From a row as its owners wrote it to the fields of a doc: renamed, cut out by a pattern, options put in order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import regex
+
+from creval.tasks.model import ChoicesRef, FieldRef
+
+__all__ = ["LETTERS", "Shaping"]
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SECONDS = 2.0
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """What a task file makes of a row: fields, then a question of several choices."""
+
+    fields: Sequence[FieldRef] = ()
+    choices: ChoicesRef | None = None
+
+    def fields_of(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields of a row with the mapped ones on top. Raises ValueError with what is wrong."""
+        if not self.fields:
+            return row
+        return {**row, **{ref.name: ref.value if ref.source is None else _mapped(row, ref) for ref in self.fields}}
+
+    def choices_of(self, fields: Mapping[str, Any], doc: str) -> Mapping[str, Any]:
+        """Return the fields with those of a question of several choices. Raises ValueError with what is wrong."""
+        return fields if self.choices is None else {**fields, **_choose(fields, self.choices, doc)}
+
+
+def _mapped(row: Mapping[str, Any], ref: FieldRef) -> Any:
+    assert ref.source is not None
+    value = _found(row, ref.source)
+    if ref.pattern is not None:
+        value = _cut_out(value, ref)
+    return _number(value, ref.source) if ref.number else value
+
+
+def _found(row: Mapping[str, Any], path: str) -> Any:
+    """Follow a path such as `answer.0.text` into a row; a field of that very name comes first."""
+    if path in row:
+        return row[path]
+    value: Any = row
+    for step in path.split("."):
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            raise ValueError(f"there is no field {path!r}; there are {', '.join(map(str, row))}")
+    return value
+
+
+def _cut_out(value: Any, ref: FieldRef) -> str:
+    """Return what the pattern matches: its first group where it has one, without blanks around it."""
+    if not isinstance(value, str):
+        raise ValueError(f"the field {ref.source!r} is no text, so that no pattern can be looked for in it")
+    assert ref.pattern is not None
+    try:
+        match = regex.search(ref.pattern, value, timeout=_SECONDS)
+    except TimeoutError:
+        raise ValueError(f"the pattern {ref.pattern!r} takes too long in the field {ref.source!r}") from None
+    if match is None:
+        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {value[:_SHOWN]!r}")
+    group = match[1] if match.re.groups else match[0]
+    return str(group or "").strip()
+
+
+def _number(value: Any, source: str) -> int | float:
+    """Return a number, written with thousands commas or not."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = str(value).replace(",", "").strip()
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"the field {source!r} is {str(value)[:_SHOWN]!r}, which is no number") from None
+    return int(number) if number.is_integer() and "e" not in text.lower() else number
+
+
+def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, Any]:
+    """Return the fields of a question of several choices, the choices in the order in which they are shown.
+
+    `choices` are their texts, `letters` as many letters from A, `options` both as lines, `target` the letter of the
+    right one and `target_text` its text. With a seed the order is shuffled by seed and doc id alone, so that it is the
+    same on every machine and whatever other docs there are. Raises ValueError with what is wrong.
+    """
+    texts = _texts(fields, ref)
+    right = _right(fields, ref, texts)
+    order = list(range(len(texts)))
+    if ref.seed is not None:
+        order.sort(key=lambda place: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{place}".encode()).digest())
+    shown = [texts[place] for place in order]
+    letters = list(LETTERS[: len(shown)])
+    return {
+        "choices": shown,
+        "letters": letters,
+        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(letters, shown, strict=True)),
+        "target": letters[order.index(right)],
+        "target_text": texts[right],
+    }
+
+
+def _texts(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str]:
+    if isinstance(ref.source, str):
+        found = _found(fields, ref.source)
+        if not isinstance(found, list):
+            raise ValueError(f"the field {ref.source!r} is no list of choices")
+    else:
+        found = [_found(fields, name) for name in ref.source]
+    texts = [str(each) for each in found]
+    if not 2 <= len(texts) <= len(LETTERS):
+        raise ValueError(f"there are {len(texts)} choices; 2 to {len(LETTERS)} can be asked about")
+    if len(set(texts)) < len(texts):
+        raise ValueError("two choices are the same, so that no letter is the right one")
+    return texts
+
+
+def _right(fields: Mapping[str, Any], ref: ChoicesRef, texts: Sequence[str]) -> int:
+    """Return the place of the right choice, from 0."""
+    answer = _found(fields, ref.answer)
+    wrong = ValueError(
+        f"the field {ref.answer!r} is {answer!r}, which is no {ref.answer_is} of the {len(texts)} choices"
+    )
+    if ref.answer_is == "text":
+        if str(answer) not in texts:
+            raise wrong
+        return texts.index(str(answer))
+    if ref.answer_is == "letter":
+        letter = str(answer).strip().upper()
+        if len(letter) != 1 or letter not in LETTERS[: len(texts)]:
+            raise wrong
+        return LETTERS.index(letter)
+    if isinstance(answer, bool) or not str(answer).strip().isdecimal():
+        raise wrong
+    place = int(str(answer).strip()) - (1 if ref.answer_is == "number" else 0)
+    if not 0 <= place < len(texts):
+        raise wrong
+    return place

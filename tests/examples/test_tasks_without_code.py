@@ -1,0 +1,85 @@
+"""Each example of the page "A task without code" is shown there whole, valid, and runs with its floor and ceiling."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from creval.data.check import check_all
+from creval.data.options import DataOptions
+from creval.engine.examples import run_examples
+from creval.engine.options import RunOptions
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "examples" / "tasks"
+FILES = sorted(FOLDER.glob("*.yaml"))
+PAGE = (ROOT / "docs" / "task-without-code.md").read_text(encoding="utf-8")
+EXPECTED = {
+    "questions": {"accuracy": (0.0, 1.0)},
+    "choices": {"accuracy": (None, 1.0), "group_accuracy": (None, 1.0), "consistency": (None, 1.0)},
+    "few_shot": {"accuracy": (0.0, 1.0)},
+    "judged": {"originality": (1.0, 5.0)},
+    "pairwise": {"wins": (0.0, 0.5), "wins_agrees": (1.0, 1.0)},
+    "best_of_n": {"best_of_5": (0.0, 1.0)},
+    "best_of_n_majority": {"majority_of_5": (0.0, 1.0)},
+    "mode_collapse": {"distinct": (0.1, None), "distance": (0.0, None)},
+}
+"""By task and metric: what floor and ceiling reach (None: between the two)."""
+
+
+def tasks() -> list[str]:
+    index = TaskIndex(load_plugins())
+    return [str(name) for file in FILES for name in index.choose([f"{file}", *_variants(file)])]
+
+
+def _variants(file: Path) -> list[str]:
+    return [f"{file}:majority"] if file.stem == "best_of_n" else []
+
+
+def short(task: str) -> str:
+    return task.rpartition("/")[2].replace(".yaml:", "_").removesuffix(".yaml")
+
+
+def test_every_example_is_shown_whole() -> None:
+    assert [file.name for file in FILES if f"`{file.name}`:\n\n```yaml\n{file.read_text()}```\n" not in PAGE] == []
+
+
+def test_every_example_is_valid() -> None:
+    assert check_all(FILES, load_plugins(), DataOptions(offline=True)) == []
+
+
+@pytest.mark.parametrize("task", tasks(), ids=short)
+def test_its_stated_answers_end_as_stated(task: str) -> None:
+    plugins = load_plugins()
+    outcomes = asyncio.run(run_examples(TaskIndex(plugins).load(task), RunOptions(offline=True), plugins))
+    assert len(outcomes) >= 3 or short(task) == "few_shot"
+    assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
+
+
+@pytest.mark.parametrize("task", tasks(), ids=short)
+def test_it_runs_with_its_floor_and_ceiling(task: str, run_task: Any) -> None:
+    expected = EXPECTED[short(task)]
+    values = []
+    for player in ("floor", "ceiling"):
+        judge = _judge(short(task), player)
+        done = run_task(task, f"baseline/{player}", **({"judge": judge} if judge else {}))
+        found = done.metrics(short(task))
+        values.append({name.partition("[")[0]: metric["value"] for name, metric in found.items()})
+    floor, ceiling = values
+    for name, (low, high) in expected.items():
+        assert low is None or floor[name] == pytest.approx(low, abs=1e-6), name
+        assert high is None or ceiling[name] == pytest.approx(high, abs=1e-6), name
+        assert floor[name] <= ceiling[name], name
+
+
+def _judge(task: str, player: str) -> Any:
+    if task == "judged":
+        return lambda doc: "1" if player == "floor" else "5"
+    if task == "pairwise":
+        return lambda doc: ["second", "first"] if player == "floor" else ["tie", "tie"]
+    return None
