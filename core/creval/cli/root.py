@@ -21,6 +21,7 @@ COMMANDS = {
     "plugins": LazyCommand(
         "creval.cli.commands.plugins:plugins", "List plugins, what they bring, and what failed to load."
     ),
+    "new": LazyCommand("creval.cli.commands.new:new", "Write a plugin or a task to begin with."),
     "prefetch": LazyCommand(
         "creval.cli.commands.prefetch:prefetch", "Fetch what tasks need from the network, for runs without it."
     ),

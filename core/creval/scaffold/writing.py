@@ -1,0 +1,118 @@
+"""Writes a plugin's package, or a task file, from the texts that stand beside this module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+from creval.errors import UnknownNameError, UsageError
+from creval.plugins.loader import CORE, LOCAL, RESERVED
+
+__all__ = ["KINDS", "LICENCES", "new_plugin", "new_task"]
+
+_HERE = Path(__file__).parent
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0")
+KINDS = ("questions", "choices", "judged", "mode_collapse")
+"""The tasks without code that a new task may begin as: those that include no other file."""
+_SCHEMA = "https://github.com/creval/creval/raw/main/schemas/task.schema.json"
+_PLACES: Mapping[str, str] = {
+    "pyproject.toml.txt": "pyproject.toml",
+    "README.md.txt": "README.md",
+    "CHANGELOG.md.txt": "CHANGELOG.md",
+    "gitignore.txt": ".gitignore",
+    "licences/@LICENCE@.txt": "LICENSE",
+    "package/__init__.py.txt": "@PACKAGE@/__init__.py",
+    "package/plugin.py.txt": "@PACKAGE@/plugin.py",
+    "package/scorer.py.txt": "@PACKAGE@/scorer.py",
+    "package/tasks/task.yaml.txt": "@PACKAGE@/tasks/@NAME@.yaml",
+    "package/tasks/docs.jsonl.txt": "@PACKAGE@/tasks/@NAME@.jsonl",
+    "tests/test_conformance.py.txt": "tests/test_conformance.py",
+    "tests/test_scorer.py.txt": "tests/test_scorer.py",
+    "workflows/test.yml.txt": ".github/workflows/test.yml",
+}
+"""What stands here, and where it goes."""
+
+
+def new_plugin(name: str, folder: Path, licence: str, author: str) -> Sequence[Path]:
+    """Write the package `creval-NAME` into `folder/creval-NAME` and return its files.
+
+    Raises UsageError where the name cannot be a plugin's, or the folder is there already; nothing is written then.
+    """
+    _check(name)
+    if licence not in LICENCES:
+        raise UnknownNameError("licence", licence, LICENCES, where="--licence")
+    distribution = f"creval-{name.replace('_', '-')}"
+    target = folder / distribution
+    if target.exists():
+        raise UsageError("the folder is there already", where=str(target), cure="Take another name or folder.")
+    values = {
+        "NAME": name,
+        "DISTRIBUTION": distribution,
+        "PACKAGE": f"creval_{name}",
+        "TITLE": name.replace("_", " ").capitalize(),
+        "LICENCE": licence,
+        "AUTHOR": author or f"the authors of {distribution}",
+        "YEAR": str(date.today().year),
+        **_core(),
+    }
+    return [_write(target / place, text) for place, text in _filled(values)]
+
+
+def _filled(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for source, place in _PLACES.items():
+        text = (_HERE / "plugin" / _fill(source, values)).read_text(encoding="utf-8")
+        yield _fill(place, values), _fill(text, values)
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
+
+
+def _core() -> Mapping[str, str]:
+    """Return the range of the core that a new plugin asks for: this minor version."""
+    import creval
+
+    major, minor, *_ = creval.__version__.split(".")
+    return {"CORE": f"{major}.{minor}", "NEXT": f"{major}.{int(minor) + 1}"}
+
+
+def _check(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        cure = "Use lower-case letters, digits and _, a letter first."
+        raise UsageError(f"{name!r} cannot be the name of a plugin", where="creval new plugin", cure=cure)
+    if name in (CORE, LOCAL, *RESERVED):
+        raise UsageError(f"{name!r} is a word of creval's own", where="creval new plugin", cure="Take another name.")
+
+
+def new_task(file: Path, kind: str) -> Sequence[Path]:
+    """Write a task file that begins as one of `KINDS`, and its data beside it; returns both.
+
+    Raises UsageError where the file's name cannot be a task's, or one of the two is there already.
+    """
+    if kind not in KINDS:
+        raise UnknownNameError("kind of task", kind, KINDS, where="--like")
+    file = file if file.suffix in (".yaml", ".yml") else file.with_name(f"{file.name}.yaml")
+    name = file.stem
+    if not _NAME.fullmatch(name):
+        cure = "Use lower-case letters, digits and _, a letter first."
+        raise UsageError(f"{name!r} cannot be the name of a task", where=str(file), cure=cure)
+    text = (_HERE / "tasks" / f"{kind}.yaml").read_text(encoding="utf-8")
+    found = re.search(r"file: (\w+)\.jsonl", text)
+    assert found is not None, "each kind has its data in a file"
+    data = file.with_name(f"{name}.jsonl")
+    for each in (file, data):
+        if each.exists():
+            raise UsageError("the file is there already", where=str(each), cure="Take another name.")
+    text = re.sub(r"\$schema=\S+", f"$schema={_SCHEMA}", text, count=1)
+    text = text.replace(f"task: {kind}\n", f"task: {name}\n").replace(found[0], f"file: {name}.jsonl")
+    rows = (_HERE / "tasks" / f"{found[1]}.jsonl").read_text(encoding="utf-8")
+    return [_write(file, text), _write(data, rows)]
+
+
+def _write(place: Path, text: str) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return place
