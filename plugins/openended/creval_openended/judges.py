@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 
 __all__ = ["register_judges"]
 
+_ANALYSES = (
+    (
+        "jury-agreement",
+        "agreement:JuryAgreement",
+        "Judges of solutions against people: accuracy, AUARC, kappa, thresholds.",
+    ),
+    ("jury-cost", "cost:JuryCost", "Tokens of judges by phase, and what one saves (Table 15)."),
+    ("openended-performance", "performance:Performance", "Entropy beside criteria by model (Tables 3 to 5, 18)."),
+    ("openended-tradeoff", "tradeoff:Tradeoff", "Entropy against criteria by solution (Table 20, Figure 7)."),
+)
 _COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_tokens", "judge_output_tokens")
 _TEMPERATURE = either(number(0), {"type": "null"})
 _CRITERIA = list_of(
@@ -67,6 +77,21 @@ def register_judges(registry: Registry) -> None:
         provides=_PROVIDES,
     )
     _register_baselines(registry)
+    registry.add(
+        "source",
+        "macgyver_labelled",
+        "creval_openended.published.macgyver_labels:open_labelled",
+        "MacGyver's solutions with people's labels, mapped to a criterion",
+        parameters=params(
+            criterion=one_of("feasibility", "effectiveness"),
+            url=text(),
+            results=text(),
+            remote=True,
+            required=("criterion",),
+        ),
+    )
+    for name, target, summary in _ANALYSES:
+        registry.add("analysis", name, f"creval_openended.validation.{target}", summary)
     registry.add(
         "provider",
         "given",

@@ -10,14 +10,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from creval.plugin import DataError, DataOptions, ListRows, MissingPartError, Rows, download, offline_cure
 
-__all__ = ["ADDRESS", "COLUMNS", "COMMIT", "ROWS_SHA256", "open_macgyver", "read_workbook", "rows_digest"]
+__all__ = [
+    "ADDRESS",
+    "COLUMNS",
+    "COMMIT",
+    "ROWS_SHA256",
+    "fetched",
+    "open_macgyver",
+    "published_rows",
+    "read_workbook",
+    "rows_digest",
+]
 
 COMMIT = "5e3ecc9d1b4b2edca554cc019420b675194709dc"
 ADDRESS = f"https://raw.githubusercontent.com/allenai/MacGyver/{COMMIT}/data/MacGyver/problem_solution_pair.xlsx"
@@ -37,19 +47,29 @@ def open_macgyver(
     `url` may name a copy of the workbook; its rows must be the same. Raises DataError where it cannot be had or is
     another one, MissingPartError without openpyxl.
     """
-    file = options.cache / "data" / f"macgyver-{COMMIT[:12]}.xlsx"
-    if not file.is_file():
-        if options.offline:
-            raise DataError(
-                "the MacGyver problems are not in the cache, and --offline forbids the network",
-                where=url,
-                cure=offline_cure(options),
-            )
-        download(url, _check, file, _MAX_BYTES)
-    rows = read_workbook(file)
+    rows = published_rows(url, options)
     solvable = {str(row["ID"]): str(row["Problem"]) for row in rows if row["Solvable?"] == "Yes"}
     ids = paper_ids() if choice == "paper" else list(solvable)
     return ListRows([{"id": name, "problem": solvable[name]} for name in ids], f"MacGyver at {COMMIT[:12]}")
+
+
+def published_rows(url: str, options: DataOptions) -> Sequence[Row]:
+    """Return the rows of the workbook, fetched once. Raises DataError, MissingPartError."""
+    return read_workbook(fetched(url, _check, f"macgyver-{COMMIT[:12]}.xlsx", options))
+
+
+def fetched(url: str, check: Callable[[Path], None], name: str, options: DataOptions) -> Path:
+    """Return the file of this name in the cache, fetched from `url` where it is not there yet and then checked."""
+    file = options.cache / "data" / name
+    if not file.is_file():
+        if options.offline:
+            raise DataError(
+                f"{name} of MacGyver is not in the cache, and --offline forbids the network",
+                where=url,
+                cure=offline_cure(options),
+            )
+        download(url, check, file, _MAX_BYTES)
+    return file
 
 
 def paper_ids() -> list[str]:

@@ -1,0 +1,1 @@
+"""Judges held against people: agreement, rejection by confidence, thresholds, and what judging costs."""

@@ -1,0 +1,65 @@
+"""The verdicts of judges, read from the runs that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from creval.plugin import Run, RunError, SampleKey
+from creval_openended.validation.labels import Place
+
+__all__ = ["Judged", "read_judged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One verdict: whose, on what, how sure. `probability` is that of yes; `stages` are those of a jury's rounds."""
+
+    judge: str
+    place: Place
+    key: SampleKey
+    fulfilled: bool | None
+    confidence: float | None
+    stages: Sequence[Mapping[str, Any]]
+
+    @property
+    def probability(self) -> float | None:
+        """The confidence turned towards yes, as the released code has it."""
+        if self.confidence is None or self.fulfilled is None:
+            return None
+        return self.confidence if self.fulfilled else 1 - self.confidence
+
+
+def read_judged(runs: Sequence[Run], task: str | None = None) -> list[Judged]:
+    """Read the verdicts of all judges, missing ones too. Raises RunError where there is none."""
+    found = [each for run in runs for each in _of_run(run, task)]
+    if not found:
+        raise RunError(
+            "holds no verdicts of a jury or another judge of solutions",
+            where=", ".join(str(run.folder) for run in runs),
+            cure="Name runs of jury, jury_zero_shot, macgyver_jury and the like.",
+        )
+    return found
+
+
+def _of_run(run: Run, task: str | None) -> Iterator[Judged]:
+    for sample, score in run.scored(task):
+        told = score.details.get("jury")
+        if told is None:
+            continue
+        model = run.manifest["roles"].get("judge") or run.result(sample.key.task)["instruments"].get("judge", "")
+        judge = f"{told['method']} ({model})" if model else str(told["method"])
+        missing = [name for name in score.missing if name not in ("overall", "confidence")]
+        for criterion, verdict in told["criteria"].items():
+            yield Judged(
+                judge,
+                Place(sample.key.doc, criterion),
+                sample.key,
+                bool(verdict["fulfilled"]),
+                verdict["confidence"],
+                verdict.get("stages", ()),
+            )
+        for criterion in missing:
+            if criterion in told["asked"]:
+                yield Judged(judge, Place(sample.key.doc, criterion), sample.key, None, None, ())
