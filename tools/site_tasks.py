@@ -1,4 +1,4 @@
-"""One page a task or family, made from its YAML: what it asks, how it is scored, its floor and ceiling, gold answers."""
+"""One page a task or family, made from its YAML: what it asks, how it is scored, floor, ceiling, gold answers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def task_pages() -> Mapping[str, str]:
     found: dict[str, str] = {}
     listed: dict[str, list[str]] = {}
     for header in index.headers():
-        if header.variant is not None and (
-            header.family is None or header.family.whole or not _is_first(header, index)
-        ):
+        if header.variant is not None and not _stands_for_its_family(header, index):
             continue
         name = header.name if header.variant is None else str(header.family and header.family.name)
         place = f"{header.plugin}/{name}{'-suite' if header.kind == 'suite' else ''}.md"
@@ -40,8 +38,11 @@ def task_pages() -> Mapping[str, str]:
     return found
 
 
-def _is_first(header: TaskHeader, index: TaskIndex) -> bool:
-    members = index.members(f"{header.plugin}/{header.family.name}") if header.family else ()
+def _stands_for_its_family(header: TaskHeader, index: TaskIndex) -> bool:
+    """Whether a variant is the first of a family that is no task itself."""
+    if header.family is None or header.family.whole:
+        return False
+    members = index.members(f"{header.plugin}/{header.family.name}")
     return bool(members) and members[0].name == header.name
 
 
