@@ -80,4 +80,6 @@ def _options(manifest: Mapping[str, Any]) -> list[str]:
     for name, option in (("data", "--data"), ("resources", "--resource"), ("roles", "--role")):
         for key, value in given.get(name, {}).items():
             words += [option, f"{key}={value}"]
+    for doc in given.get("docs", ()):
+        words += ["--sample-id", doc]
     return words + [f"--{name.replace('_', '-')}" for name in ("offline", *CONSENTS) if name in given]

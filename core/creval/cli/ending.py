@@ -17,7 +17,7 @@ from creval.report.results import print_results
 from creval.runs.commands import resume_command
 from creval.visible import visible
 
-__all__ = ["ending"]
+__all__ = ["ending", "last_words"]
 
 LONGEST = 1_000
 """Of each error at most so many characters are shown; all of it stands in the run folder."""
@@ -26,10 +26,16 @@ LONGEST = 1_000
 def ending(finished: Finished, allowed_error_share: float) -> int:
     """Print the results table and what the user should know, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
+    print_results([result], find_baselines(finished.folder.parent))
+    click.echo(f"run folder: {finished.folder}")
+    return last_words(finished, allowed_error_share)
+
+
+def last_words(finished: Finished, allowed_error_share: float) -> int:
+    """Print what the user should know of a run beside its results, and return the exit code."""
+    result = RunResult(finished.folder, finished.results)
     beside = finished.folder.parent
     baselines = find_baselines(beside)
-    print_results([result], baselines)
-    click.echo(f"run folder: {finished.folder}")
     for line in baseline_notes([result], baselines, beside, absent=False):
         click.echo(line, err=True)
     for line in flag_notes(finished.results):

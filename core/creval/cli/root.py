@@ -28,6 +28,7 @@ COMMANDS = {
     "play": LazyCommand(
         "creval.cli.commands.play:play", "Play a task yourself, in the terminal or on a local web page."
     ),
+    "run": LazyCommand("creval.cli.commands.run:run", "Run what a YAML file says, or only what is missing of it."),
     "resume": LazyCommand("creval.cli.commands.resume:resume", "Go on with a run that was interrupted or killed."),
     "score": LazyCommand("creval.cli.commands.score:score", "Score the saved answers of a run again, asking no model."),
     "report": LazyCommand("creval.cli.commands.report:report", "Print the results of runs beside floor and ceiling."),
@@ -42,6 +43,9 @@ COMMANDS = {
     "export": LazyCommand("creval.cli.commands.sharing.export:export", "Write a run as parquet or Every Eval Ever."),
     "push": LazyCommand("creval.cli.commands.sharing.push:push", "Send a run to a dataset on the Hugging Face Hub."),
     "pull": LazyCommand("creval.cli.commands.sharing.pull:pull", "Bring runs back from the Hugging Face Hub."),
+    "view": LazyCommand("creval.cli.commands.view:view", "Show runs as one page in the browser."),
+    "samples": LazyCommand("creval.cli.commands.samples:samples", "List the samples of a run."),
+    "sample": LazyCommand("creval.cli.commands.sample:sample", "Print one sample: what was said, read and scored."),
     "sandbox": LazyCommand(
         "creval.cli.commands.sandbox:sandbox", "Prove on this machine that model-written code is contained."
     ),
@@ -61,7 +65,13 @@ _RUN_OPTIONS = (
         metavar="A,B",
         help="Tasks, suites, YAML files, or patterns of tasks ('drat_*').",
     ),
-    click.option("--model", "-m", multiple=True, metavar="M", help="The model, as provider/name; one a run."),
+    click.option(
+        "--model",
+        "-m",
+        multiple=True,
+        metavar="M",
+        help="The model, as provider/name; several make a run of each.",
+    ),
     click.option(
         "--role", multiple=True, metavar="ROLE=M", help="Who plays another role, e.g. judge=openai/gpt-5-mini."
     ),
@@ -69,6 +79,8 @@ _RUN_OPTIONS = (
         "--resource", multiple=True, metavar="NAME=R", help="Another instrument, e.g. embedding=embedded/minilm."
     ),
     click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first."),
+    click.option("--sample-id", multiple=True, metavar="ID", help="Ask only this doc; may be given several times."),
+    click.option("--docs", type=FilePath(), metavar="FILE", help="Ask only the docs whose ids stand in FILE."),
     click.option("--repeats", type=click.IntRange(min=1), help="Tries a doc; by default what the task says."),
     click.option("--seed", type=int, default=0, show_default=True, help="Where all chance of the run comes from."),
     click.option(

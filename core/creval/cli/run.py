@@ -10,18 +10,22 @@ from typing import Any
 from creval.cli.ending import ending
 from creval.cli.interruption import cure_shown
 from creval.cli.progress import watch
-from creval.cli.values import comma_list, only_model, paths, settings, sweeps, texts
+from creval.cli.values import comma_list, docs_of, paths, settings, sweeps, texts
 from creval.engine.options import RunOptions
 from creval.models.lanes.addresses import shown_addresses
 
-__all__ = ["start"]
+__all__ = ["command_line", "read_options", "start"]
 
 
 def start(given: Mapping[str, Any]) -> int:
     """Run (or estimate) what the options of the command line ask for, and return the exit code."""
     tasks = comma_list(given["tasks"])
-    model = only_model(given["model"])
     options = read_options(given)
+    if len(given["model"]) > 1:
+        from creval.cli.sweeping import start_several
+
+        return start_several(tasks, given["model"], options, given["dry_run"])
+    model = given["model"][0] if given["model"] else ""
     if given["dry_run"]:
         from creval.cli.dry_run import show_estimate
 
@@ -42,6 +46,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
     """Return the run options that the command line states. Raises click.UsageError or UsageError."""
     return RunOptions(
         limit=given["limit"],
+        docs=docs_of(given["sample_id"], given["docs"]),
         repeats=given["repeats"],
         seed=given["seed"],
         offline=given["offline"],
@@ -62,10 +67,10 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         allowed_error_share=given["allowed_error_share"],
         allow_code_execution=given["allow_code_execution"],
         trust_remote_code=given["trust_remote_code"],
-        command=_command(),
+        command=command_line(),
     )
 
 
-def _command() -> str:
+def command_line() -> str:
     """Return the command line for the manifest, without what may be a secret in its addresses."""
     return shlex.join(["creval", *map(shown_addresses, sys.argv[1:])])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from creval.engine.options import Resuming
 
-__all__ = ["FilePath", "NewPath", "comma_list", "consents_of", "only_model", "paths", "settings", "sweeps", "texts"]
+__all__ = ["FilePath", "NewPath", "comma_list", "consents_of", "docs_of", "paths", "settings", "sweeps", "texts"]
 
 
 class FilePath(click.Path):
@@ -34,11 +34,17 @@ class NewPath(FilePath):
         return super().convert(value, param, ctx)
 
 
-def only_model(values: Sequence[str]) -> str:
-    """Return the one model that was named, or an empty text. Raises click.UsageError where it is more than one."""
-    if len(values) > 1:
-        raise click.UsageError(f"--model takes one model, not {len(values)}: make a run for each")
-    return values[0] if values else ""
+def docs_of(ids: Sequence[str], file: Path | None) -> tuple[str, ...]:
+    """Return the ids of docs that were named one by one and in a file, each once.
+
+    The file holds an id a line; a `.csv` has them in its column `doc` or `doc_id`, a `.jsonl` under that key: what
+    `creval samples` writes. Raises DataError where it cannot be read or names none.
+    """
+    if file is None:
+        return tuple(dict.fromkeys(ids))
+    from creval.cli.doc_list import read_doc_ids
+
+    return tuple(dict.fromkeys([*ids, *read_doc_ids(file)]))
 
 
 def comma_list(values: Sequence[str]) -> list[str]:

@@ -110,8 +110,8 @@ class Dataset:
                 raise DataError(row.reason, where=row.where)
             yield self.to_doc(row, index)
 
-    def by_id(self, doc_id: str) -> Doc:
-        """Return a doc by its id. Raises DataError where there is none."""
+    def position(self, doc_id: str) -> int:
+        """Return the position of a doc from 0 by its id. Raises DataError where there is none."""
         if self._positions is None:
             self._positions = {doc_id: index for index, doc_id in enumerate(self.ids)}
         if doc_id not in self._positions:
@@ -120,7 +120,11 @@ class Dataset:
             near = nearest(doc_id, self._positions)
             cure = f"Did you mean {near[0]!r}?" if near else None
             raise DataError(f"there is no doc with the id {doc_id!r}", where=self.origin, cure=cure)
-        return self[self._positions[doc_id]]
+        return self._positions[doc_id]
+
+    def by_id(self, doc_id: str) -> Doc:
+        """Return a doc by its id. Raises DataError where there is none."""
+        return self[self.position(doc_id)]
 
     def close(self) -> None:
         """Release files."""

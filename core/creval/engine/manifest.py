@@ -58,6 +58,8 @@ def options_data(options: RunOptions) -> dict[str, Any]:
             value = {task: str(Path(path).absolute()) for task, path in value.items()}
         elif field.name == "reuse":
             value = [str(Path(path).absolute()) for path in value]
+        elif field.name == "docs":
+            value = list(value)
         elif field.name == "base_url":
             value = None if value is None else shown_address(value)
         elif field.name == "command":
@@ -80,6 +82,7 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
     for name in _PATHS:
         values[name] = Path(values[name]) if values.get(name) else None
     values["reuse"] = tuple(Path(path) for path in values.get("reuse", ()))
+    values["docs"] = tuple(values.get("docs", ()))
     values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
     return RunOptions(**values)
 

@@ -30,6 +30,7 @@ class RunOptions:
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
     - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`); `resources`: name -> instrument.
     - `data`: task -> file in the task's own format, in place of its dataset.
+    - `docs`: ids of docs: only these are asked, in the order of the data; not together with `limit`.
     - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are given again, at no cost.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
     - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
@@ -41,6 +42,7 @@ class RunOptions:
     """
 
     limit: int | str | None = None
+    docs: Sequence[str] = ()
     repeats: int | None = None
     seed: int = 0
     offline: bool = False
@@ -66,6 +68,9 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         parse_limit(self.limit)
+        if self.docs and self.limit is not None:
+            cure = "Leave one of them out."
+            raise UsageError("a limit does not go with docs that are named", where="--limit", cure=cure)
         if self.repeats is not None and self.repeats < 1:
             raise UsageError("repeats must be at least 1", where="--repeats")
         if self.concurrency < 1:
@@ -177,7 +182,8 @@ class Rescoring:
     """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
 
     `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew. So does consent to run
-    programs.
+    programs. `task_files` are other YAML for tasks of the run that ask the same; `output` is a new run folder for the
+    scores (None: they take the place of the old ones).
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
@@ -187,6 +193,8 @@ class Rescoring:
     reuse: Sequence[Path] = ()
     allow_code_execution: bool = False
     trust_remote_code: bool = False
+    task_files: Sequence[Path] = ()
+    output: Path | None = None
 
     def applied(self, options: RunOptions) -> RunOptions:
         """Return a run's options with these in their place."""

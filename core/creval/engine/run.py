@@ -13,6 +13,8 @@ from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.repeating.keeping import keep_files, tasks_here
+from creval.engine.repeating.rescoring import copy_run, keep_task_files, with_task_files
 from creval.engine.roles.models import TARGET
 from creval.engine.rows import check_rows
 from creval.engine.setup import Setup, open_plans, open_setup
@@ -74,6 +76,7 @@ def run_new(
         folder.check_new()  # another process may have begun and ended here since
         try:
             manifest = start_manifest(requested, roles, options, plugins, plans)
+            folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
             return RunSteps(folder, manifest, setup, plans, watcher).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
@@ -113,7 +116,7 @@ def resume(
             trust_remote_code=given.get("trust_remote_code", False),
         )
         plugins = load_plugins()
-        plans = open_plans(manifest["requested"], options, plugins, new=False)
+        plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins, new=False)
         _check_unchanged(manifest, plans, path)
         spending = Spending()
         kept = {plan.task.name: check_rows(folder, plan, spending) for plan in plans}
@@ -131,6 +134,10 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
     are gone, or what a task asks (data, prompts, protocol, settings) is not what the saved answers are answers to, and
     BudgetError, with the old scores in place, where the limit came before the end.
     """
+    if how.output is not None:
+        finished = rescore(copy_run(path, how.output), replace(how, output=None), observer)
+        keep_task_files(how.output, how.task_files, load_plugins())
+        return finished
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with RunLock(path):
@@ -138,12 +145,17 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         _check_reading(manifest, path)
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
-        plans = open_plans(manifest["requested"], options, plugins)
+        plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins)
+        plans = with_task_files(plans, how.task_files, options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
         setup = open_setup([plan.task for plan in plans], {**manifest["roles"], **how.roles}, options, plugins)
         setup.open_parts(target=False)
         _keep_calls(setup, folder, manifest)
         return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
+
+
+def _named(roles: Mapping[str, str]) -> dict[str, str]:
+    return {"model": roles[TARGET]}
 
 
 def _address(stored: str | None, given: str | None, path: Path) -> str | None:

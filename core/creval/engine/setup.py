@@ -12,7 +12,7 @@ from creval.engine.generation.session import TaskRuntime
 from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
 from creval.engine.planning.grid import with_own_grid
-from creval.engine.planning.plan import TaskPlan, plan_task
+from creval.engine.planning.plan import TaskPlan, check_named_docs, plan_task
 from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET, RoleModels, model_options
@@ -165,6 +165,7 @@ def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins, 
         plan = plan_task(with_own_grid(task, options, plugins.registry), dataset, options)
         check_plan(plan, options, plugins.registry, docs=new)
         plans.append(plan)
+    check_named_docs(plans, options)
     return plans
 
 

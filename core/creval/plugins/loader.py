@@ -37,18 +37,28 @@ LOCAL = "local"
 RESERVED = frozenset(
     {
         "analyse",
+        "compare",
+        "export",
+        "gate",
+        "leaderboard",
         "ls",
         "new",
         "play",
         "plugins",
         "prefetch",
-        "registry",
+        "pull",
+        "push",
         "report",
         "resume",
+        "run",
+        "runs",
+        "sample",
+        "samples",
         "sandbox",
         "score",
         "show",
         "validate",
+        "view",
     }
 )
 """The commands of the core: `creval report` could not also be the commands of a plugin `report`."""

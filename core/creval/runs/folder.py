@@ -58,6 +58,7 @@ class RunFolder:
         self.path = path
         self._made: Sequence[Path] = ()
         self._own = False
+        self.kept: list[Path] = []  # further files that a new run wrote, to be removed where it is forgotten
         self.manifest = path / "run.json"
         self.results = path / "results.json"
 
@@ -126,13 +127,14 @@ class RunFolder:
         paid = [*(self.samples(task) for task in tasks), *(self.calls(role) for role in self.called_roles())]
         if not self._own or any(file.exists() and file.stat().st_size for file in paid):
             return
-        own = [self.manifest, self.results, self.path / LOCK, *paid, *(self.scores(task) for task in tasks)]
+        own = [self.manifest, self.results, self.path / LOCK, *paid, *(self.scores(task) for task in tasks), *self.kept]
         with contextlib.suppress(OSError):  # what cannot be removed stays, and hides no error
             for file in own:
                 file.unlink(missing_ok=True)
-            for name in ("samples", "scores", CALLS):
-                if (self.path / name).is_dir():
-                    (self.path / name).rmdir()
+            inner = {file.parent for file in own} - {self.path} | {self.path / name for name in ("samples", CALLS)}
+            for place in sorted(inner, key=lambda place: len(place.parts), reverse=True):
+                if place.is_dir():
+                    place.rmdir()
             for folder in self._made:
                 folder.rmdir()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
+from creval.runs.calls import CallBook
 from creval.runs.codec import read_sample, read_score
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import DoneKeys, RunFolder, check_form
@@ -46,7 +47,7 @@ def open_run(folder: str | Path, as_stored: bool = False) -> Run:
     return Run(RunFolder.open(Path(folder)), as_stored)
 
 
-def open_runs(folders: Sequence[str | Path]) -> list[Run]:
+def open_runs(folders: Sequence[str | Path], as_stored: bool = False) -> list[Run]:
     """Open the runs of an analysis: at least one, each named once, each come to its end.
 
     Raises UsageError where none is named, RunError where one is none, did not come to its end, or is named twice (also
@@ -61,7 +62,7 @@ def open_runs(folders: Sequence[str | Path]) -> list[Run]:
             other = "" if places[place] == str(folder) else f", also as {places[place]}"
             raise RunError(f"the run is named twice{other}", where=str(folder), cure="Name each run once.")
         places[place] = str(folder)
-    runs = [open_run(folder) for folder in folders]
+    runs = [open_run(folder, as_stored) for folder in folders]
     for run in runs:
         run.need_ended()
     return runs
@@ -172,6 +173,19 @@ class Run:
             for _, score in self._rows(name, self._files.scores(name), _score_of):
                 if wanted is None or score.status is wanted:
                     yield self._score(score)
+
+    def has_scores(self, task: str) -> bool:
+        """Whether a task of the run was scored, be it in part."""
+        return self._files.scores(task).exists()
+
+    def calls(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the calls to other roles than the target, as calls/ holds them. Raises RunError for a damaged line."""
+        book = CallBook(self._files, read_only=True)
+        try:
+            for _, record in book.lines():
+                yield record
+        finally:
+            book.close()
 
     def scored(self, task: str | None = None) -> Iterator[tuple[Sample, SampleScore]]:
         """Yield each sample of a task (all tasks) with its score. A score without its sample is a RunError."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.cli.values import NewPath
+
 if TYPE_CHECKING:
     from creval.api import RunResult
     from creval.report.baselines import Baselines
@@ -25,13 +27,22 @@ _OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: where RUN stands).",
 )
+@click.option("--html", type=NewPath(), metavar="FILE", help="Write one page with samples, to read in any browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a metric.")
 @click.pass_context
-def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, as_json: bool) -> None:
+def report(
+    ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, as_json: bool
+) -> None:
     """Print the results of RUNS, with the counts by status and the floor and ceiling beside each score.
 
-    A run that has no results is told, and the exit code is 2; the others are printed.
+    A run that has no results is told, and the exit code is 2; the others are printed. --html writes one self-contained
+    page in place of the table: results, plots and every sample.
     """
+    if html is not None:
+        from creval.report.page.write import write_page
+
+        click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
+        return
     from creval.api import load_result
     from creval.cli.baseline_notes import baseline_notes
     from creval.errors import RunError, UsageError

@@ -8,11 +8,17 @@ from typing import Any
 
 import click
 
+from creval.cli.values import FilePath, NewPath
+
 __all__ = ["score"]
 
 
-@click.command(epilog="Example: creval score runs/mine --role judge=openai/gpt-5-mini --max-cost 2")
+@click.command(epilog="Example: creval score runs/mine --task-file drat.yaml --output runs/mine-again")
 @click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML of a task."
+)
+@click.option("--output", "-o", type=NewPath(), metavar="RUN2", help="A new folder; RUN keeps its own scores.")
 @click.option("--resource", multiple=True, metavar="NAME=R", help="Another instrument, e.g. embedding=embedded/minilm.")
 @click.option("--role", multiple=True, metavar="ROLE=M", help="Another model for a role, e.g. judge=openai/gpt-5-mini.")
 @click.option("--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take verdicts of RUN.")
@@ -32,6 +38,7 @@ def score(
 ) -> None:
     """Score the saved answers of RUN again, with the tasks as they are now; no target model is asked.
 
+    --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
     from creval.cli.ending import ending

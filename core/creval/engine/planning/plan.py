@@ -11,10 +11,11 @@ from typing import Any
 from creval.data.dataset import Dataset
 from creval.engine.options import RunOptions, parse_limit
 from creval.engine.planning.seeds import choose
+from creval.errors import DataError
 from creval.tasks.model import Task
 from creval.types.sample import Condition, Doc, SampleKey
 
-__all__ = ["TaskPlan", "Work", "plan_task"]
+__all__ = ["TaskPlan", "Work", "check_named_docs", "plan_task"]
 
 _LOG = logging.getLogger("creval")
 
@@ -87,12 +88,46 @@ class TaskPlan:
         return iter(self.dataset) if self.indices is None else (self.dataset[index] for index in self.indices)
 
 
+def check_named_docs(plans: Sequence[TaskPlan], options: RunOptions) -> None:
+    """Raises DataError for a doc that was named and that no task of the run has."""
+    for name in options.docs:
+        faults = []
+        for plan in plans:
+            try:
+                plan.dataset.position(name)
+            except DataError as error:
+                faults.append(error)
+        if len(faults) == len(plans):
+            raise faults[0]
+
+
+def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[int]:
+    """Return the rising positions of the docs that were named, as far as this task has them."""
+    found = set()
+    for name in names:
+        try:
+            found.add(dataset.position(name))
+        except DataError as error:
+            if len(names) == 1:
+                raise
+            last = error
+    if not found:
+        raise DataError(
+            f"the task {task.name!r} has none of the {len(names)} docs that were named ({last.what})",
+            where=dataset.origin,
+            cure=last.cure or "Leave the task out, or name docs of it.",
+        )
+    return sorted(found)
+
+
 def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
     """Choose the docs of a task by the limit and seed of the run."""
     limit, first = parse_limit(options.limit)
     count = len(dataset)
     indices: Sequence[int] | None = None
-    if limit is not None and limit < count:
+    if options.docs:
+        indices = _named_docs(task, dataset, options.docs)
+    elif limit is not None and limit < count:
         indices = range(limit) if first else choose(count, limit, options.seed, task.qualified)
     elif limit is not None and limit > count:
         _LOG.warning("%s: --limit %s, but there are %d docs; all of them are taken", task.name, options.limit, count)

@@ -1,0 +1,49 @@
+"""`creval run FILE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.cli.values import FilePath, NewPath
+
+__all__ = ["run"]
+
+_FILES = ("sweep.yaml", "run.yaml")
+
+
+@click.command(epilog="Example: creval run sweep.yaml --max-cost 5")
+@click.argument("file", type=FilePath())
+@click.option("--model", "-m", multiple=True, metavar="M", help="Another model than the file's; several make a sweep.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop each run when this much was spent.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Stop each run after this many calls.")
+@click.option("--base-url", metavar="URL", help="A chat-completions server in place of the file's.")
+@click.option("--offline", is_flag=True, help="Forbid the network.")
+@click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing.")
+@click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox.")
+@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The folder, in place of the file's.")
+@click.pass_context
+def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
+    """Run what FILE says: tasks, one model or several, and options. A run folder stands for the file in it.
+
+    Done again it makes only what is missing: samples that were not made or ended as errored, models that were not
+    asked. Several models make one folder with a run of each and one table.
+    """
+    from dataclasses import replace
+
+    from creval.cli.run import command_line
+    from creval.cli.sweeping import run_file
+    from creval.engine.repeating.run_file import Entry, read_run_file
+
+    path = next((file / name for name in _FILES if (file / name).is_file()), file)
+    asked = read_run_file(path)
+    output = given.pop("output") or asked.output or Path("runs") / path.stem
+    changes = {name: value for name, value in given.items() if value}
+    options = replace(asked.options, **changes, command=command_line())
+    if model:
+        entries = [Entry(one) for one in dict.fromkeys(model)]
+        asked = replace(asked, models=entries, several=asked.several or len(entries) > 1)
+    ctx.exit(run_file(asked, options, output, dry_run))

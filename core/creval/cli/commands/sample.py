@@ -1,0 +1,103 @@
+"""`creval sample RUN KEY`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.cli.values import FilePath
+
+__all__ = ["sample"]
+
+
+@click.command(epilog="Example: creval sample runs/mine w7")
+@click.argument("run", type=FilePath())
+@click.argument("key")
+@click.option("--thinking", is_flag=True, help="Show the model's thinking, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def sample(run: Path, key: str, thinking: bool, as_json: bool) -> None:
+    """Print the sample of RUN that KEY names: every message and answer, how it was read and why, judges, scores.
+
+    `creval samples RUN` lists the keys.
+    """
+    from creval.quotations import MARK
+    from creval.report.looking.rows import find_sample
+    from creval.report.looking.transcript import QUOTED, judge_calls, transcript
+    from creval.runs.reader import open_run
+    from creval.visible import visible
+
+    opened = open_run(run, as_stored=True)
+    found = find_sample(opened, key)
+    data = transcript(found, judge_calls(opened).get(found.sample.key, ()))
+    if as_json:
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        return
+    for kind, text in _lines(data, thinking):
+        click.echo(click.style(visible(MARK.sub(QUOTED, text)), bold=kind == "head", dim=kind == "note"))
+
+
+def _lines(data: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]:
+    """Yield (kind, text): `head`, `note` or `text`."""
+    yield "head", f"{data['key']}  {data['status']}"
+    if data["reason"]:
+        yield "text", f"  {data['reason']}"
+    yield "note", "  " + "; ".join(_facts(data))
+    if data["by_reference"]:
+        yield "note", "  the texts of this task's docs are kept by reference, and so is each message made of them"
+    for turn in data["turns"]:
+        yield from _turn(turn, thinking)
+    if data["outcome"]:
+        yield "head", "\noutcome"
+        yield "text", _json(data["outcome"])
+    yield "head", "\nread and scored"
+    yield "text", f"  parser: {data['route'] or 'none read it'}"
+    if "value" in data and data["value"] is not None:
+        yield "text", f"  value: {_json(data['value'])}"
+    for name, value in data.get("scores", {}).items():
+        yield "text", f"  {name}: {value:g}"
+    for name, why in data.get("missing", {}).items():
+        yield "text", f"  {name}: none ({why})"
+    if data.get("details"):
+        yield "note", f"  details: {_json(data['details'])}"
+    for judge in data["judges"]:
+        yield "head", f"\n{judge['role']} {judge['model']} ({judge['step']})"
+        for turn in judge["turns"]:
+            yield from _turn(turn, thinking)
+        for answer in judge["answers"]:
+            yield from _turn({"who": judge["role"], **answer}, thinking)
+        if judge["error"]:
+            yield "text", f"  failed: {judge['error']}"
+
+
+def _turn(turn: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]:
+    to = f" to {turn['to']}" if "to" in turn else ""
+    ended = f" (ended: {turn['ended']})" if "ended" in turn else ""
+    yield "head", f"\n{turn['who']}{to}{ended}"
+    if "thinking" in turn:
+        text = turn["thinking"]
+        yield "note", text if thinking else f"  [{len(text):,} characters of thinking; --thinking shows them]"
+    if "digest" in turn:
+        yield "note", f"  [{turn['characters']:,} characters, sha256 {turn['digest'][:16]}…]"
+    elif "error" in turn:
+        yield "text", f"  failed: {turn['error']}"
+    else:
+        yield "text", turn["text"] or "  (nothing)"
+    if "refusal" in turn:
+        yield "text", f"  refused: {turn['refusal']}"
+
+
+def _facts(data: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{data['task']}, doc {data['doc']}, condition {data['condition']}, repeat {data['repeat']}"
+    yield f"{data['seconds']:.2f} s"
+    if data["cost"]:
+        yield f"${data['cost']:.5f}"
+    if data["served_by"]:
+        yield f"served by {', '.join(data['served_by'])}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,150 @@
+"""What a run leaves so that it can be repeated: run.yaml, and every task's YAML beside it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from creval.engine.manifest import options_data
+from creval.engine.options import RunOptions
+from creval.engine.planning.plan import TaskPlan
+from creval.plugins.loader import LOCAL
+from creval.runs.commands import CONSENTS
+from creval.runs.folder import RunFolder, file_name
+from creval.runs.jsonl import disk_error
+from creval.tasks.files import find_data_file, is_path, parse_path, search_folders
+from creval.tasks.model import Task
+from creval.tasks.yaml.scalars import resolve
+
+__all__ = ["RUN_FILE", "SWEEP_FILE", "TASKS", "keep_files", "task_yaml", "tasks_here"]
+
+RUN_FILE = "run.yaml"
+SWEEP_FILE = "sweep.yaml"
+TASKS = "tasks"
+_HERE_ONLY = frozenset({"output", "command", "cache_folder", *CONSENTS})
+_LARGEST = 50_000_000  # bytes of a data file that is copied
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts so that the rules of task files (YAML 1.2) read them as texts again."""
+
+
+def _write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    if "\n" in text:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if _is_text(text) else '"')
+
+
+def _is_text(text: str) -> bool:
+    try:
+        return isinstance(resolve(text), str)
+    except ValueError:
+        return False
+
+
+_Dumper.add_representer(str, _write_text)
+
+
+def keep_files(
+    folder: Path,
+    requested: Sequence[str],
+    models: Mapping[str, Any],
+    options: RunOptions,
+    plans: Sequence[TaskPlan],
+) -> list[Path]:
+    """Write a run's (or, where `models` are several, a sweep's) file and the YAML of its tasks, and return the paths.
+
+    `models` is `{"model": M}` or `{"models": [...]}`. Tasks that are no plugin's are named by the YAML beside the file,
+    so that a copy of the folder is enough; their data file is copied too, unless the task stores its docs by
+    reference or the file is larger than 50 MB. Raises RunError where the disk is full.
+    """
+    made: list[Path] = []
+    try:
+        (folder / TASKS).mkdir(parents=True, exist_ok=True)
+        for plan in plans:
+            made.append(_write(folder / TASKS / f"{file_name(plan.task.name)}.yaml", task_yaml(plan.task)))
+            made += _copied_data(plan.task, folder / TASKS)
+        name = RUN_FILE if "model" in models else SWEEP_FILE
+        head = f"# Repeats this: creval run {name}. In its folder it goes on with what is missing.\n"
+        data = {"schema": 1, "tasks": _names(requested, plans), **models, **_stated(options), "output": "."}
+        made.append(_write(folder / name, head + _dumped(data)))
+    except OSError as error:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise disk_error(error, folder / RUN_FILE) from error
+    return made
+
+
+def task_yaml(task: Task) -> str:
+    """Return a task as one YAML file: includes merged, nothing left out."""
+    return f"# {task.qualified} {task.version}, all of it\n{_dumped(dict(task.resolved))}"
+
+
+def tasks_here(folder: RunFolder, requested: Sequence[str]) -> list[str]:
+    """Return the tasks of a run as they can be loaded here: a file that is gone is replaced by the run's own copy."""
+    if all(not is_path(name) or parse_path(name).file.exists() for name in requested):
+        return list(requested)
+    found = []
+    for name in requested:
+        place = parse_path(name)
+        copies = [] if not is_path(name) or place.file.exists() else _copies(folder.path, name)
+        found += [str(copy) for copy in copies] or [name]
+    return found
+
+
+def _copies(folder: Path, name: str) -> list[Path]:
+    place = parse_path(name)
+    stem = place.file.stem if place.variant is None else f"{place.file.stem}_{place.variant}"
+    copy = folder / TASKS / f"{file_name(stem)}.yaml"
+    return [copy.absolute()] if copy.is_file() else []
+
+
+def _names(requested: Sequence[str], plans: Sequence[TaskPlan]) -> list[str]:
+    names: dict[str, None] = {}
+    for name in requested:
+        own = [plan.task for plan in plans if is_path(name) and _stands_at(plan.task, name)]
+        copies = [f"./{TASKS}/{file_name(task.name)}.yaml" for task in own if task.plugin == LOCAL]
+        names.update(dict.fromkeys(copies or [name]))
+    return list(names)
+
+
+def _stands_at(task: Task, name: str) -> bool:
+    place = parse_path(name)
+    key = str(task.resolved["task"])
+    wanted = place.variant is None or key.endswith(f"_{place.variant}")
+    return task.file.absolute() == place.file.absolute() and wanted
+
+
+def _copied_data(task: Task, folder: Path) -> list[Path]:
+    """Copy the data file of a task that is no plugin's, where it stands beside its YAML."""
+    name = task.dataset.parameters.get("file")
+    if task.plugin != LOCAL or task.by_reference or not isinstance(name, str) or Path(name).is_absolute():
+        return []
+    source = find_data_file(name, search_folders(task.dataset.base, task.dataset.package))
+    target = folder / name
+    inside = target.resolve().is_relative_to(folder.resolve())
+    if source is None or not inside or source.stat().st_size > _LARGEST or source.resolve() == target.resolve():
+        return []
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    return [target]
+
+
+def _stated(options: RunOptions) -> dict[str, Any]:
+    """Return the options that are not the defaults, and the seed."""
+    data, defaults = options_data(options), options_data(RunOptions())
+    stated = {name: value for name, value in data.items() if name not in _HERE_ONLY and value != defaults[name]}
+    return {"seed": options.seed, **stated}
+
+
+def _dumped(data: Mapping[str, Any]) -> str:
+    return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path

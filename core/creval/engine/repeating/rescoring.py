@@ -1,0 +1,88 @@
+"""Scoring saved answers with another YAML, and beside the old scores instead of over them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from creval.engine.options import RunOptions
+from creval.engine.planning.grid import with_own_grid
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.repeating.keeping import TASKS, task_yaml
+from creval.engine.roles.context import with_roles
+from creval.errors import UnknownNameError, UsageError
+from creval.plugins.loader import Plugins
+from creval.runs.folder import RunFolder, file_name
+from creval.runs.jsonl import disk_error
+from creval.runs.lock import RunLock
+from creval.tasks.files import parse_path
+from creval.tasks.index import TaskIndex
+from creval.tasks.model import Task
+
+__all__ = ["copy_run", "keep_task_files", "with_task_files"]
+
+_KEPT = ("samples", "calls", TASKS)
+_OPTION = "--task-file"
+
+
+def with_task_files(
+    plans: Sequence[TaskPlan], files: Sequence[Path], options: RunOptions, plugins: Plugins
+) -> list[TaskPlan]:
+    """Return plans with the tasks of these files in place of those of the same name; docs and tries stay.
+
+    Raises UnknownNameError where the run has no such task, UsageError where two files are one task, TaskError.
+    """
+    given: dict[str, Task] = {}
+    for file in files:
+        task = _load(file, plugins)
+        if task.name in given:
+            raise UsageError(f"two files are the task {task.name!r}", where=_OPTION, cure="Leave one of them out.")
+        given[task.name] = task
+    names = [plan.task.name for plan in plans]
+    for name in given:
+        if name not in [*names, *(plan.task.short_name for plan in plans)]:
+            raise UnknownNameError("task of the run", name, names, where=_OPTION)
+    return [_exchanged(plan, given, options, plugins) for plan in plans]
+
+
+def _exchanged(plan: TaskPlan, given: dict[str, Task], options: RunOptions, plugins: Plugins) -> TaskPlan:
+    task = given.get(plan.task.name) or given.get(plan.task.short_name)
+    if task is None:
+        return plan
+    own = with_own_grid(with_roles(replace(task, name=plan.task.name), options.resources), options, plugins.registry)
+    return replace(plan, task=own)
+
+
+def copy_run(source: Path, target: Path) -> Path:
+    """Copy what a run asked and was answered, without scores and results, into a new run folder, and return its path.
+
+    Raises RunError where a run stands in `target`, or where `source` is none or at work.
+    """
+    old = RunFolder.open(source)
+    with RunLock(source):
+        new = RunFolder.create(target)
+        try:
+            for name in _KEPT:
+                if (old.path / name).is_dir():
+                    shutil.copytree(old.path / name, new.path / name, dirs_exist_ok=True)
+            for name in ("run.yaml", "run.json"):
+                if (old.path / name).is_file():
+                    shutil.copyfile(old.path / name, new.path / name)
+        except OSError as error:
+            raise disk_error(error, new.manifest) from error
+    return target
+
+
+def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> None:
+    """Let the YAML that a copy of a run was scored with stand in it."""
+    for file in files:
+        task = _load(file, plugins)
+        (folder / TASKS).mkdir(exist_ok=True)
+        (folder / TASKS / f"{file_name(task.name)}.yaml").write_text(task_yaml(task), encoding="utf-8")
+
+
+def _load(file: Path, plugins: Plugins) -> Task:
+    place = parse_path(str(file))
+    return TaskIndex(plugins).load(replace(place, file=place.file.absolute()))

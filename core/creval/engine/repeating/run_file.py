@@ -1,0 +1,141 @@
+"""Reads a run file: tasks, one model or several, and the options, in one YAML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from creval.engine.options import RunOptions
+from creval.errors import Problem, TaskError, UsageError
+from creval.runs.commands import CONSENTS
+from creval.tasks.files import is_path, parse_path
+from creval.tasks.yaml.nodes import Node, plain, problem_at
+from creval.tasks.yaml.reader import read_yaml
+from creval.tasks.yaml.schema import named_validator, problems_of
+
+__all__ = ["Entry", "RunFile", "entry_names", "read_run_file"]
+
+_ELSEWHERE = ("schema", "tasks", "model", "models", "output")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One model of a run file: its name as provider/name, its label, and the options that are its own."""
+
+    model: str
+    label: str = ""
+    own: Mapping[str, Any] | None = None
+
+    def applied(self, options: RunOptions) -> RunOptions:
+        """Return the options of the file with those of this model in their place."""
+        own = dict(self.own or {})
+        if "generation" in own:
+            own["generation"] = {**options.generation, **own["generation"]}
+        return replace(options, **own)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """What a run file asks for. `several`: it lists `models`, so `output` holds a run folder for each.
+
+    `output` is None where the file names none.
+    """
+
+    tasks: Sequence[str]
+    models: Sequence[Entry]
+    options: RunOptions
+    several: bool
+    output: Path | None = None
+
+
+def read_run_file(file: Path) -> RunFile:
+    """Read a run file. Relative paths in it are taken from its own folder.
+
+    Raises TaskError with every problem and its place, UsageError for values that do not go together.
+    """
+    document = read_yaml(file)
+    root = document.root
+    if root is None or document.problems:
+        raise TaskError(document.problems)
+    problems = [*_consents(root), *problems_of(_without_consents(root), named_validator("run_file"))]
+    if problems:
+        raise TaskError(problems)
+    data: dict[str, Any] = plain(root)
+    if ("model" in data) == ("models" in data):
+        what = "stand side by side" if "model" in data else "are both missing"
+        raise TaskError([Problem(f"model and models {what}", file, 1, 1, cure="Write one of them.")])
+    base = file.parent
+    tasks = [data["tasks"]] if isinstance(data["tasks"], str) else data["tasks"]
+    entries = [_entry(one) for one in data.get("models", [data.get("model")])]
+    try:
+        options = _options(data, base)
+        for entry in entries:
+            entry.applied(options)
+    except UsageError as error:
+        error.where = f"{file}: {str(error.where or '').removeprefix('--').replace('-', '_')}".rstrip(": ")
+        raise
+    output = _beside(base, data["output"]) if "output" in data else None
+    return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output)
+
+
+def entry_names(entries: Sequence[Entry]) -> list[str]:
+    """Return a folder name for each model, no two alike."""
+    names: list[str] = []
+    for entry in entries:
+        name = entry.label or re.sub(r"[^A-Za-z0-9_.+-]+", "_", entry.model).strip(".")[:100]
+        number, unique = 1, name
+        while unique in names:
+            number += 1
+            unique = f"{name}-{number}"
+        names.append(unique)
+    return names
+
+
+def _consents(root: Node) -> list[Problem]:
+    found = ((name, root.get(name)) for name in CONSENTS)
+    return [
+        problem_at(
+            node.key or node.place,
+            f"{name} is never taken from a file, which may be anybody's",
+            (name,),
+            f"Leave it out here, and add --{name.replace('_', '-')} to the command.",
+        )
+        for name, node in found
+        if node is not None
+    ]
+
+
+def _without_consents(root: Node) -> Node:
+    if not root.is_mapping:
+        return root
+    return Node({key: node for key, node in root.value.items() if key not in CONSENTS}, root.place, root.key)
+
+
+def _entry(given: str | Mapping[str, Any]) -> Entry:
+    if isinstance(given, str):
+        return Entry(given)
+    own = {key: value for key, value in given.items() if key not in ("model", "as")}
+    return Entry(given["model"], given.get("as", ""), own)
+
+
+def _options(data: Mapping[str, Any], base: Path) -> RunOptions:
+    values = {key: value for key, value in data.items() if key not in _ELSEWHERE}
+    values["data"] = {task: _beside(base, path) for task, path in values.get("data", {}).items()}
+    values["reuse"] = tuple(_beside(base, path) for path in values.get("reuse", ()))
+    values["docs"] = tuple(str(doc) for doc in values.get("docs", ()))
+    return RunOptions(**values)
+
+
+def _beside(base: Path, text: str) -> Path:
+    return base / Path(text).expanduser()
+
+
+def _task(base: Path, name: str) -> str:
+    """Return a task as `--tasks` takes it; a path as seen from where the command runs."""
+    if not is_path(name):
+        return name
+    place = parse_path(name)
+    return str(replace(place, file=(base / place.file).absolute()))

@@ -1,0 +1,197 @@
+"""The runs of a run file: each is made, gone on with, or left as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from creval.engine.manifest import options_data, read_options
+from creval.engine.observer import Observer
+from creval.engine.options import RunOptions
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.repeating.keeping import keep_files
+from creval.engine.repeating.run_file import Entry, RunFile, entry_names
+from creval.engine.roles.models import TARGET, model_options
+from creval.engine.run import resume, run_new
+from creval.engine.setup import open_plans
+from creval.engine.steps import Finished
+from creval.errors import CrevalError, RunError, UsageError
+from creval.models.budget import Budget
+from creval.models.lanes.addresses import HIDDEN
+from creval.models.opening import open_model
+from creval.plugins.loader import Plugins, load_plugins
+from creval.runs.commands import CONSENTS
+from creval.runs.folder import RunFolder
+from creval.tasks.index import TaskIndex
+from creval.types.reading import READING, reading_of
+
+__all__ = ["Outcome", "Part", "Sweep", "plan_sweep", "run_sweep"]
+
+Watch = Callable[[], AbstractContextManager[Observer]]
+
+_MAY_DIFFER = frozenset(
+    {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
+    | {"allowed_error_share", "offline", "reuse", "base_url", *CONSENTS}
+)
+"""Options on which no answer depends: they may be others when a run is gone on with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One run of a run file: its model, options with the folder as their `output`, and whether it is `new`, `begun`
+    or `done`."""
+
+    entry: Entry
+    options: RunOptions
+    state: str
+
+    @property
+    def folder(self) -> Path:
+        """Its run folder."""
+        assert self.options.output is not None
+        return self.options.output
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one run: its folder, and its results or the error that ended it. `worked`: something was made."""
+
+    part: Part
+    finished: Finished | None = None
+    error: CrevalError | None = None
+    worked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The runs of a run file in one folder, planned."""
+
+    file: RunFile
+    options: RunOptions
+    output: Path
+    parts: Sequence[Part]
+    plans: Sequence[TaskPlan]
+
+    def keep(self) -> None:
+        """Write the file that repeats all of them, and the tasks beside it. Raises RunError where that cannot be."""
+        models = [_told(part.entry, part.folder.name) for part in self.parts]
+        keep_files(self.output, self.file.tasks, {"models": models}, self.options, self.plans)
+
+
+def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
+    """Plan the runs of a file in `output`, each with its state, after checking all that can be checked beforehand.
+
+    A file with one model has its run in `output` itself; else `output` holds a run folder for each model and the file
+    that repeats them all. `options` are those of the file, with what the command line says in their place.
+    Raises TaskError, DataError, UsageError (a model that cannot be asked), RunError (a folder holds another run).
+    """
+    plugins = load_plugins()
+    requested = [str(task) for task in TaskIndex(plugins).choose(file.tasks)]
+    plans = open_plans(requested, options, plugins)
+    asked = {plan.task.name: plan.task.hash for plan in plans}
+    names = entry_names(file.models) if file.several else [""]
+    parts = []
+    for entry, name in zip(file.models, names, strict=True):
+        own = replace(entry.applied(options), output=output / name if name else output)
+        parts.append(Part(entry, own, _state(own, entry.model, asked)))
+    _check_models([part for part in parts if part.state != "done"], plugins)
+    return Sweep(replace(file, tasks=requested), options, output, parts, plans)
+
+
+def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[Part], object]) -> list[Outcome]:
+    """Make what is missing of each run, one after the other; `said` is told of each before it begins, and
+    `watch` gives an observer for it.
+
+    An error ends its own run alone. An interruption ends them all.
+    """
+    outcomes = []
+    for part in sweep.parts:
+        said(part)
+        if part.state == "done":
+            results = json.loads((part.folder / "results.json").read_text(encoding="utf-8"))
+            outcomes.append(Outcome(part, Finished(part.folder, results), worked=False))
+            continue
+        try:
+            with watch() as observer:
+                outcomes.append(Outcome(part, _work(sweep.file, part, observer)))
+        except CrevalError as error:
+            outcomes.append(Outcome(part, error=error))
+    return outcomes
+
+
+def _work(file: RunFile, part: Part, observer: Observer) -> Finished:
+    if part.state == "new":
+        return run_new(file.tasks, part.entry.model, part.options, observer)
+    address = part.options.base_url
+    return resume(
+        part.folder,
+        observer,
+        max_cost=part.options.max_cost,
+        max_calls=part.options.max_calls,
+        base_url=None if address and HIDDEN in address else address,
+        allow_code_execution=part.options.allow_code_execution,
+        trust_remote_code=part.options.trust_remote_code,
+    )
+
+
+def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
+    """Return the state of a run folder. Raises RunError where it holds a run of something else."""
+    assert options.output is not None
+    path = options.output
+    if not (path / "run.json").exists():
+        return "new"
+    folder = RunFolder.open(path)
+    manifest = folder.read_manifest()
+    _check_same(manifest, options, model, asked)
+    if manifest["status"] != "done" or reading_of(manifest) < READING or not folder.results.is_file():
+        return "begun"
+    results = json.loads(folder.results.read_text(encoding="utf-8"))
+    whole = all(not task["counts"]["errored"] and not task["counts"]["skipped"] for task in results["tasks"])
+    return "done" if whole else "begun"
+
+
+def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, asked: Mapping[str, str]) -> None:
+    old, new = options_data(read_options(manifest["options"])), options_data(options)
+    different = [name for name in new if name not in _MAY_DIFFER and old.get(name) != new[name]]
+    if manifest["roles"][TARGET] != model:
+        different.insert(0, "model")
+    if {task["task"]: task["hash"] for task in manifest["tasks"]} != asked:
+        different.insert(0, "tasks")
+    if different:
+        raise RunError(
+            f"a run stands there that differs in {', '.join(different)}",
+            where=str(options.output),
+            cure="Name another folder with --output, or remove that one.",
+        )
+
+
+def _check_models(parts: Sequence[Part], plugins: Plugins) -> None:
+    """Raises UsageError with every model that cannot be opened: a missing key must not show after hours."""
+    faults = []
+    for part in parts:
+        if part.entry.model.startswith(("baseline/", "human/")):
+            continue
+        try:
+            options = model_options(part.options, Budget(part.options.max_cost, part.options.max_calls))
+            asyncio.run(open_model(part.entry.model, plugins.registry, options).close())
+        except CrevalError as error:
+            faults.append((part.entry.model, error))
+    if len(faults) == 1:
+        raise faults[0][1]
+    if faults:
+        lines = "\n".join(f"  {model}: {' '.join(str(error).split())}" for model, error in faults)
+        raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", cure="Mend these, or leave them out.")
+
+
+def _told(entry: Entry, name: str) -> str | dict[str, Any]:
+    """Return a model as a run file states it."""
+    own = dict(entry.own or {})
+    if "base_url" in own:
+        own["base_url"] = options_data(RunOptions(base_url=own["base_url"]))["base_url"]
+    label = {"as": name} if entry.label else {}
+    return {"model": entry.model, **label, **own} if own or label else entry.model

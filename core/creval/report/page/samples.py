@@ -1,0 +1,139 @@
+"""The samples of a page: which of them it holds, their rows, and their transcripts in compressed pieces."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import heapq
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from creval.quotations import MARK
+from creval.report.looking.rows import Seen, seen_samples
+from creval.report.looking.transcript import QUOTED, judge_calls, transcript
+from creval.runs.reader import Run
+from creval.types.sample import SampleKey
+
+__all__ = ["MOST", "PageSamples", "collect_samples"]
+
+MOST = 10_000
+"""Samples that a page holds at most; of more, so many are drawn."""
+_PIECE = 50  # transcripts in one compressed piece
+_PREVIEW = 140
+_BINS = 20
+_FEW = 12  # distinct values up to which a score is counted by value
+
+
+class _Place(NamedTuple):
+    rank: bytes
+    run: int
+    key: SampleKey
+
+
+@dataclass(slots=True)
+class PageSamples:
+    """`rows` are lists in the order of COLUMNS, `pieces` transcripts as base64 of gzip of JSON lists.
+
+    `total` samples were made, of which `len(rows)` are here. `served` counts by run who answered, `scores` are all
+    scores by (task, score) and run.
+    """
+
+    total: int = 0
+    rows: list[list[Any]] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    served: list[Counter[str]] = field(default_factory=list)
+    scores: dict[tuple[str, str], dict[int, list[float]]] = field(default_factory=dict)
+
+    COLUMNS = ("run", "key", "task", "doc", "condition", "repeat", "status", "route", "scores", "preview")
+
+    def distributions(self) -> list[dict[str, Any]]:
+        """Return each score's counts by run, over all samples: by value where there are few values, else in bins."""
+        found = [(names, by_run) for names, by_run in self.scores.items() if by_run]
+        return [{"task": task, "score": score, **_counted(by_run)} for (task, score), by_run in found]
+
+
+def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
+    """Read the samples of runs. Of more than `most` those stay whose doc and repeat come first by a hash.
+
+    So runs over the same docs keep the same samples, to be read side by side.
+    """
+    page = PageSamples(served=[Counter() for _ in runs])
+    kept = _chosen(runs, page, most)
+    piece: list[dict[str, Any]] = []
+    for number, run in enumerate(runs):
+        judged = judge_calls(run)
+        for seen in seen_samples(run):
+            _count_served(seen, page.served[number])
+            if kept is not None and (number, seen.sample.key) not in kept:
+                continue
+            page.rows.append(_row(number, seen))
+            piece.append(transcript(seen, judged.get(seen.sample.key, ())))
+            if len(piece) == _PIECE:
+                page.pieces.append(_packed(piece))
+                piece = []
+    if piece:
+        page.pieces.append(_packed(piece))
+    return page
+
+
+def _chosen(runs: Sequence[Run], page: PageSamples, most: int) -> set[tuple[int, SampleKey]] | None:
+    """Count samples and scores, and return which samples the page holds; None for all."""
+    places: list[_Place] = []
+    for number, run in enumerate(runs):
+        for seen in seen_samples(run):
+            places.append(_Place(_rank(seen.sample.key), number, seen.sample.key))
+            for name, value in (seen.score.scores if seen.score else {}).items():
+                page.scores.setdefault((seen.sample.key.task, name), {}).setdefault(number, []).append(float(value))
+    page.total = len(places)
+    if page.total <= most:
+        return None
+    return {(place.run, place.key) for place in heapq.nsmallest(most, places)}
+
+
+def _rank(key: SampleKey) -> bytes:
+    text = "\x1f".join(map(str, key))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:12]
+
+
+def _row(number: int, seen: Seen) -> list[Any]:
+    key, score = seen.sample.key, seen.score
+    answers = MARK.sub(QUOTED, " ".join(seen.sample.answers))
+    preview = " ".join(answers[: _PREVIEW * 2].split())[:_PREVIEW]
+    scores = {name: round(value, 6) for name, value in (score.scores if score else {}).items()}
+    route = score.route if score else None
+    return [number, seen.key, *key, seen.sample.status.value, route, scores, preview]
+
+
+def _count_served(seen: Seen, served: Counter[str]) -> None:
+    for call in seen.sample.calls:
+        if call.role == "target" and call.reply is not None:
+            served[str(call.reply.get("served_by") or "")] += 1
+
+
+def _packed(piece: Sequence[Mapping[str, Any]]) -> str:
+    text = MARK.sub(QUOTED, json.dumps(piece, ensure_ascii=False, separators=(",", ":")))
+    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=6, mtime=0)
+    return base64.b64encode(packed).decode("ascii")
+
+
+def _counted(by_run: Mapping[int, Sequence[float]]) -> dict[str, Any]:
+    values = sorted({value for own in by_run.values() for value in own})
+    if len(values) <= _FEW:
+        counts = {run: [own.count(value) for value in values] for run, own in by_run.items()}
+        return {"values": values, "edges": None, "counts": counts}
+    low, high = values[0], values[-1]
+    edges = [low + (high - low) * step / _BINS for step in range(_BINS + 1)]
+    return {
+        "values": None,
+        "edges": edges,
+        "counts": {run: list(_binned(own, low, high)) for run, own in by_run.items()},
+    }
+
+
+def _binned(values: Sequence[float], low: float, high: float) -> Iterator[int]:
+    counts = Counter(min(_BINS - 1, int((value - low) / (high - low) * _BINS)) for value in values)
+    return (counts[number] for number in range(_BINS))

@@ -1,0 +1,197 @@
+"""`creval run FILE`: several models from one file, killed and gone on with, and what a run leaves to be repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from support.chat_server import ChatServer
+from support.commands import start, write_spelling
+
+from creval.cli.main import invoke
+from creval.engine.repeating.keeping import task_yaml
+from creval.engine.repeating.run_file import read_run_file
+from creval.errors import TaskError, UsageError
+from creval.plugins.loader import load_plugins
+from creval.tasks.index import TaskIndex
+
+MODELS = ("m/one", "m/two", "m/three")
+DOCS = 12
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_spelling(tmp_path, {f"word{i}": "ok" if i % 2 else "no" for i in range(DOCS)})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer(answer="ok", latency=0.1) as running:
+        yield running
+
+
+def write_sweep(folder: Path, server: ChatServer, **more: object) -> Path:
+    data = {"tasks": ["./spelling.yaml"], "models": list(MODELS), "base_url": server.url, "concurrency": 2}
+    (folder / "sweep.yaml").write_text(yaml.safe_dump({**data, "output": "all", **more}))
+    return folder / "sweep.yaml"
+
+
+def lines(file: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def asked(server: ChatServer) -> Counter[str]:
+    return Counter(str(request.body["model"]) for request in server.requests)
+
+
+def test_a_killed_sweep_of_three_models_goes_on_with_what_is_missing(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sweep(folder, server)
+    process = start(folder, "run", "sweep.yaml")
+    second = folder / "all" / "m_two" / "samples" / "spelling.jsonl"
+    while process.poll() is None and not lines_of(second):
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    first = (folder / "all" / "m_one" / "samples" / "spelling.jsonl").read_bytes()
+    kept = len(lines_of(second))
+    assert 0 < kept < DOCS and not (folder / "all" / "m_three").exists()
+    before = asked(server)
+    assert invoke(["run", "sweep.yaml"]) == 0
+    shown = capsys.readouterr()
+    assert "m/one: is there already" in shown.err and "m/two: goes on" in shown.err and "m/three: begins" in shown.err
+    after = asked(server) - before
+    assert after == {"m/two": DOCS - kept, "m/three": DOCS}
+    assert (folder / "all" / "m_one" / "samples" / "spelling.jsonl").read_bytes() == first
+    table = [line.split() for line in shown.out.splitlines() if line.split()[:2] == ["spelling", "accuracy"]]
+    assert [(row[2], row[3]) for row in table] == [(model, "0.500") for model in MODELS]
+    for name in ("m_one", "m_two", "m_three"):
+        rows = lines(folder / "all" / name / "samples" / "spelling.jsonl")
+        assert sorted(str(row["doc_id"]) for row in rows) == sorted(f"w{i}" for i in range(DOCS))
+    count = len(server.requests)
+    assert invoke(["run", "all"]) == 0
+    assert len(server.requests) == count
+
+
+def lines_of(file: Path) -> list[bytes]:
+    return [line for line in file.read_bytes().split(b"\n") if line.endswith(b"}")] if file.exists() else []
+
+
+def test_a_run_is_repeated_by_its_folder_alone_elsewhere(folder: Path, server: ChatServer) -> None:
+    assert (
+        invoke(["--tasks", "spelling.yaml", "-m", "m/x", "--base-url", server.url, "--limit", "3", "-o", "made"]) == 0
+    )
+    moved = folder / "elsewhere" / "made"
+    shutil.copytree(folder / "made", moved)
+    for file in ("spelling.yaml", "words.jsonl"):
+        (folder / file).unlink()
+    shutil.rmtree(folder / "made")
+    old = json.loads((moved / "results.json").read_text())
+    assert invoke(["score", str(moved)]) == 0  # a colleague rescoring without the original files
+    assert json.loads((moved / "results.json").read_text())["tasks"] == old["tasks"]
+    for part in ("run.json", "results.json", "samples", "scores"):
+        path = moved / part
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert invoke(["run", str(moved)]) == 0  # ... and one who repeats it from run.yaml and tasks/
+    new = json.loads((moved / "results.json").read_text())
+    for task in (*old["tasks"], *new["tasks"]):
+        task.pop("usage", None), task.pop("usage_by_role", None)
+    assert new["tasks"] == old["tasks"]
+
+
+def test_a_run_of_something_else_in_the_folder_is_refused(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sweep(folder, server, models=["m/one"], docs=["w1"])
+    assert invoke(["run", "sweep.yaml"]) == 0
+    write_sweep(folder, server, models=["m/one"], docs=["w2"])
+    assert invoke(["run", "sweep.yaml"]) == 2
+    assert "differs in docs" in capsys.readouterr().err
+
+
+def test_one_model_that_fails_stops_no_other(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sweep(
+        folder, server, models=[{"model": "m/lost", "base_url": "http://127.0.0.1:9/v1"}, "m/two"], max_retries=0
+    )
+    assert invoke(["run", "sweep.yaml"]) == 1
+    shown = capsys.readouterr()
+    assert "12 samples errored" in shown.err and "creval run all" in shown.err
+    assert json.loads((folder / "all" / "m_two" / "results.json").read_text())["status"] == "done"
+
+
+def test_missing_keys_are_told_before_the_first_call(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    models = ["-m", "baseline/floor", "-m", "openai/x", "-m", "openrouter/a/b"]
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    assert invoke(["--tasks", "rat", *models, "-o", "out"]) == 2
+    said = capsys.readouterr().err
+    assert "2 models cannot be asked" in said and "OPENAI_API_KEY" in said and "OPENROUTER_API_KEY" in said
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tasks: [rat]\nmodel: a/b\nallow_code_execution: true\n", "f.yaml:3:1: [allow_code_execution]"),
+        ("task: [rat]\nmodel: a/b\n", "Did you mean 'tasks'?"),
+        ("tasks: [rat]\n", "model and models are both missing"),
+        ("tasks: [rat]\nmodel: a/b\nmodels: [c/d]\n", "stand side by side"),
+        ("tasks: []\nmodel: a/b\n", "[tasks]"),
+        ("tasks: rat\nmodel: a/b\nlimit: 2\ndocs: [x]\n", "does not go with docs"),
+        ("tasks: rat\nmodel: a/b\ngeneration: {temprature: 1}\n", "temperature"),
+        ("tasks: rat\nmodels: [{model: a/b, limit: 3}]\n", "unknown key 'limit'"),
+    ],
+)
+def test_what_is_wrong_in_a_run_file_is_said_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "f.yaml").write_text(text)
+    with pytest.raises((TaskError, UsageError)) as caught:
+        read_run_file(tmp_path / "f.yaml")
+    assert said in str(caught.value) and "f.yaml" in str(caught.value)
+
+
+def test_docs_are_chosen_by_id_and_by_file(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "docs.csv").write_text("doc;status\nw3;unparsed\nw4;scored\nw3;scored\n")
+    base = ["--tasks", "spelling.yaml", "-m", "m/x", "--base-url", server.url]
+    assert invoke([*base, "--sample-id", "w7", "--docs", "docs.csv", "-o", "some"]) == 0
+    assert sorted(str(row["doc_id"]) for row in lines(folder / "some/samples/spelling.jsonl")) == ["w3", "w4", "w7"]
+    assert yaml.safe_load((folder / "some" / "run.yaml").read_text())["docs"] == ["w7", "w3", "w4"]
+    capsys.readouterr()
+    assert invoke([*base, "--sample-id", "w77"]) == 2
+    assert "Did you mean 'w7'?" in capsys.readouterr().err
+
+
+def test_every_installed_task_survives_being_written_as_one_file(tmp_path: Path) -> None:
+    index = TaskIndex(load_plugins())
+    names = [
+        h.qualified for h in index.headers() if h.kind == "task" and (h.variant is None or h.variant.endswith("1"))
+    ]
+    assert len(names) > 20
+    from creval.tasks.yaml.nodes import plain
+    from creval.tasks.yaml.reader import read_yaml
+
+    for name in names:
+        task = index.load(name)
+        file = tmp_path / "copy.yaml"
+        file.write_text(task_yaml(task), encoding="utf-8")
+        document = read_yaml(file)
+        assert document.root is not None and not document.problems, name
+        assert plain(document.root) == task.resolved, name
