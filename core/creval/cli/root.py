@@ -25,6 +25,7 @@ COMMANDS = {
     "prefetch": LazyCommand(
         "creval.cli.commands.prefetch:prefetch", "Fetch what tasks need from the network, for runs without it."
     ),
+    "registry": LazyCommand("creval.cli.commands.registry:registry", "Check the entries of published plugins."),
     "play": LazyCommand(
         "creval.cli.commands.play:play", "Play a task yourself, in the terminal or on a local web page."
     ),

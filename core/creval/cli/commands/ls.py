@@ -23,13 +23,17 @@ __all__ = ["ls"]
 @click.command(epilog="Example: creval ls kumo --all")
 @click.argument("words", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="List each variant of a family, too.")
+@click.option("--registry", is_flag=True, help="List published plugins, installed or not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a task, variants included.")
-def ls(words: Sequence[str], every: bool, as_json: bool) -> None:
+def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None:
     """List tasks and suites; WORDS keep those whose name, plugin, title or measure contains one of them.
 
     A family, which is a file of several tasks, is one row; its variants are listed by --all, or where a word fits them
     and not the family.
     """
+    if registry:
+        _list_registry(words, as_json)
+        return
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
 
@@ -49,6 +53,41 @@ def ls(words: Sequence[str], every: bool, as_json: bool) -> None:
     _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
     if not rows:
         click.echo("No task matches." if words else "There are none: no plugin brings any (see creval plugins)")
+
+
+def _list_registry(words: Sequence[str], as_json: bool) -> None:
+    """List the entries of published plugins, each with the version that is installed here."""
+    from creval.catalogue.reading import Entry, read_entries
+    from creval.plugins.distributions import installed_version
+
+    def fits(entry: Entry) -> bool:
+        text = " ".join((entry.plugin, entry.package, entry.title, *entry.tasks)).lower()
+        return not words or any(word.lower() in text for word in words)
+
+    entries = [(entry, installed_version(entry.package)) for entry in read_entries() if fits(entry)]
+    if as_json:
+        records = [
+            {
+                "plugin": entry.plugin,
+                "package": entry.package,
+                "version": entry.version,
+                "installed": installed,
+                "licence": entry.licence,
+                "repository": entry.repository,
+                "commit": entry.commit,
+                "title": entry.title,
+                "tasks": {name: dict(task) for name, task in entry.tasks.items()},
+            }
+            for entry, installed in entries
+        ]
+        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
+        return
+    head = ("PLUGIN", "PACKAGE", "VERSION", "INSTALLED", "TASKS", "LICENCE", "TITLE")
+    rows = [
+        (each.plugin, each.package, each.version, here or "-", str(len(each.tasks)), each.licence, each.title)
+        for each, here in entries
+    ]
+    _print_columns([head], rows)
 
 
 def _row(header: TaskHeader, variants: str = "") -> Row:

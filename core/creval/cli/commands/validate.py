@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.errors import Problem
 from creval.visible import visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from creval.engine.options import Resuming
+    from creval.tasks.model import Task
 
 __all__ = ["validate"]
 
@@ -21,6 +25,8 @@ __all__ = ["validate"]
 @click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another instrument.")
 @click.option("--allow-code-execution", is_flag=True, help="With --tests: let the tests' programs run in the sandbox.")
 @click.option("--trust-remote-code", is_flag=True, help="With --tests: let encoders run program code that they bring.")
+@click.option("--json", "as_json", is_flag=True, help="Print problems and warnings as JSON, for editors.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print them as SARIF 2.1.0, for code scanning.")
 @click.pass_context
 def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resource: Sequence[str], **given: Any) -> None:
     """Check task and suite files (or folders, or task names) and their data. Exit code 2 where a problem was found.
@@ -32,22 +38,50 @@ def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resourc
     from creval.data.options import DataOptions
     from creval.plugins.loader import load_plugins
 
+    forms = [name for name in ("as_json", "as_sarif") if given[name]]
+    if len(forms) > 1:
+        raise click.UsageError("--json and --sarif are two forms of one list; give one of them")
     plugins = load_plugins()
     options = DataOptions.from_environment(offline=True)
-    problems = [str(problem) for problem in check_all(targets, plugins, options)]
+    problems = check_all(targets, plugins, options)
     if tests and not problems:
-        problems = _run_tests(targets, resource, consents_of(given))
+        problems = _run_tests(targets, resource, consents_of(given), to_error=bool(forms))
+    warnings = [] if problems else check_warnings(targets, plugins)
+    if forms:
+        _print_form(forms[0], problems, warnings)
+    else:
+        _print_lines(problems, warnings)
+    if problems:
+        ctx.exit(2)
+
+
+def _print_lines(problems: Sequence[Problem], warnings: Sequence[Problem]) -> None:
     for problem in problems:
-        click.echo(visible(problem))
+        click.echo(visible(str(problem)))
     if problems:
         click.echo(f"{len(problems)} problem{'s' if len(problems) > 1 else ''} found", err=True)
-        ctx.exit(2)
-    for warning in check_warnings(targets, plugins):
+        return
+    for warning in warnings:
         click.echo(f"warning: {visible(str(warning))}", err=True)
     click.echo("no problems found")
 
 
-def _run_tests(targets: Sequence[str], resource: Sequence[str], consents: Resuming) -> list[str]:
+def _print_form(form: str, problems: Sequence[Problem], warnings: Sequence[Problem]) -> None:
+    import json
+
+    import creval
+    from creval.report.problem_forms import problem_records, sarif
+
+    if form == "as_sarif":
+        data: Any = sarif(problems, warnings, creval.__version__)
+    else:
+        data = {"problems": [*problem_records(problems), *problem_records(warnings, "warning")]}
+    click.echo(json.dumps(data, indent=2))
+
+
+def _run_tests(
+    targets: Sequence[str], resource: Sequence[str], consents: Resuming, to_error: bool = False
+) -> list[Problem]:
     """Run the examples of the tasks and return what went wrong."""
     import asyncio
     from dataclasses import replace
@@ -67,6 +101,15 @@ def _run_tests(targets: Sequence[str], resource: Sequence[str], consents: Resumi
         own = {name: spec for name, spec in chosen.items() if name in task.resources}
         options = replace(RunOptions(resources=own, offline=True), **consents)
         outcomes = asyncio.run(run_examples(task, options, plugins))
-        click.echo(f"{task.qualified}: {len(outcomes)} tests run")
-        problems += [f"{task.name} {each.example}: {fault}" for each in outcomes for fault in each.faults]
+        click.echo(f"{task.qualified}: {len(outcomes)} tests run", err=to_error)
+        problems += [
+            Problem(f"{task.name} {each.example}: {fault}", _file_of(task, to_error))
+            for each in outcomes
+            for fault in each.faults
+        ]
     return problems
+
+
+def _file_of(task: Task, wanted: bool) -> Path | None:
+    """The file that a failed test stands in, where the list is for a machine; a reader knows it from the command."""
+    return task.file if wanted else None

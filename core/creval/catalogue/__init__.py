@@ -1,0 +1,1 @@
+"""The registry of published plugins: one file each, read, listed and checked (docs/registry.md)."""

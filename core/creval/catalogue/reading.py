@@ -1,0 +1,63 @@
+"""Reads the entries of the registry: YAML by the same safe reader as task files, checked by its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from creval.errors import Problem, TaskError, UnknownNameError, UsageError
+from creval.tasks.yaml.nodes import plain
+from creval.tasks.yaml.reader import read_yaml
+from creval.tasks.yaml.schema import named_validator, problems_of
+
+__all__ = ["SHIPPED", "Entry", "read_entries", "read_entry"]
+
+SHIPPED = Path(__file__).parent / "entries"
+"""The entries that this version of creval knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One published plugin; see schemas/registry.schema.json."""
+
+    plugin: str
+    package: str
+    version: str
+    repository: str
+    commit: str
+    licence: str
+    title: str
+    tasks: Mapping[str, Mapping[str, Any]]
+    needs: Sequence[str] = ()
+    file: Path = field(default=Path(), compare=False)
+
+
+def read_entry(file: Path) -> Entry:
+    """Read one entry. Raises TaskError with every problem, by line."""
+    document = read_yaml(file)
+    if document.root is None or document.problems:
+        raise TaskError(document.problems)
+    problems = problems_of(document.root, named_validator("registry"))
+    if problems:
+        raise TaskError(problems)
+    data = plain(document.root)
+    if file.stem != data["plugin"]:
+        message = f"the entry of the plugin {data['plugin']!r} stands in a file of another name"
+        raise TaskError([Problem(message, file, cure=f"Call it {data['plugin']}.yaml.")])
+    return Entry(**{key: value for key, value in data.items() if key != "schema"}, file=file)
+
+
+def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[Entry]:
+    """Read the entries of a folder, of the plugins named or of all, by name.
+
+    Raises UsageError where the folder is none, UnknownNameError for a name without entry, TaskError for a faulty one.
+    """
+    if not folder.is_dir():
+        raise UsageError("there is no folder of entries", where=str(folder))
+    files = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+    for name in names:
+        if name not in files:
+            raise UnknownNameError("entry", name, list(files), where=str(folder))
+    return [read_entry(files[name]) for name in (names or files)]

@@ -1,0 +1,69 @@
+"""Writes registry/<plugin>.yaml for the plugins of this tree: python tools/make_registry.py [PLUGIN...]."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from creval.plugins.loader import load_plugins
+from creval.tasks.files import TaskFile
+from creval.tasks.index import TaskIndex
+
+ROOT = Path(__file__).resolve().parents[1]
+REPOSITORY = "https://github.com/creval/creval"
+
+
+def entries(names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each plugin of the tree with what its entry says."""
+    plugins = load_plugins()
+    index = TaskIndex(plugins)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for file in sorted((ROOT / "plugins").glob("*/pyproject.toml")):
+        project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        (name,) = project["entry-points"]["creval"]
+        if names and name not in names:
+            continue
+        heads = [each for each in index.headers() if each.plugin == name and each.kind == "task"]
+        yield (
+            name,
+            {
+                "schema": 1,
+                "plugin": name,
+                "package": project["name"],
+                "version": project["version"],
+                "repository": REPOSITORY,
+                "commit": head.stdout.strip(),
+                "licence": project["license"],
+                "title": project["description"],
+                "tasks": {each.name: task(index.load(TaskFile(each.file, each.variant))) for each in heads},
+            },
+        )
+
+
+def task(found: Any) -> dict[str, Any]:
+    """Return what an entry says of a task."""
+    said = {"version": found.version, "hash": found.hash}
+    if found.source.paper:
+        said["paper"] = found.source.paper
+    if found.resolved.get("parity"):
+        said["parity"] = found.resolved["parity"]
+    return said
+
+
+def main() -> None:
+    """Write the entries."""
+    schema = "# yaml-language-server: $schema=../schemas/registry.schema.json\n"
+    for name, entry in entries(sys.argv[1:]):
+        text = yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=120)
+        (ROOT / "registry" / f"{name}.yaml").write_text(schema + text, encoding="utf-8")
+        print(f"registry/{name}.yaml: {len(entry['tasks'])} tasks")
+
+
+if __name__ == "__main__":
+    main()
