@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-import sysconfig
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
-SOURCES = [ROOT, *PLUGINS]
+OURS = ["core", *(path.name for path in PLUGINS)]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Build each distribution as a user would: the wheel is made from the sdist, not from the tree."""
-    built = {}
-    for source in SOURCES:
-        out = tmp_path_factory.mktemp("dist")
-        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-        built[source.name if source != ROOT else "core"] = next(out.glob("*.whl"))
-    return built
-
-
-@pytest.fixture(scope="module")
-def site(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheels unpacked as pip would; dependencies come from this environment's packages."""
-    target = tmp_path_factory.mktemp("site")
-    for wheel in wheels.values():
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(target)
-    return target
-
-
-def run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `python -m creval` from the unpacked wheels: no .pth file, so no editable install, is in reach."""
-    packages = sysconfig.get_paths()["purelib"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(site), "PYTHONPATH": f"{site}{os.pathsep}{packages}"}
-    bare = [sys.executable, "-S", "-m", "creval", *arguments]
-    return subprocess.run(bare, capture_output=True, text=True, cwd=site, env=environment, timeout=120)
-
-
-def test_every_task_of_the_tree_is_found_in_the_wheels(site: Path) -> None:
-    done = run(site, "ls", "--json")
+def test_every_task_of_the_tree_is_found_in_the_wheels(run: Run, unpacked: dict[str, Path]) -> None:
+    done = run(OURS, "creval", "ls", "--json")
     assert done.returncode == 0, done.stderr
     listed = json.loads(done.stdout)
-    assert all(Path(item["file"]).is_relative_to(site) for item in listed)
+    assert all(Path(item["file"]).is_relative_to(unpacked[item["plugin"]]) for item in listed)
     found = {(item["plugin"], Path(item["file"]).name) for item in listed}
     for folder in (ROOT / "task_yaml").iterdir():
         for file in folder.glob("*.yaml"):
@@ -60,8 +28,8 @@ def test_every_task_of_the_tree_is_found_in_the_wheels(site: Path) -> None:
                 assert (folder.name, file.name) in found
 
 
-def test_no_plugin_fails_to_load_from_its_wheel(site: Path) -> None:
-    done = run(site, "plugins", "--json")
+def test_no_plugin_fails_to_load_from_its_wheel(run: Run) -> None:
+    done = run(OURS, "creval", "plugins", "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["failures"] == []
@@ -72,6 +40,10 @@ def test_the_core_wheel_carries_schemas_types_and_licence(wheels: dict[str, Path
     names = zipfile.ZipFile(wheels["core"]).namelist()
     for schema in (ROOT / "schemas").glob("*.json"):
         assert f"creval/schemas/{schema.name}" in names
+    for task in (ROOT / "examples" / "tasks").iterdir():
+        assert f"creval/scaffold/tasks/{task.name}" in names
+    for entry in (ROOT / "registry").glob("*.yaml"):
+        assert f"creval/catalogue/entries/{entry.name}" in names
     assert "creval/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
@@ -89,3 +61,8 @@ def test_no_distribution_names_another_folder_of_the_tree(wheels: dict[str, Path
             for name in archive.namelist():
                 if name.endswith((".py", ".yaml", ".md", "METADATA")):
                     assert str(ROOT).encode() not in archive.read(name), name
+
+
+def test_each_distribution_has_an_sdist_too(wheels: dict[str, Path]) -> None:
+    for wheel in wheels.values():
+        assert list(wheel.parent.glob(f"{wheel.name.split('-py3')[0]}.tar.gz")), wheel.name

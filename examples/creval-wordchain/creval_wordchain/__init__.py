@@ -1,0 +1,1 @@
+"""Chains of words, as a plugin of creval."""

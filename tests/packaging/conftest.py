@@ -1,0 +1,69 @@
+"""One set of wheels for all packaging tests, and places where they are installed beside nothing of the source tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from creval.conformance.building import build_wheel
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "creval-wordchain"
+SOURCES = [ROOT, *sorted(file.parent for file in (ROOT / "plugins").glob("*/pyproject.toml")), EXAMPLE]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def short(source: Path) -> str:
+    """`core`, the folder of a plugin, or `creval-wordchain`."""
+    return "core" if source == ROOT else source.name
+
+
+@pytest.fixture(scope="session")
+def wheels() -> dict[str, Path]:
+    """Each distribution, built as a user would: its wheel is made from its sdist, not from the tree."""
+    names = {
+        short(source): tomllib.loads((source / "pyproject.toml").read_text("utf-8"))["project"]["name"]
+        for source in SOURCES
+    }
+    return {short(source): build_wheel(source, names[short(source)]) for source in SOURCES}
+
+
+@pytest.fixture(scope="session")
+def unpacked(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each wheel unpacked by itself, as pip lays it out."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    for name, wheel in wheels.items():
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder / name)
+    return {name: folder / name for name in wheels}
+
+
+@pytest.fixture(scope="session")
+def third_party(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages of this environment without anything of creval: links to each."""
+    folder = tmp_path_factory.mktemp("third-party")
+    for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
+        if not entry.name.lower().startswith(("creval", "_creval", "_editable_impl_creval", "__editable__")):
+            (folder / entry.name).symlink_to(entry)
+    return folder
+
+
+@pytest.fixture
+def run(unpacked: dict[str, Path], third_party: Path, tmp_path: Path) -> Run:
+    """Run a module of the named wheels: no .pth file, so no editable install, is in reach."""
+
+    def started(names: Sequence[str], *arguments: str, more: Sequence[Path] = ()) -> subprocess.CompletedProcess[str]:
+        path = [*(unpacked[name] for name in names), *more, third_party]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(map(str, path))}
+        bare = [sys.executable, "-S", "-m", *arguments]
+        return subprocess.run(bare, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120)
+
+    return started
