@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import flag, hookimpl, integer, number, one_of, params
 
@@ -75,16 +76,115 @@ def creval_components(registry: Registry) -> None:
         prompts=("techniques",),
         provides=("program",),
     )
-    registry.add("baseline", "neocoder_empty", f"{home}.players:EmptyProgram", "a program that does nothing")
-    registry.add(
-        "baseline",
-        "neocoder_following",
-        f"{home}.players:FollowingSolution",
-        "a human solution that follows the constraints: the ceiling of convergent creativity",
-    )
-    registry.add("baseline", "neocoder_gold", f"{home}.players:GoldAnswer", "the gold answer of a problem of ours")
+    _register_players(registry)
+    _register_strategies(registry)
     home = "creval_neocoder.analysis.commands"
     registry.add(
         "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, beside the paper's Table 3."
     )
     registry.add("analysis", "neocoder-human", f"{home}:HumanAnalysis", "What human programmers do (Eqs. 5 and 6).")
+
+
+def _register_players(registry: Registry) -> None:
+    home = "creval_neocoder.task.players"
+    tokens = params(tokens=flag(about="as one token with its log-probability, for a search"))
+    registry.add("baseline", "neocoder_empty", f"{home}:EmptyProgram", "a program that does nothing", parameters=tokens)
+    registry.add(
+        "baseline",
+        "neocoder_following",
+        f"{home}:FollowingSolution",
+        "a human solution that follows the constraints: the ceiling of convergent creativity",
+        parameters=tokens,
+    )
+    registry.add(
+        "baseline",
+        "neocoder_gold",
+        f"{home}:GoldAnswer",
+        "the gold answer of a problem of ours",
+        parameters=tokens,
+    )
+
+
+def _register_strategies(registry: Registry) -> None:
+    home = "creval_neocoder.strategies"
+    seconds = number(above=0, about="processor time a run")
+    registry.add(
+        "protocol",
+        "neocoder.sampling",
+        f"{home}.sampling:Sampling",
+        "k independent answers, of which the best counts",
+        parameters=params(k=integer(1, 128, about="how many answers")),
+        prompts=("prompt",),
+    )
+    registry.add(
+        "protocol",
+        "neocoder.self_correction",
+        f"{home}.self_correction:SelfCorrection",
+        "programs until the tests pass, with a reflection after each failure",
+        parameters=params(
+            trials=integer(1, 20, about="programs at most"),
+            feedback=one_of("sample", "own", about="the statement's sample, or tests that the model writes"),
+            seconds=seconds,
+        ),
+        uses=("sandbox",),
+        prompts=("prompt", "reflect", "retry", "tests"),
+        provides=("program", "feedback", "reflection"),
+    )
+    registry.add(
+        "protocol",
+        "neocoder.planning",
+        f"{home}.planning:Planning",
+        "a plan, then the program that carries it out",
+        prompts=("prompt", "plan", "implement"),
+        provides=("plan",),
+    )
+    registry.add(
+        "protocol",
+        "neocoder.mcts",
+        f"{home}.mcts:TreeSearch",
+        "tree search over the tokens of the program, led by the sample's pass rate",
+        parameters=params(
+            rollouts=integer(1, 1024, about="completed programs at most"),
+            top_k=integer(2, 20, about="next tokens of a node"),
+            c_base=number(above=0),
+            c=number(0),
+            max_tokens=integer(1, about="of a program"),
+            seconds=seconds,
+        ),
+        uses=("sandbox",),
+        prompts=("prompt",),
+    )
+    _register_best(registry, seconds)
+
+
+def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
+    home = "creval_neocoder.strategies.best"
+    tests = one_of("annotated", "sample", about="the published cases, or the statement's own sample")
+    released = flag(about="judge by the rules of the authors' released evaluator")
+    registry.add(
+        "scorer",
+        "neocoder_pass_any",
+        f"{home}:PassAny",
+        "whether any of several programs passes its tests, and how many do",
+        parameters=params(tests=tests, seconds=seconds, released=released),
+        produces=("pass_any", "pass_any_sound", "pass_share"),
+        uses=("sandbox",),
+    )
+    registry.add(
+        "scorer",
+        "neocoder_best",
+        f"{home}:BestCreativity",
+        "Eqs. 2 to 4 of the best of several programs",
+        parameters=params(
+            tests=tests,
+            seconds=seconds,
+            released=released,
+            listed=flag(about="divide by the augmenter's list, doubles included"),
+            ties=one_of("merit", "first", about="which of equally good programs: the more convergent, or the first"),
+        ),
+        produces=("follow", "convergent", "divergent", "neogauge"),
+        uses=("sandbox",),
+        roles=("augmenter",),
+        prompts=("techniques",),
+        provides=("program",),
+    )

@@ -1,0 +1,140 @@
+"""Scorers over several programs for one problem: whether any passes, and how creative the best one is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from creval.plugin import Context, Scorable, Score
+from creval_neocoder.programs.verdicts import Verdict
+from creval_neocoder.task.docs import Tests
+from creval_neocoder.task.techniques import detect
+from creval_neocoder.task.tests import Judge
+from creval_neocoder.techniques.creativity import follows, new_share
+
+__all__ = ["BestCreativity", "Merit", "PassAny", "choose"]
+
+Ties = Literal["merit", "first"]
+
+
+class Merit(NamedTuple):
+    """What one program is worth. `share`: of its techniques, how many no human used; None without human solutions."""
+
+    correct: bool
+    follow: bool
+    share: float | None
+
+    @property
+    def convergent(self) -> bool:
+        """Whether it passes and follows (Eq. 2)."""
+        return self.correct and self.follow
+
+    @property
+    def neogauge(self) -> float:
+        """The product of Eq. 4."""
+        return (self.share or 0.0) * self.convergent
+
+
+def choose(merits: Sequence[Merit], ties: Ties = "merit") -> int:
+    """Return the place of the best program: the largest product (Section 5.3).
+
+    Nearly all products are 0. `merit` then takes the one that passes and follows, then the largest share of new
+    techniques, then the first; `first` takes the first, which the paper's Table 5 points to (sampling lowers its
+    convergent creativity at t = 0).
+    """
+
+    def order(place: int) -> tuple[float, ...]:
+        each = merits[place]
+        return (each.neogauge,) if ties == "first" else (each.neogauge, each.convergent, each.share or 0.0)
+
+    return max(range(len(merits)), key=order)
+
+
+def _programs(item: Scorable) -> list[tuple[str, str]]:
+    """The programs that were read, each with the answer that it stood in."""
+    return [(read.value, text) for read, text in zip(item.parsed, item.answers, strict=True) if read.ok]
+
+
+def _tries(item: Scorable) -> int:
+    return int(item.outcome.get("samples", len(item.answers)))
+
+
+class PassAny:
+    """Gives `pass_any` and `pass_any_sound` (does any of the programs pass?) and `pass_share`, the share that does.
+
+    The share is over all tries, also those that gave no program. The sandbox alone decides.
+    """
+
+    reads_some = True
+
+    def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
+        self._tests: Tests = tests
+        self._seconds = seconds
+        self._released = released
+
+    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+        """Run every program of every item."""
+        judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
+        return list(await asyncio.gather(*(self._one(judge, item) for item in items)))
+
+    async def _one(self, judge: Judge, item: Scorable) -> Score:
+        programs = _programs(item)
+        if not programs:
+            return Score({}, failure="none of the answers holds a Python program")
+        found = [await judge.verdict(program, text, item.doc) for program, text in programs]
+        sound = [await judge.on_sound(program, item.doc) for program, _ in programs]
+        passed = sum(each is Verdict.ACCEPTED for each in found)
+        scores = {"pass_any": float(passed > 0), "pass_share": passed / _tries(item)}
+        if sound[0] is not None:
+            scores["pass_any_sound"] = float(Verdict.ACCEPTED in sound)
+        return Score(scores, {"verdicts": [each.value for each in found]})
+
+
+class BestCreativity:
+    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4) of the best of several programs.
+
+    Every program is run, and its techniques are asked of the augmenter. See `choose` for which is the best.
+    """
+
+    reads_some = True
+
+    def __init__(
+        self,
+        tests: Tests = "annotated",
+        seconds: float = 5.0,
+        released: bool = False,
+        listed: bool = False,
+        ties: Ties = "merit",
+    ) -> None:
+        self._tests: Tests = tests
+        self._seconds = seconds
+        self._released = released
+        self._listed = listed
+        self._ties: Ties = ties
+
+    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+        """Score the best program of each item."""
+        judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
+        return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
+
+    async def _one(self, judge: Judge, item: Scorable, context: Context) -> Score:
+        programs = _programs(item)
+        if not programs:
+            return Score({}, failure="none of the answers holds a Python program")
+        lists = [await detect(program, item.key, item.doc, context) for program, _ in programs]
+        merits = [
+            await self._merit(judge, item, pair, techniques) for pair, techniques in zip(programs, lists, strict=True)
+        ]
+        place = choose(merits, self._ties)
+        best = merits[place]
+        scores = {"follow": float(best.follow), "convergent": float(best.convergent)}
+        if best.share is not None:
+            scores |= {"divergent": best.share, "neogauge": best.neogauge}
+        return Score(scores, {"chosen": place, "techniques": list(lists[place]), "all": [list(each) for each in lists]})
+
+    async def _merit(self, judge: Judge, item: Scorable, pair: tuple[str, str], techniques: Sequence[str]) -> Merit:
+        correct = await judge.verdict(*pair, item.doc) is Verdict.ACCEPTED
+        human = item.doc["human"]
+        share = new_share(techniques, human, self._listed) if human else None
+        return Merit(correct, follows(techniques, item.doc["constraints"]), share)

@@ -1,0 +1,34 @@
+"""Protocol `neocoder.planning`: first a plan in a few steps, then the program that carries it out.
+
+Source: paper 001, Section 5.3; Jiang et al. 2023 (Self-planning code generation, arXiv:2303.06689): a planning phase
+and an implementation phase, which sees the problem and the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from creval.plugin import Session
+
+__all__ = ["Planning"]
+
+
+@dataclass(frozen=True)
+class Planning:
+    """Two calls: the plan (prompt `plan`), then the program (prompt `implement`, field `plan`), which is the answer.
+
+    A plan that was cut is used as far as it goes. Nothing holds the model to its plan: the program alone is scored.
+    """
+
+    def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Calls of the target a sample, fewest and most."""
+        return 2, 2
+
+    async def run(self, session: Session) -> None:
+        """Plan, then write."""
+        plan = (await session.ask(session.prompt("plan"), tolerate=("length",))).text.strip()
+        session.report(plan_lines=len(plan.splitlines()))
+        reply = await session.ask(session.prompt("implement", plan=plan))
+        session.answer(reply.text)
