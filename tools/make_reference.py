@@ -33,7 +33,7 @@ GROUPS = {
     "Models": ("creval.models",),
     "Resources": ("creval.resources",),
     "Reading answers": ("creval.parsing",),
-    "Numbers": ("creval.scoring",),
+    "Numbers": ("creval.scoring", "creval.comparison"),
 }
 HEAD = """# Reference: what a plugin may import
 

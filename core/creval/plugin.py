@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from creval.caches import cache_folder
     from creval.cli.parts import command_options, open_workbench, part_options
+    from creval.comparison.paired import Difference, paired_means
     from creval.data.checksum import sha256_of
     from creval.data.download import download
     from creval.data.files import open_file
@@ -109,6 +110,7 @@ __all__ = [
     "CrevalError",
     "DataError",
     "DataOptions",
+    "Difference",
     "Doc",
     "Embedding",
     "Entailment",
@@ -195,6 +197,7 @@ __all__ = [
     "open_run",
     "open_runs",
     "open_workbench",
+    "paired_means",
     "params",
     "part_options",
     "plain_data",
@@ -224,6 +227,10 @@ _HOMES = {
         "command_options",
         "open_workbench",
         "part_options",
+    ),
+    "creval.comparison.paired": (
+        "Difference",
+        "paired_means",
     ),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),

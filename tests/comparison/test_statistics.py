@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from creval.comparison.detectable import POWER, detectable_mean, detectable_share
-from creval.comparison.paired import Difference, Pairs, compare_pairs
+from creval.comparison.paired import Difference, Pairs, compare_pairs, paired_means
 from creval.comparison.ranking import letters, pairs
 from creval.comparison.significance import ALPHA, holm, mcnemar, swap_test
 from creval.comparison.unpaired import compare_trials
@@ -40,6 +40,14 @@ def singles(one: Sequence[float], other: Sequence[float]) -> Pairs:
 
 def mean_difference(a: Any, b: Any, axis: int = -1) -> Any:
     return np.mean(b, axis=axis) - np.mean(a, axis=axis)
+
+
+def test_values_by_doc_are_compared_over_the_docs_that_both_have() -> None:
+    one, other = {"b": 0.0, "a": 1.0, "c": 0.0, "x": 9.0}, {"a": 1.0, "b": 1.0, "c": 0.5, "y": 9.0}
+    assert paired_means(one, other) == compare_pairs(Mean(), paired([[1], [0], [0]], [[1], [1], [0.5]]))._replace()
+    shares = paired_means({"a": 0.0, "b": 1.0}, {"a": 1.0, "b": 1.0}, binary=True)
+    assert (shares.docs, shares.value, shares.method, shares.gained) == (2, 0.5, "bonett_price", ("a",))
+    assert paired_means({"a": 1.0}, {"b": 1.0})[:4] == (0, None, None, None)
 
 
 @pytest.mark.parametrize("docs", [6, 9, 12])

@@ -17,18 +17,18 @@ import creval.plugin
 USERS = {"CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "run"}
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord CaseResult Choice ChoiceGroup
-Completion Condition Context ContextLengthError CrevalError DataError DataOptions Doc Embedding Entailment Expected
-FatalModelError FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind Language Limits ListRows Message
-MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed Parser Past PluginError Program Provider
-ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply ResourceOptions RetryableModelError Rows Run
-RunError Sample SampleKey SampleScore Sandbox SandboxError Scorable Score Scorer ScoringError Screen Session
-Status Stop TaskProtocol TokenLogprob Turn UnknownNameError Usage UsageError View WordList Workbench
-agreement build_store cache_folder command_options component csv_text download either file_digest flag has_mark
-holds_json hookimpl integer is_refusal is_small_talk list_of list_stores nearest number offline_cure one_of
-open_file open_huggingface open_run open_runs open_workbench params part_options plain_data print_table refused
-reply_from_json sha256_of speaks_of_the_last store_folder straighten strip_edges strip_marks strip_quotes text
-without_opening without_talk
-without_unseen write_csv write_json write_lines write_text
+Completion Condition Context ContextLengthError CrevalError DataError DataOptions Difference Doc Embedding
+Entailment Expected FatalModelError FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind
+Language Limits ListRows Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
+Parser Past PluginError Program Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
+ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleScore Sandbox SandboxError
+Scorable Score Scorer ScoringError Screen Session Status Stop TaskProtocol TokenLogprob Turn UnknownNameError
+Usage UsageError View WordList Workbench agreement build_store cache_folder command_options component csv_text
+download either file_digest flag has_mark holds_json hookimpl integer is_refusal is_small_talk list_of
+list_stores nearest number offline_cure one_of open_file open_huggingface open_run open_runs open_workbench
+paired_means params part_options plain_data print_table refused reply_from_json sha256_of speaks_of_the_last
+store_folder straighten strip_edges strip_marks strip_quotes text without_opening without_talk without_unseen
+write_csv write_json write_lines write_text
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -13,10 +14,11 @@ from creval.comparison.significance import ALPHA, mcnemar, swap_test
 from creval.scoring.clusters import Clusters, Floats
 from creval.scoring.estimate import CONFIDENCE
 from creval.scoring.intervals import bootstrap_difference, t_interval
+from creval.scoring.ratio import Mean
 from creval.scoring.scale import ANY, Scale
 from creval.types.components import Aggregation
 
-__all__ = ["Difference", "Pairs", "Verdict", "compare_pairs"]
+__all__ = ["Difference", "Pairs", "Verdict", "compare_pairs", "paired_means"]
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "cannot tell"]
 """Of the second run beside the first; `higher` and `lower` where a metric does not say which way is better."""
@@ -90,6 +92,16 @@ def compare_pairs(
     if first is None or second is None:
         return Difference(count, first, second, None, no_interval="no doc has a value on both sides")
     return _Comparison(aggregation, usable, (first, second), scale.of(aggregation), seed).made(method)
+
+
+def paired_means(one: Mapping[str, float], other: Mapping[str, float], binary: bool = False) -> Difference:
+    """Compare the means of two sets of values by doc over the docs that both have: the second side with the first.
+
+    `binary`: the values are successes and failures. See `compare_pairs` for interval and test.
+    """
+    docs = tuple(sorted(one.keys() & other.keys()))
+    sides = [Clusters.group([values[doc] for doc in docs], range(len(docs))) for values in (one, other)]
+    return compare_pairs(Mean(), Pairs(docs, *sides), Scale(0.0, 1.0, True) if binary else ANY)
 
 
 def _usable(aggregation: Aggregation, pairs: Pairs) -> Pairs:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import flag, hookimpl, integer, number, one_of, params
+from creval.plugin import flag, hookimpl, integer, number, one_of, params, text
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -23,7 +23,10 @@ def creval_tasks() -> list[Path]:
 @hookimpl
 def creval_commands() -> dict[str, str]:
     """Return the commands under `creval neocoder`."""
-    return {"detector": "creval_neocoder.cli.detector:detector"}
+    return {
+        "build": "creval_neocoder.cli.building:build_states",
+        "detector": "creval_neocoder.cli.detector:detector",
+    }
 
 
 @hookimpl
@@ -49,6 +52,17 @@ def creval_components(registry: Registry) -> None:
         f"{home}.source:open_own",
         "fifteen problems of our own in one state, with gold answers",
         parameters=params(state=integer(0, 5, about="how many techniques are forbidden"), required=("state",)),
+    )
+    registry.add(
+        "source",
+        "neocoder_built",
+        f"{home}.source:open_built",
+        "the problems of a file of creval neocoder build in one state",
+        parameters=params(
+            file=text(1, file=True, about="name, relative to the folder of the YAML file"),
+            state=integer(0, 20, about="how many techniques are forbidden"),
+            required=("file", "state"),
+        ),
     )
     registry.add("parser", "neocoder_program", f"{home}.answer:ProgramParser", "the Python program of an answer")
     tests = one_of("annotated", "sample", about="the published cases, or the statement's own sample")
@@ -81,6 +95,12 @@ def creval_components(registry: Registry) -> None:
     home = "creval_neocoder.analysis.commands"
     registry.add(
         "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, beside the paper's Table 3."
+    )
+    registry.add(
+        "analysis",
+        "neocoder-strategies",
+        "creval_neocoder.analysis.strategies:StrategiesAnalysis",
+        "Strategies against plain answers, beside the paper's Table 5.",
     )
     registry.add("analysis", "neocoder-human", f"{home}:HumanAnalysis", "What human programmers do (Eqs. 5 and 6).")
 

@@ -1,20 +1,35 @@
-"""Figures 2, 4, 5 and 7 of the paper, over our runs."""
+"""Figures 2, 4, 5, 6 and 7 of the paper, over our runs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
-from creval.plugin import COLOURS, Figures
+from creval.plugin import COLOURS, Difference, Figures
 from creval_neocoder.analysis.human import HumanNumbers
 from creval_neocoder.analysis.states import StateRow, cumulative
 
-__all__ = ["draw_common", "draw_human_difference", "draw_neogauge", "draw_stacked"]
+__all__ = ["draw_common", "draw_differences", "draw_human_difference", "draw_neogauge", "draw_stacked"]
 
 FIGURES = Figures("creval-neocoder", "Install it: pip install 'creval-neocoder[plots]'")
 _COMMON = 5
 _KINDS = ((-0.2, "convergent", "////", COLOURS[0]), (0.2, "divergent", "\\\\", COLOURS[1]))
+
+
+class Added(Protocol):
+    """A metric of a strategy in a state, with what the strategy adds."""
+
+    @property
+    def state(self) -> int: ...
+
+    @property
+    def metric(self) -> str: ...
+
+    @property
+    def difference(self) -> Difference: ...
+
 
 Series = Mapping[str, Sequence[StateRow]]
 
@@ -48,6 +63,33 @@ def draw_stacked(series: Series, base: Path) -> list[Path]:
         axes[0].set_ylabel("%")
         axes[0].legend()
         return FIGURES.save(figure, base)
+
+
+def draw_differences(strategies: Mapping[str, Sequence[Added]], base: Path) -> list[Path]:
+    """Figure 6: what a strategy adds to each metric by state, a panel a strategy, with 95 % intervals."""
+    with FIGURES.draw(1, len(strategies), 3.4 * len(strategies), 3.0) as (figure, axes):
+        for axis, (strategy, found) in zip(axes, strategies.items(), strict=True):
+            for number, name in enumerate(dict.fromkeys(each.metric for each in found)):
+                of_metric = [each for each in found if each.metric == name]
+                places = [each.state + 0.25 * (number - 1) for each in of_metric]
+                values = [_percent(each.difference.value) for each in of_metric]
+                reach = _reach([each.difference for each in of_metric])
+                axis.bar(places, values, 0.25, yerr=reach, capsize=2, color=COLOURS[number], label=name)
+            axis.axhline(0, color="black", linewidth=0.8)
+            axis.set_title(strategy)
+            axis.set_xlabel("state t")
+        axes[0].set_ylabel("percentage points")
+        axes[0].legend()
+        return FIGURES.save(figure, base)
+
+
+def _reach(found: Sequence[Difference]) -> list[list[float]]:
+    """How far each interval reaches below and above its difference, in percentage points; 0 where there is none."""
+    ends = [(each.value or 0.0, each.low, each.high) for each in found]
+    return [
+        [0.0 if low is None else 100 * max(0.0, value - low) for value, low, _ in ends],
+        [0.0 if high is None else 100 * max(0.0, high - value) for value, _, high in ends],
+    ]
 
 
 def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> list[Path]:

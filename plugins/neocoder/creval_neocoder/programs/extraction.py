@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 
-__all__ = ["find_program", "runnable"]
+__all__ = ["find_program", "find_source", "runnable"]
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
@@ -22,11 +22,13 @@ def find_program(text: str) -> str | None:
     Of several fenced blocks the last one counts that defines solve(), else the last one. Of it the longest beginning
     that is Python is taken (an answer may be cut). See `runnable` for what is kept.
     """
-    for block in _candidates(text):
-        source = _longest_prefix(block)
-        if source is not None:
-            return runnable(source)
-    return None
+    source = find_source(text)
+    return runnable(source) if source is not None else None
+
+
+def find_source(text: str) -> str | None:
+    """Return the program of an answer as it was written, or None where there is none."""
+    return next((source for block in _candidates(text) if (source := _longest_prefix(block)) is not None), None)
 
 
 def runnable(source: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.published.files import PublishedFiles
 
-__all__ = ["UNCOUNTED", "WITHOUT_SOLUTIONS", "read_problems"]
+__all__ = ["MARKER", "UNCOUNTED", "WITHOUT_SOLUTIONS", "first_entries", "read_case", "read_problems"]
 
 UNCOUNTED = frozenset({"1866A", "1725A"})
 """Problems whose input holds a single case and no count before it."""
@@ -16,7 +16,8 @@ UNCOUNTED = frozenset({"1866A", "1725A"})
 WITHOUT_SOLUTIONS = "1773F"
 """The one problem without human solutions: it is in Table 1 and in two columns of Table 3, and in no other number."""
 
-_MARKER = ["this is the og problem"]
+MARKER = ("this is the og problem",)
+"""What stands in place of the constraints in the first entry of a problem."""
 
 
 def read_problems(files: PublishedFiles) -> list[Problem]:
@@ -37,12 +38,12 @@ def _problem(
     techniques: Sequence[Sequence[str]],
 ) -> Problem:
     name = row["problem_id"]
-    first = _first_entries(row["constraints_list"])
+    first = first_entries(row["constraints_list"])
     return Problem(
         name=name,
         statement=row["problem_statements"][0],
         constraints=tuple(() if state == 0 else tuple(row["constraints_list"][at]) for state, at in enumerate(first)),
-        cases=tuple(_case(*pair) for pair in zip(tests["input"], tests["output"], strict=True)),
+        cases=tuple(read_case(*pair) for pair in zip(tests["input"], tests["output"], strict=True)),
         counted=name not in UNCOUNTED,
         published=tuple(row["problem_statements"][at] for at in first),
         codes=tuple(row["codes"][at] for at in first),
@@ -51,12 +52,13 @@ def _problem(
     )
 
 
-def _first_entries(lists: Sequence[Sequence[str]]) -> list[int]:
-    """Where each state begins: the first entry with as many constraints; entries repeat when nothing new was found."""
-    sizes = [0 if names == _MARKER else len(names) for names in lists]
+def first_entries(lists: Sequence[Sequence[str]]) -> list[int]:
+    """Return where each state begins: its first entry; entries repeat when nothing new was found."""
+    sizes = [0 if tuple(names) == MARKER else len(names) for names in lists]
     return [sizes.index(state) for state in range(max(sizes) + 1)]
 
 
-def _case(rows: Sequence[Any], output: Any) -> Case:
+def read_case(rows: Sequence[Any], output: Any) -> Case:
+    """Return a case from its lines, each a text or a list of words, and what is to be printed."""
     lines = tuple(row if isinstance(row, str) else " ".join(row) for row in rows)
     return Case(lines, output if isinstance(output, str) else tuple(output))

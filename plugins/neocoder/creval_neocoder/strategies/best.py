@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
-from creval_neocoder.task.techniques import detect
+from creval_neocoder.task.techniques import AUGMENTER, TRIES, detect
 from creval_neocoder.task.tests import Judge
 from creval_neocoder.techniques.creativity import follows, new_share
 
@@ -112,6 +112,11 @@ class BestCreativity:
         self._released = released
         self._listed = listed
         self._ties: Ties = ties
+
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
+        """Return the calls of the augmenter: one a program at least, three where its lists cannot be read."""
+        programs = max(expected.answers, int(getattr(expected.protocol, "k", 1)))
+        return {AUGMENTER: (1, TRIES * programs)}
 
     async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Score the best program of each item."""

@@ -10,11 +10,12 @@ from typing import Literal
 
 from creval.plugin import DataOptions, ListRows, Rows, offline_cure
 from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.published.built import read_built
 from creval_neocoder.published.files import COMMIT, PublishedFiles
 from creval_neocoder.published.reading import WITHOUT_SOLUTIONS, read_problems
 from creval_neocoder.task.docs import Text, state_doc
 
-__all__ = ["open_own", "open_published", "published_files", "soundness"]
+__all__ = ["open_built", "open_own", "open_published", "published_files", "soundness"]
 
 
 def published_files(options: DataOptions) -> PublishedFiles:
@@ -52,6 +53,15 @@ def open_own(state: int, *, base: Path, options: DataOptions) -> Rows:
     gold = gold_answers()
     docs = [{**state_doc(problem, state), "gold": gold[problem.name]} for problem in read_own()]
     return ListRows(docs, f"NeoCoder's problems of ours, state {state}")
+
+
+def open_built(file: str, state: int, *, base: Path, options: DataOptions) -> Rows:
+    """Return the problems of a file of `creval neocoder build` that have a state; its name is relative to the task's.
+
+    All cases count as sound. Without techniques of human solutions a problem has no divergent creativity.
+    """
+    docs = [state_doc(each, state) for each in read_built(base / file) if state < len(each.constraints)]
+    return ListRows(docs, f"{file}, state {state}")
 
 
 def soundness() -> Mapping[str, Sequence[str]]:

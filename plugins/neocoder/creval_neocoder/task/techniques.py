@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from creval.plugin import Context, Expected, SampleKey, Scorable, Score, ScoringError
+from creval.plugin import Context, Expected, Message, Reply, SampleKey, Scorable, Score, ScoringError
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
 from creval_neocoder.task.tests import Judge
@@ -14,13 +14,24 @@ from creval_neocoder.techniques.creativity import follows, new_share
 from creval_neocoder.techniques.syntax import techniques_of
 from creval_neocoder.techniques.vocabulary import MOST, Unreadable, read_techniques
 
-__all__ = ["AUGMENTER", "Creativity", "detect"]
+__all__ = ["AUGMENTER", "TRIES", "Asking", "Creativity", "detect"]
 
 AUGMENTER = "augmenter"
-_TRIES = 3
+TRIES = 3
+"""So often at most a program's techniques are asked for."""
 
 
-async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: Context) -> tuple[str, ...]:
+class Asking(Protocol):
+    """What detection needs of a context: see `creval.plugin.Context`."""
+
+    def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]: ...
+
+    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey) -> Reply: ...
+
+    def unreadable(self, reply: Reply, reason: str) -> None: ...
+
+
+async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: Asking) -> tuple[str, ...]:
     """Return the techniques that the augmenter finds in a program; each distinct program is asked for once a run.
 
     A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError
@@ -28,7 +39,7 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
     """
     messages = context.prompt("techniques", doc, program=program)
     reason = ""
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         reply = await context.ask(AUGMENTER, messages, key)
         try:
             if reply.lack:
@@ -65,7 +76,7 @@ class Creativity:
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """Return the calls of the augmenter for a program."""
-        return {AUGMENTER: (1, _TRIES)}
+        return {AUGMENTER: (1, TRIES)}
 
     async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Score programs, several at once."""

@@ -1,0 +1,66 @@
+"""Who is asked in a build: the solver in its thread, the reviewer without it; all answers go through the book."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.plugin import Completion, Message, Reply, SampleKey, Workbench
+from creval_neocoder.building.book import Book, Said
+from creval_neocoder.task.techniques import AUGMENTER
+
+__all__ = ["SOLVER", "TASK", "Asker", "settings_of"]
+
+SOLVER = "target"
+TASK = "neocoder/neocoder_own_state0"
+"""Its prompts and settings are those of all states."""
+
+
+def settings_of(bench: Workbench) -> dict[str, dict[str, Any]]:
+    """Return the generation settings by role: the task's, for the solver with the user's on top (None: not sent)."""
+    task = bench.task(TASK)
+    solver = {**task.generation, **bench.options.generation}
+    return {
+        SOLVER: {name: value for name, value in solver.items() if value is not None},
+        AUGMENTER: dict(task.role_settings.get(AUGMENTER, {})),
+    }
+
+
+class Asker:
+    """Asks on behalf of one problem. A list of techniques that cannot be read is drawn anew (`unreadable`)."""
+
+    def __init__(self, bench: Workbench, book: Book, problem: str) -> None:
+        self._bench = bench
+        self._book = book
+        self._settings = settings_of(bench)
+        self._context = bench.context(TASK)
+        self._draws: Counter[tuple[str, ...]] = Counter()
+        self._last: tuple[str, ...] = ()
+        self.key = SampleKey("neocoder_build", problem, "default", 0)
+
+    def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
+        """Render a prompt of the tasks."""
+        return self._context.prompt(name, fields, **extra)
+
+    async def solve(self, thread: Sequence[Message]) -> Said:
+        """Return the next answer in a thread. Raises ModelError, ContextLengthError among them."""
+        return await self._said(SOLVER, thread, 0)
+
+    async def ask(self, role: str, messages: Sequence[Message], key: SampleKey) -> Reply:
+        """Ask a role for the draw of a question that was not found unreadable."""
+        question = tuple(message.content for message in messages)
+        self._last = question
+        said = await self._said(role, messages, self._draws[question])
+        return Reply((Completion(said.text, said.finish_reason),))
+
+    def unreadable(self, reply: Reply, reason: str) -> None:
+        """Let the same question draw anew."""
+        self._draws[self._last] += 1
+
+    async def _said(self, role: str, messages: Sequence[Message], draw: int) -> Said:
+        found = self._book.find(role, messages, draw)
+        if found is not None:
+            return found
+        reply = await self._bench.ask(role, messages, self.key, draw, **self._settings[role])
+        return self._book.find(role, messages, draw) or self._book.keep(role, messages, draw, reply)

@@ -1,0 +1,74 @@
+"""A build: Denial Prompting on all problems of a file, side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from creval.plugin import BudgetError, ModelError, RunError, Workbench
+from creval_neocoder.building.asking import SOLVER, Asker, settings_of
+from creval_neocoder.building.book import Book
+from creval_neocoder.building.denial import deny
+from creval_neocoder.problem import Problem
+from creval_neocoder.published.built import built_row
+from creval_neocoder.task.techniques import AUGMENTER
+
+__all__ = ["Plan", "build"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is built: the problems, how many rounds, and the seed of the draws."""
+
+    problems: Sequence[Problem]
+    rounds: int
+    seed: int
+
+    def describe(self, bench: Workbench) -> dict[str, Any]:
+        """Return the head of the book: with another one its answers would be answers to something else."""
+        statements = json.dumps([[problem.name, problem.statement] for problem in self.problems])
+        models = {role: bench.model(role).describe() for role in (SOLVER, AUGMENTER)}
+        named = {role: {"model": about["spec"], "identity": about["identity"]} for role, about in models.items()}
+        return {
+            "models": named,
+            "settings": settings_of(bench),
+            "seed": self.seed,
+            "problems": hashlib.sha256(statements.encode()).hexdigest(),
+        }
+
+
+async def build(plan: Plan, bench: Workbench, book: Book, done: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return the rows of all problems in their order; `done` is told the name of each that has ended.
+
+    Where calls failed the other problems come to their end first. Raises RunError then (what was answered is in the
+    book), BudgetError, UsageError.
+    """
+
+    async def one(problem: Problem) -> dict[str, Any] | ModelError | BudgetError:
+        try:
+            made = await deny(problem, Asker(bench, book, problem.name), plan.rounds, plan.seed)
+        except (ModelError, BudgetError) as error:  # calls in flight for others come to their end, and into the book
+            return error
+        done(problem.name)
+        return built_row(problem, made.statements, made.constraints, made.codes, made.ended)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(problem)) for problem in plan.problems]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    found = [task.result() for task in tasks]
+    for each in found:
+        if isinstance(each, BudgetError):
+            raise each
+    failed = [each for each in found if isinstance(each, ModelError)]
+    if failed:
+        raise RunError(
+            f"{len(failed)} of {len(found)} problems are unfinished, as calls failed; the first: {failed[0]}",
+            cure="Run the same command again: no call is made twice.",
+        )
+    return [each for each in found if isinstance(each, dict)]

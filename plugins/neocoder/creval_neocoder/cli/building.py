@@ -1,0 +1,95 @@
+"""`creval neocoder build`: states for any problems by Denial Prompting."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.plugin import command_options, open_workbench, part_options
+
+__all__ = ["build_states"]
+
+
+@click.command(
+    "build",
+    short_help="Forbid techniques one after the other: states for any problems.",
+    epilog="Example: creval neocoder build --problems mine.jsonl --model openai/gpt-4.1 --seed 1 -o built.json",
+)
+@click.option(
+    "--problems", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
+    help="Problems with their tests, JSON or JSON Lines; see docs/neocoder-building.md.",
+)  # fmt: skip
+@click.option("--model", metavar="M", required=True, help="The model that solves, as provider/name.")
+@click.option("--augmenter", metavar="M", default=None, help="The model that names techniques. Default: the same.")
+@click.option("--rounds", type=click.IntRange(1, 20), default=5, show_default=True, help="Rounds a problem.")
+@click.option("--seed", type=int, required=True, help="Of the draws, and of models in this process.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON.")
+@command_options(part_options(models=True))
+def build_states(
+    problems: Path, model: str, augmenter: str | None, rounds: int, seed: int, output: Path, **given: Any
+) -> None:
+    """Run Algorithm 1: solve, detect the techniques of the program, forbid one of them, solve again in the same thread.
+
+    The output has the form of the published NeoCoder.json, with the tests beside; a task file that plays it is written
+    next to it. Every call is kept in OUTPUT.calls.jsonl the moment it ends: the same command goes on where it was
+    stopped, and pays no call twice.
+    """
+    from creval.plugin import write_json, write_text
+    from creval_neocoder.building.asking import SOLVER
+    from creval_neocoder.building.book import Book
+    from creval_neocoder.building.build import Plan, build
+    from creval_neocoder.published.built import read_problem_file
+    from creval_neocoder.task.techniques import AUGMENTER
+
+    plan = Plan(read_problem_file(problems), rounds, seed)
+    roles = {SOLVER: model, AUGMENTER: augmenter or model}
+    bench = open_workbench({**given, "role": roles}, addressed=SOLVER, seed=seed)
+    book = Book(output.with_name(f"{output.name}.calls.jsonl"), plan.describe(bench))
+    ended: list[str] = []
+
+    def done(name: str) -> None:
+        ended.append(name)
+        click.echo(f"{len(ended)} of {len(plan.problems)} problems: {name}", err=True)
+
+    try:
+        rows = bench.work(lambda: build(plan, bench, book, done))
+    finally:
+        book.close()
+    write_json(output, rows)
+    task = output.with_suffix(".yaml")
+    write_text(task, task_file(output, max(map(states, rows))))
+    counts = Counter(state for row in rows for state in range(states(row) + 1))
+    click.echo(f"{output}: " + ", ".join(f"{counts[state]} problems in state {state}" for state in sorted(counts)))
+    for row in rows:
+        if row["ended"]:
+            click.echo(f"{row['problem_id']} ended early: {row['ended']}", err=True)
+    paid = ", ".join(f"{count} of the {'solver' if role == SOLVER else role}" for role, count in book.calls.items())
+    click.echo(f"calls: {paid}" + (f", {book.cost:.2f} US dollars" if book.cost else ""))
+    click.echo(f"Play it: creval --tasks '{task}:*' --model MODEL --allow-code-execution")
+
+
+def states(row: Mapping[str, Any]) -> int:
+    """Return the last state of a built row: the largest number of constraints."""
+    lists: Sequence[Sequence[str]] = row["constraints_list"]
+    return max((len(names) for names in lists[1:]), default=0)
+
+
+def task_file(output: Path, last: int) -> str:
+    """Return a task file whose variants are the states of a built file."""
+    name = re.sub(r"[^a-z0-9_]+", "_", output.stem.lower()).strip("_") or "built"
+    variants = "".join(
+        f'  state{state}: {{title: "NeoCoder on {output.name}, {state} techniques forbidden", '
+        f"dataset: {{state: {state}}}, tests: null}}\n"
+        for state in range(last + 1)
+    )
+    return (
+        f"# The states of {output.name}, built by creval neocoder build.\n"
+        f"schema: 1\ntask: neocoder_{name}\nversion: 1.0.0\ntitle: NeoCoder on {output.name}\n"
+        f"include: neocoder/neocoder_state0\ndataset: {{source: neocoder_built, file: {output.name!r}}}\n"
+        f"variants:\n{variants}"
+    )
