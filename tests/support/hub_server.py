@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import inspect
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -91,9 +92,9 @@ def _is_large(path: str) -> bool:
 
 
 class HubServer:
-    """The server; use it as a context manager. `fault(request)` may return a response in place of the real one."""
+    """The server, a context manager. `fault(request)` may give (or await) a response in place of the real one."""
 
-    def __init__(self, users: Mapping[str, str], fault: Callable[[web.Request], web.Response | None] | None = None):
+    def __init__(self, users: Mapping[str, str], fault: Callable[[web.Request], Any] | None = None):
         self.users = dict(users)
         self.fault = fault
         self.repositories: dict[tuple[str, str], Repository] = {}
@@ -161,6 +162,8 @@ class HubServer:
     async def _middle(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         self.log.append((request.method, request.path))
         planned = self.fault(request) if self.fault is not None else None
+        if inspect.isawaitable(planned):
+            planned = await planned
         if planned is not None:
             return planned
         response: web.StreamResponse = await handler(request)

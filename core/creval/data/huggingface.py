@@ -7,10 +7,13 @@ downloaded last when the hub cannot be reached, which is not the pinned one.
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from creval.data.mirror import offline_cure
 from creval.data.options import DataOptions
@@ -18,6 +21,9 @@ from creval.data.rows import Malformed, Row, Rows
 from creval.errors import DataError, MissingPartError
 
 __all__ = ["HuggingFaceRows", "open_huggingface"]
+
+_PATIENCE = 5.0
+"""Seconds in which a connection to the Hub has to come about."""
 
 
 class HuggingFaceRows:
@@ -68,12 +74,41 @@ def open_huggingface(
         )
     cache = options.cache / "huggingface" / dataset.replace("/", "--") / revision
     arguments = {"name": config, "split": split, "revision": revision, "cache_dir": str(cache)}
+    away = not options.offline and not _is_reachable()
+    if away and not any(cache.glob("**/*.arrow")):
+        raise DataError(
+            f"the Hugging Face Hub cannot be reached ({_endpoint()})",
+            where=where,
+            cure=f"Check the network and HF_ENDPOINT, or give a local file: --data {options.task or 'TASK'}=FILE.",
+        )
     try:
-        with _offline(datasets) if options.offline else _as_it_is():
+        with _offline(datasets) if options.offline or away else _as_it_is():
             table = datasets.load_dataset(dataset, **arguments)
     except Exception as error:  # the library raises whatever its own dependencies raise
         raise _failure(error, where, options) from error
     return HuggingFaceRows(table, where)
+
+
+def _endpoint() -> str:
+    from huggingface_hub import constants
+
+    return str(constants.ENDPOINT)
+
+
+def _is_reachable() -> bool:
+    """Whether somebody answers at the Hub's address. The library itself would ask again for half a minute.
+
+    Behind a proxy it is the proxy's affair, and taken for granted.
+    """
+    address = urlsplit(_endpoint())
+    if any(getproxies().get(scheme) for scheme in (address.scheme, "all")):
+        return True
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        with socket.create_connection((address.hostname or "", port), timeout=_PATIENCE):
+            return True
+    except OSError:
+        return False
 
 
 def _failure(error: Exception, where: str, options: DataOptions) -> DataError:
