@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from creval.engine.observer import Observer
 from creval.engine.options import RunOptions
 from creval.errors import UnknownNameError
+from creval.runs.frames import data_frame, flat_metric
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["RunOptions", "RunResult", "load_result", "run"]
-
-_NESTED = ("name", "counts", "definition")  # of a metric: what a flat row has in another form, or not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +41,19 @@ class RunResult:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat row a metric and condition: task, metric, condition, value, interval, counts ..."""
-        rows = []
-        for result in self.results["tasks"]:
-            for metric in result["metrics"]:
-                row = {key: value for key, value in metric.items() if key not in _NESTED}
-                head = {"model": self.results["model"], "task": result["task"], "metric": metric["name"]}
-                rows.append({**head, **row, **metric["counts"]})
-        return rows
+        return [
+            {"model": self.results["model"], "task": result["task"], "metric": metric["name"], **flat_metric(metric)}
+            for result in self.results["tasks"]
+            for metric in result["metrics"]
+        ]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return `to_rows` as a data frame (needs pandas)."""
-        import pandas
+        """Return `to_rows` as a data frame. Raises MissingPartError without pandas."""
+        return data_frame(self.to_rows())
 
-        return pandas.DataFrame(self.to_rows())
+    def __repr__(self) -> str:
+        tasks = ", ".join(str(task["task"]) for task in self.results["tasks"])
+        return f"RunResult({str(self.folder)!r}: {self.results['model']}, {self.status}, {tasks})"
 
     def error_share(self) -> float:
         """Return the share of planned samples that ended as errored, 0 to 1."""

@@ -34,18 +34,8 @@ def test_version_and_help_name_the_program(folder: Path) -> None:
 
 
 COMMANDS = (
-    "ls",
-    "show",
-    "validate",
-    "plugins",
-    "run",
-    "resume",
-    "score",
-    "report",
-    "view",
-    "samples",
-    "sample",
-    "analyse",
+    *("ls", "show", "validate", "plugins", "run", "resume", "score", "report", "view", "samples", "sample"),
+    *("compare", "gate", "completion", "analyse"),
 )
 
 

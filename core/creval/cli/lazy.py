@@ -6,11 +6,14 @@ import importlib
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from creval.errors import PluginError, UnknownNameError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command"]
 
@@ -60,7 +63,20 @@ class LazyGroup(click.Group):
         commands = load_plugins().commands
         if cmd_name in commands:
             return PluginGroup(cmd_name, commands[cmd_name])
+        if ctx.resilient_parsing:  # the shell asks while the word is being written
+            return None
         raise UnknownNameError("command", cmd_name, [*self.lazy, *commands], hint="See: creval --help")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer commands by their summaries, without importing any, then options."""
+        from click.shell_completion import CompletionItem
+
+        from creval.plugins.loader import load_plugins
+
+        named = {name: command.summary for name, command in self.lazy.items()}
+        named |= {name: f"Commands of the plugin {name}." for name in load_plugins().commands if name not in named}
+        found = [CompletionItem(name, help=about) for name, about in named.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -81,6 +97,8 @@ class PluginGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self._targets:
             return import_command(self._targets[cmd_name])
+        if ctx.resilient_parsing:
+            return None
         raise UnknownNameError(f"command of creval {self.name}", cmd_name, sorted(self._targets))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from creval.cli import completing
 from creval.cli.lazy import LazyCommand, LazyGroup
 from creval.cli.values import FilePath, NewPath
 
@@ -50,6 +51,9 @@ COMMANDS = {
     "sandbox": LazyCommand(
         "creval.cli.commands.sandbox:sandbox", "Prove on this machine that model-written code is contained."
     ),
+    "completion": LazyCommand(
+        "creval.cli.commands.completion:completion", "Print the script that completes commands in bash, zsh or fish."
+    ),
     "analyse": LazyCommand("creval.cli.commands.analyse:analyse", "Compute numbers over several runs."),
 }
 
@@ -64,6 +68,7 @@ _RUN_OPTIONS = (
         "-t",
         multiple=True,
         metavar="A,B",
+        shell_complete=completing.tasks,
         help="Tasks, suites, YAML files, or patterns of tasks ('drat_*').",
     ),
     click.option(
@@ -71,6 +76,7 @@ _RUN_OPTIONS = (
         "-m",
         multiple=True,
         metavar="M",
+        shell_complete=completing.models,
         help="The model, as provider/name; several make a run of each.",
     ),
     click.option(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from creval.comparison.compare import Comparison
+from creval.report.beside import labels
 from creval.report.numbers import decimals, number
 from creval.runs.reader import Run
 
@@ -30,9 +31,8 @@ GROUPS_NOTE = "groups: runs that share a letter cannot be told apart (5 %, every
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """Return a name for each run: its model where no other run has it, else with its folder, else the folder alone."""
-    models = [run.model for run in runs]
-    return [run.model if models.count(run.model) == 1 else f"{run.model} ({run.folder.name})" for run in runs]
+    """Return a name for each run: its model, with the folder where several have it."""
+    return labels([(run.model, run.folder.name) for run in runs])
 
 
 def pair_rows(comparisons: Sequence[Comparison]) -> list[list[Any]]:

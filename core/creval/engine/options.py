@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -85,6 +85,12 @@ class RunOptions:
         _check_conditions(self.conditions, self.generation)
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
+
+    def __repr__(self) -> str:
+        """What is not as by default."""
+        given = ((each.name, getattr(self, each.name), each) for each in fields(self))
+        said = [f"{name}={value!r}" for name, value, each in given if value and value != each.default]
+        return f"RunOptions({', '.join(said)})"
 
 
 class _Checked(dict[str, Any]):

@@ -15,11 +15,11 @@ from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
 from creval.visible import visible
 
-__all__ = ["print_results", "result_rows"]
+__all__ = ["COLUMNS", "LEGEND", "counts_text", "interval_notes", "print_results", "result_rows"]
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
 _METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
-_LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and docs"
+LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and docs"
 _NAMED = 8  # metrics of one note
 _ORDER = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
 
@@ -44,8 +44,8 @@ def print_results(
                 legend["bold: primary metric" if bold else "* primary metric"] = None
         empty = {index for index in (_CONDITION, *_BESIDE) if all(row[index] is None for row in rows)}
         if not empty.issuperset(_BESIDE):
-            legend[_LEGEND] = None
-        notes.update(dict.fromkeys(_interval_notes(result)))
+            legend[LEGEND] = None
+        notes.update(dict.fromkeys(interval_notes(result)))
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
         title = "; ".join([f"{result.results['model']} ({result.folder.name})", *own_settings(result)])
         console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a title would break at the width
@@ -74,7 +74,7 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
                     metric["n"],
                     baselines.beside(task, metric, "floor"),
                     baselines.beside(task, metric, "ceiling"),
-                    _counts(metric["counts"]),
+                    counts_text(metric["counts"]),
                 ]
             )
     return rows
@@ -87,7 +87,7 @@ def _interval(metric: Mapping[str, Any]) -> str | None:
     return f"{number(metric['ci_low'], places)} to {number(metric['ci_high'], places)}"
 
 
-def _interval_notes(result: RunResult) -> Iterator[str]:
+def interval_notes(result: RunResult) -> Iterator[str]:
     """Say why metrics have no interval, and over what the others are where it is not docs."""
     missing: dict[str, list[str]] = {}
     trials: list[str] = []
@@ -110,5 +110,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return how many samples ended in each status, those without any left out."""
     return ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name] or name == "scored")

@@ -19,8 +19,8 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
+    "<": "$<$",
+    ">": "$>$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 

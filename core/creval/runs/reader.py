@@ -8,13 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
 from creval.runs.calls import CallBook
 from creval.runs.codec import read_sample, read_score
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import DoneKeys, RunFolder, check_form
+from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
@@ -30,6 +31,7 @@ Row = TypeVar("Row", Sample, SampleScore)
 _ENDED = ("done", "budget")
 _PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
 _MAX_RESULTS = 200_000_000  # bytes; more is no file of creval's
+_SHOWN = 3  # tasks in a representation
 
 
 def open_run(folder: str | Path, as_stored: bool = False) -> Run:
@@ -83,7 +85,10 @@ class Run:
         self.manifest: Mapping[str, Any] = self._checked_manifest()
 
     def __repr__(self) -> str:
-        return f"Run({str(self.folder)!r})"
+        tasks = ", ".join(self.tasks[:_SHOWN]) + (
+            f" and {len(self.tasks) - _SHOWN} more" if len(self.tasks) > _SHOWN else ""
+        )
+        return f"Run({str(self.folder)!r}: {self.model}, {self.status}, {tasks})"
 
     def as_stored(self) -> Run:
         """This run, read as its folder holds it: with references where its tasks store docs by reference."""
@@ -215,11 +220,24 @@ class Run:
             for score in self.scores(task)
         ]
 
-    def to_pandas(self, task: str | None = None) -> pandas.DataFrame:
-        """Return `to_rows` as a data frame (needs pandas)."""
-        import pandas
+    def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
+        """Return one flat row a metric and condition: model, task, metric, value, interval, n, counts by status."""
+        return [
+            {"model": self.model, "task": name, "metric": metric["name"], **flat_metric(metric)}
+            for name in self._names(task)
+            for metric in self.result(name)["metrics"]
+        ]
 
-        return pandas.DataFrame(self.to_rows(task))
+    def to_pandas(self, task: str | None = None, of: Literal["samples", "metrics"] = "samples") -> pandas.DataFrame:
+        """Return `to_rows`, or `metric_rows` with `of="metrics"`, as a data frame (needs pandas).
+
+        Example:
+            frame = creval.open_run("runs/mine").to_pandas(of="metrics")
+            frame.set_index("metric")[["value", "ci_low", "ci_high"]]
+        """
+        if of not in ("samples", "metrics"):
+            raise UnknownNameError("kind of rows", of, ["samples", "metrics"])
+        return data_frame(self.to_rows(task) if of == "samples" else self.metric_rows(task))
 
     @cached_property
     def _texts(self) -> RunTexts:

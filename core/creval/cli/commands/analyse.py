@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.cli import completing
 from creval.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -31,8 +32,22 @@ class AnalysisGroup(click.Group):
 
         registry = load_plugins().registry
         if registry.find("analysis", cmd_name) is None and "/" not in cmd_name:
+            if ctx.resilient_parsing:
+                return None
             raise UnknownNameError("analysis", cmd_name, registry.names("analysis"), hint="See: creval analyse --help")
         return _command(registry.get("analysis", cmd_name))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Offer the analyses by their summaries, without importing any, then options."""
+        from click.shell_completion import CompletionItem
+
+        from creval.plugins.loader import load_plugins
+
+        known = {each.name: each.summary for each in load_plugins().registry.all() if each.kind == "analysis"}
+        found = [
+            CompletionItem(name, help=about) for name, about in sorted(known.items()) if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from creval.plugins.loader import load_plugins
@@ -57,7 +72,9 @@ def _command(component: Component) -> click.Command:
     from creval.cli.parts import click_option
 
     options = [click_option(spec) for spec in analysis.options()]
-    runs = click.Argument(["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False))
+    runs = click.Argument(
+        ["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False), shell_complete=completing.runs
+    )
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
     def callback(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:

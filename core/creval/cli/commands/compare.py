@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from creval.cli import completing
 from creval.cli.formats import format_options
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["compare"]
 
 
 @click.command(epilog="Example: creval compare runs/yesterday runs/today --metric success --margin 0.02")
-@click.argument("runs", nargs=-1, required=True)
+@click.argument("runs", nargs=-1, required=True, shell_complete=completing.runs)
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="Only this metric; may be repeated.")
 @click.option(
@@ -51,7 +52,7 @@ def compare(
     from creval.visible import visible
 
     asking = Asking(tasks, metrics, _margins(margins), bool(more["force"]))
-    opened = open_runs(runs)
+    opened = [run.as_stored() for run in open_runs(runs)]  # numbers alone are read
     found, notes = compare_runs(opened, asking)
     if form == "json":
         click.echo(json.dumps(as_data(found, opened, notes), indent=2, ensure_ascii=False))

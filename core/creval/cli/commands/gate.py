@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from creval.cli import completing
 from creval.cli.formats import format_options
 from creval.cli.values import FilePath
 
@@ -22,7 +23,7 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
     epilog="Example: creval gate runs/today --policy release.yaml --baseline runs/yesterday\n\n"
     "Exit codes: 0 go, 10 no-go, 11 cannot tell; 2 where the policy or the runs are at fault."
 )
-@click.argument("run")
+@click.argument("run", shell_complete=completing.runs)
 @click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
 @click.option("--baseline", metavar="RUN", help="The run to compare with, in place of the policy's.")
 @click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or instruments too.")
@@ -44,9 +45,9 @@ def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, fo
     from creval.visible import visible
 
     read = read_policy(policy)
-    (opened,) = open_runs([run])
+    (opened,) = (each.as_stored() for each in open_runs([run]))
     other = baseline or read.baseline
-    beside = open_runs([other])[0] if other is not None else None
+    beside = open_runs([other])[0].as_stored() if other is not None else None
     decision, checked = decide(opened, read, beside, force)
     rows = [
         [each.rule.tier, each.task, each.subject, each.rule.words, each.value, each.low, each.high, each.answer]

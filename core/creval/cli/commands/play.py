@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.cli import completing
 from creval.cli.values import NewPath, consents_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class _Place:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("tasks", nargs=-1)
+@click.argument("tasks", nargs=-1, shell_complete=completing.tasks)
 @click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
 @click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a doc.")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.cli import completing
+from creval.cli.formats import format_options
 from creval.cli.values import NewPath
 
 if TYPE_CHECKING:
@@ -21,21 +23,21 @@ _OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant
 
 
 @click.command(epilog="Example: creval report runs/mine --baselines runs")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completing.runs)
 @click.option(
     "--baselines",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: where RUN stands).",
 )
 @click.option("--html", type=NewPath(), metavar="FILE", help="Write one page with samples, to read in any browser.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a metric.")
+@click.option("--each", is_flag=True, help="Print a table for each run, not one over all.")
+@format_options
 @click.pass_context
-def report(
-    ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, as_json: bool
-) -> None:
+def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, **more: Any) -> None:
     """Print the results of RUNS, with the counts by status and the floor and ceiling beside each score.
 
-    A run that has no results is told, and the exit code is 2; the others are printed. --html writes one self-contained
+    Several runs stand in one table, a column each; --json and --csv have a row for each run and metric. A run that has
+    no results is told, and the exit code is 2; the others are printed. --html writes one self-contained
     page in place of the table: results, plots and every sample.
     """
     if html is not None:
@@ -47,6 +49,7 @@ def report(
     from creval.cli.baseline_notes import baseline_notes
     from creval.errors import RunError, UsageError
     from creval.report.baselines import find_baselines
+    from creval.report.beside import print_beside
     from creval.report.results import print_results
     from creval.visible import visible
 
@@ -60,15 +63,34 @@ def report(
         raise faults[0]
     folder = baselines or runs[0].absolute().parent
     found = find_baselines(folder)
-    if as_json:
-        click.echo(json.dumps(list(_rows(results, found)), indent=2, ensure_ascii=False))
+    form = more["form"]
+    if form is not None:
+        click.echo(_text(form, results, found), nl=False)
     else:
-        print_results(results, found)
+        print_results(results, found) if more["each"] or len(results) == 1 else print_beside(results, found)
         for line in baseline_notes(results, found, folder):
             click.echo(line, err=True)
     for fault in faults:
         click.echo(visible(str(fault)), err=True)
     ctx.exit(UsageError.exit_code if faults else 0)
+
+
+def _text(form: str, results: Sequence[RunResult], found: Baselines) -> str:
+    from creval.report.beside import beside_table
+    from creval.report.results import COLUMNS, result_rows
+    from creval.report.tabular import FORMATS
+
+    if form in ("json", "csv"):
+        rows = list(_rows(results, found))
+        if form == "json":
+            return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+        columns = list(dict.fromkeys(name for row in rows for name in row if name not in _OWN))
+        return FORMATS[form](columns, [[row.get(name) for name in columns] for row in rows])
+    if len(results) == 1:
+        rows_of_one = result_rows(results[0], found)
+        keep = [i for i in range(len(COLUMNS)) if any(row[i] is not None for row in rows_of_one)]
+        return FORMATS[form]([COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows_of_one])
+    return FORMATS[form](*beside_table(results, found))
 
 
 def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:

@@ -7,11 +7,13 @@ from typing import Any, cast
 
 import click
 
+from creval.cli import completing
+
 __all__ = ["resume"]
 
 
 @click.command(epilog="Example: creval resume runs/2026-01-31T120000+0000-openai_gpt-5-mini-drat")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=completing.runs)
 @click.option("--max-cost", type=float, metavar="USD", help="A new spending limit for the whole run.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
 @click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")

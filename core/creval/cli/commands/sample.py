@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
+from creval.cli import completing
 from creval.cli.values import FilePath
 
 __all__ = ["sample"]
 
 
 @click.command(epilog="Example: creval sample runs/mine w7")
-@click.argument("run", type=FilePath())
+@click.argument("run", type=FilePath(), shell_complete=completing.runs)
 @click.argument("key")
 @click.option("--thinking", is_flag=True, help="Show the model's thinking, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

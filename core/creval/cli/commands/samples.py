@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from creval.cli import completing
 from creval.cli.values import FilePath
 
 __all__ = ["samples"]
@@ -15,7 +16,7 @@ _REASON = 80
 
 
 @click.command(epilog="Example: creval samples runs/mine --status unparsed")
-@click.argument("run", type=FilePath())
+@click.argument("run", type=FilePath(), shell_complete=completing.runs)
 @click.option("--task", metavar="T", help="Only this task.")
 @click.option("--status", metavar="S", help="Only samples that ended so, e.g. unparsed or errored.")
 @click.option("--doc", metavar="ID", help="Only this doc.")

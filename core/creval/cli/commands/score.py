@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
+from creval.cli import completing
 from creval.cli.values import FilePath, NewPath
 
 __all__ = ["score"]
 
 
 @click.command(epilog="Example: creval score runs/mine --task-file drat.yaml --output runs/mine-again")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=completing.runs)
 @click.option(
     "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML of a task."
 )

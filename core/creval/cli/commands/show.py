@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import yaml
 
+from creval.cli import completing
 from creval.visible import visible
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _FAILED = (
 
 
 @click.command(epilog="Example: creval show drat --resolved")
-@click.argument("task")
+@click.argument("task", shell_complete=completing.tasks)
 @click.option(
     "--resolved", is_flag=True, help="Print the task with all includes merged, and where each value came from."
 )

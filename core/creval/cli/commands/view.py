@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from creval.cli import completing
 from creval.cli.values import FilePath, NewPath
 
 __all__ = ["view"]
 
 
 @click.command(epilog="Example: creval view runs/mine --no-open")
-@click.argument("runs", nargs=-1, required=True, type=FilePath())
+@click.argument("runs", nargs=-1, required=True, type=FilePath(), shell_complete=completing.runs)
 @click.option("--html", type=NewPath(), metavar="FILE", help="Where to write it (default: report.html in the run).")
 @click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
 @click.option("--no-open", is_flag=True, help="Write the page and open no browser.")

@@ -1,0 +1,61 @@
+"""What the shell offers when Tab is pressed: tasks, runs, models. Nothing is imported before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import click
+
+__all__ = ["models", "runs", "tasks"]
+
+
+def tasks(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:
+    """Offer tasks and suites; after a comma the next one."""
+    from creval.plugins.loader import load_plugins
+    from creval.tasks.index import TaskIndex
+
+    before, comma, word = incomplete.rpartition(",")
+    headers = TaskIndex(load_plugins()).headers()
+    return [
+        _item(f"{before}{comma}{name}", title)
+        for name, title in sorted({(header.name, header.title) for header in headers})
+        if name.startswith(word)
+    ]
+
+
+def runs(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:
+    """Offer run folders, and folders in which some may stand; at first those under `runs/`, too."""
+    from pathlib import Path
+
+    head, slash, start = incomplete.rpartition("/")
+    folders = [Path(f"{head}{slash}" or "."), *([Path("runs")] if not incomplete else [])]
+    found: list[Any] = []
+    for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
+        if not path.name.startswith(start) or (path.name.startswith(".") and not start):
+            continue
+        if (path / "run.json").is_file():
+            found.append(_item(str(path), "a run"))
+        elif path.is_dir():
+            found.append(_item(f"{path}/", None))
+    return found
+
+
+def models(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:
+    """Offer providers as the beginning of a model's name, and the baselines whole."""
+    from creval.plugins.loader import load_plugins
+
+    registry = load_plugins().registry
+    named = [f"{name}/" for name in registry.names("provider") if name != "baseline"]
+    return _starting(["baseline/floor", "baseline/ceiling", *named], incomplete)
+
+
+def _starting(names: Iterable[str], incomplete: str) -> list[Any]:
+    return [_item(name, None) for name in sorted(set(names)) if name.startswith(incomplete)]
+
+
+def _item(value: str, about: str | None) -> Any:
+    from click.shell_completion import CompletionItem
+
+    return CompletionItem(value, help=about)
