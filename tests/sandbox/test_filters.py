@@ -1,4 +1,4 @@
-"""The filter of system calls, run as the kernel runs it, and its table against the system's own headers."""
+"""The filters of system calls, run as the kernel runs them, and their table against the system's own headers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import errno
 import platform
 import re
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from creval.errors import MissingPartError
-from creval.sandbox.filters import Profile, filter_program
-from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, number_of
+from creval.sandbox.filters import Profile, common_filter, program_filter
+from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, REFUSED, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000
@@ -22,7 +23,13 @@ HEADERS = {
 }
 
 
-def answer(code: bytes, architecture: int, number: int, first: int = 0) -> int:
+def answer(codes: Sequence[bytes], architecture: int, number: int, first: int = 0) -> int:
+    """What the kernel does of what several filters answer: the strictest, which is the lowest as a signed number."""
+    answers = [run(code, architecture, number, first) for code in codes]
+    return min(answers, key=lambda found: (found & 0xFFFF0000) - (1 << 32 if found & 0x80000000 else 0))
+
+
+def run(code: bytes, architecture: int, number: int, first: int) -> int:
     """Run a filter on one call: the few instructions of the kernel's machine that ours use."""
     data = struct.pack("=iIQQ", number, architecture, 0, first).ljust(64, b"\0")
     lines, at, value = [struct.unpack_from("=HBBI", code, i) for i in range(0, len(code), 8)], 0, 0
@@ -45,7 +52,7 @@ def answer(code: bytes, architecture: int, number: int, first: int = 0) -> int:
 @pytest.mark.parametrize("machine", ARCHITECTURES)
 @pytest.mark.parametrize("profile", Profile)
 def test_what_each_profile_refuses(machine: str, profile: Profile) -> None:
-    code, architecture = filter_program(profile, machine), ARCHITECTURES[machine]
+    code, architecture = (common_filter(machine), program_filter(profile, machine)), ARCHITECTURES[machine]
     call = {name: number_of(numbers, machine) for name, numbers in EXECUTION.items()}
     for numbers in DENIED.values():
         number = number_of(numbers, machine)
@@ -66,10 +73,27 @@ def test_what_each_profile_refuses(machine: str, profile: Profile) -> None:
     assert answer(code, architecture, call["clone"] or 0, thread | 0x20000) == REFUSED
 
 
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_what_holds_for_launcher_and_watchers_too(machine: str) -> None:
+    code, architecture = (common_filter(machine),), ARCHITECTURES[machine]
+    for name, numbers in DENIED.items():
+        number = number_of(numbers, machine)
+        assert number is not None
+        assert answer(code, architecture, number) == (ALLOW if name in WATCHING else REFUSED)
+    assert answer(code, architecture, number_of(EXECUTION["prlimit64"], machine) or 0, 1) == REFUSED
+    assert answer(code, architecture, FIRST_UNKNOWN) == UNKNOWN
+
+
+def test_a_filter_for_each_case_is_short() -> None:
+    """The kernel runs a filter once for every call there is when it is installed, which is done for each case."""
+    for profile in Profile:
+        assert len(program_filter(profile, "x86_64")) // 8 < 32
+
+
 @pytest.mark.parametrize("profile", [Profile.PYTHON, Profile.NATIVE])
 def test_threads_can_be_refused(profile: Profile) -> None:
-    code = filter_program(profile, "x86_64", threads=False)
-    assert answer(code, ARCHITECTURES["x86_64"], 56, 0x003D0F00) == REFUSED
+    code = program_filter(profile, "x86_64", threads=False)
+    assert answer([code], ARCHITECTURES["x86_64"], 56, 0x003D0F00) == REFUSED
 
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)
@@ -89,4 +113,6 @@ def test_the_numbers_are_the_systems(machine: str) -> None:
 
 def test_another_machine_is_refused() -> None:
     with pytest.raises(MissingPartError, match="riscv64"):
-        filter_program(Profile.PYTHON, "riscv64")
+        program_filter(Profile.PYTHON, "riscv64")
+    with pytest.raises(MissingPartError, match="riscv64"):
+        common_filter("riscv64")

@@ -52,6 +52,8 @@ def test_each_case_is_one_run(sandbox: BubblewrapSandbox) -> None:
         ("print('é', chr(0x1F600))", 0, "é \U0001f600\n".encode()),
         ("with open('note', 'w') as f: f.write('x')\nprint(open('note').read())", 0, b"x\n"),
         ("print(__file__)", 1, b""),
+        ("import sys; sys.excepthook = lambda *_: print('hook'); 1 / 0", 1, b"hook\n"),
+        ("import sys; sys.excepthook = lambda *_: sys.exit(0); 1 / 0", 1, b""),
         ("this is no program", 1, b""),
         ("# -*- coding: latin-1 -*-\nprint(1)", 0, b"1\n"),
         ("import no_such_library", 1, b""),
@@ -80,6 +82,17 @@ def test_how_a_program_was_stopped(sandbox: BubblewrapSandbox, source: str, stop
     assert result.stop in stops
     assert not result.succeeded
     assert result.output_bytes <= 1 << 25
+
+
+def test_an_error_is_told_as_an_interpreter_tells_it(sandbox: BubblewrapSandbox) -> None:
+    source = "def f(n):\n    return 1 // n\ntry:\n    f(0)\nexcept ValueError:\n    pass\n"
+    (result,) = run(sandbox, source)
+    assert result.stderr.decode().splitlines() == [
+        "Traceback (most recent call last):",
+        '  File "program.py", line 4, in <module>',
+        '  File "program.py", line 2, in f',
+        "ZeroDivisionError: integer division or modulo by zero",
+    ]
 
 
 def test_a_signal_is_told(sandbox: BubblewrapSandbox) -> None:

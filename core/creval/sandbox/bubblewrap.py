@@ -93,8 +93,7 @@ class BubblewrapSandbox:
         chosen = limits or Limits()
         if program.language is Language.PYTHON:
             source = program.source.encode("utf-8", "surrogatepass")
-            libraries = ("/libraries",) if library_versions() else ()
-            return self._with_worker(Executable(source, Profile.PYTHON, libraries), cases, chosen)
+            return self._with_worker(Executable(source, Profile.PYTHON), cases, chosen)
         with self._compiling:
             made = self._compiler.compile(program)
         if isinstance(made, CaseResult):

@@ -113,7 +113,7 @@ def start(mounts: Sequence[Mount], control: int, identity: Identity, *, nested: 
 
     `nested` keeps the one capability that makes further namespaces; otherwise `/tmp` is a tmpfs of `scratch_bytes`.
     """
-    arguments = [*isolation(mounts), "--cap-drop", "ALL"]
+    arguments = [*isolation(mounts), "--setenv", "LD_BIND_NOW", "1", "--cap-drop", "ALL"]
     if nested:
         arguments += ["--cap-add", "CAP_SYS_ADMIN"]
     if nested:

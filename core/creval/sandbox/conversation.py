@@ -1,4 +1,4 @@
-"""The conversation with a supervisor about one program: its cases go in, what they did comes out.
+"""The conversation with a watcher about one program: its cases go in, what they did comes out.
 
 Inputs go in and outputs come out through sealed or bounded files in memory, so nothing has to be read while a case
 runs, and the limit of bytes is the kernel's.
@@ -20,13 +20,14 @@ from typing import Any
 from creval.errors import SandboxError
 from creval.sandbox.filters import Profile
 from creval.sandbox.inside.case import OUT_OF_MEMORY
-from creval.sandbox.inside.messages import receive, send
+from creval.sandbox.inside.messages import OPEN, Ended, Gone, receive, send, spoken
 from creval.types.programs import CaseResult, Limits, Stop
 
 __all__ = ["Conversation", "Ending", "Executable", "say"]
 
 _SETUP_SECONDS = 60.0  # the most that bubblewrap and an interpreter may take to start, on however busy a machine
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+_NEXT = b"next"
 _ERROR_BYTES = 64 << 10  # of standard error that are kept
 
 
@@ -36,7 +37,6 @@ class Executable:
 
     payload: bytes
     profile: Profile
-    libraries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class Ending:
     lost: bool = False
 
 
-def say(channel: socket.socket, content: dict[str, Any], descriptors: Sequence[int], words: Callable[[], str]) -> None:
+def say(channel: socket.socket, packet: bytes, descriptors: Sequence[int], words: Callable[[], str]) -> None:
     """Send one message. Raises SandboxError with the `words` of the other side where it has gone."""
     try:
-        send(channel, content, descriptors)
+        send(channel, packet, descriptors)
     except OSError as error:
         raise SandboxError.before(words() or str(error)) from None
 
@@ -66,17 +66,18 @@ class Conversation:
         self._channel = channel
         self._limits = limits
         with ExitStack() as stack:
-            page = _empty(stack)
-            os.ftruncate(page, mmap.PAGESIZE)
-            self._begun = mmap.mmap(page, mmap.PAGESIZE)
-            say(channel, _setup(executable, limits), (_sealed(executable.payload, stack), page), words)
+            begun = _empty(stack)
+            os.ftruncate(begun, mmap.PAGESIZE)
+            self._begun = mmap.mmap(begun, mmap.PAGESIZE)
+            descriptors = (_sealed(executable.payload, stack), _empty(stack), begun)
+            say(channel, spoken(_setup(executable, limits)), descriptors, words)
         channel.settimeout(_SETUP_SECONDS)
         try:
             answer, _ = receive(channel)
-        except OSError as error:
-            raise SandboxError.before(words() or str(error)) from None
-        if answer is None or not answer.get("open"):
-            raise SandboxError.before((answer or {}).get("failed") or words() or "it ended without a word")
+        except (OSError, Gone) as error:
+            raise SandboxError.before(words() or str(error) or "it ended without a word") from None
+        if answer != OPEN:
+            raise SandboxError.before(answer.decode("utf-8", "replace"))
 
     def run(self, cases: Sequence[bytes]) -> Iterator[Ending]:
         """Run case after case. Raises SandboxError where one fails before the program's first instruction."""
@@ -85,16 +86,17 @@ class Conversation:
             with ExitStack() as stack:
                 outputs = [_empty(stack) for _ in range(2)]
                 begin = time.monotonic()
-                say(self._channel, {}, (_sealed(case, stack), *outputs), lambda: "its watcher has gone")
+                say(self._channel, _NEXT, (_sealed(case, stack), *outputs), lambda: "its watcher has gone")
                 yield self._ending(outputs, begin)
 
     def _ending(self, outputs: Sequence[int], begin: float) -> Ending:
+        last = None
         try:
-            last, _ = receive(self._channel)
-            if last is not None and last["started"]:
-                return Ending(_result(last, outputs, self._limits), dirty=bool(last["dirty"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            last = None
+            last = Ended.unpacked(receive(self._channel)[0])
+            if last.started:
+                return Ending(_result(last, outputs, self._limits), dirty=last.dirty)
+        except (OSError, Gone, ValueError):
+            pass
         if self._begun[0] != 1:
             raise SandboxError.before(f"a case could not be set up ({last})")
         return _lost(begin)
@@ -103,7 +105,6 @@ class Conversation:
 def _setup(executable: Executable, limits: Limits) -> dict[str, Any]:
     return {
         "profile": executable.profile.value,
-        "libraries": list(executable.libraries),
         "cores": len(os.sched_getaffinity(0)),
         "cpu_seconds": limits.cpu_seconds,
         "wall_seconds": limits.wall,
@@ -122,21 +123,20 @@ def _lost(begin: float) -> Ending:
     return Ending(result, lost=True)
 
 
-def _result(last: dict[str, Any], outputs: Sequence[int], limits: Limits) -> CaseResult:
-    status = int(last["status"])
-    stdout, stderr = os.pread(outputs[0], limits.output_bytes, 0), os.pread(outputs[1], _ERROR_BYTES, 0)
+def _result(last: Ended, outputs: Sequence[int], limits: Limits) -> CaseResult:
+    sizes = [os.fstat(output).st_size for output in outputs]
     result = CaseResult(
-        exit_code=status if status >= 0 else None,
-        signal=None if status >= 0 else -status,
-        stdout=stdout,
-        stderr=stderr,
+        exit_code=last.status if last.status >= 0 else None,
+        signal=None if last.status >= 0 else -last.status,
+        stdout=os.pread(outputs[0], min(sizes[0], limits.output_bytes), 0),
+        stderr=os.pread(outputs[1], min(sizes[1], _ERROR_BYTES), 0),
         stop=None,
-        cpu_seconds=float(last["cpu"]),
-        wall_seconds=float(last["wall"]),
-        memory_bytes=int(last["memory"]),
+        cpu_seconds=last.cpu,
+        wall_seconds=last.wall,
+        memory_bytes=last.memory,
     )
-    full = max(os.fstat(output).st_size for output in outputs) >= limits.output_bytes
-    return replace(result, stop=_stop(result, last["stop"], full, limits))
+    stop = _stop(result, last.stop, max(sizes) >= limits.output_bytes, limits)
+    return replace(result, stop=stop) if stop is not None else result
 
 
 def _stop(result: CaseResult, stopped: str | None, full: bool, limits: Limits) -> Stop | None:

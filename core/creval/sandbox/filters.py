@@ -1,4 +1,9 @@
-"""The filters of system calls (seccomp) as programs for the kernel's packet filter."""
+"""The filters of system calls (seccomp) as programs for the kernel's packet filter.
+
+Two hold at once, and the stricter answer counts. One is for everything within the sandbox, launcher and watchers
+included, and is installed once; the short other one is for the programs. The kernel asks a filter about every call
+there is when it is installed, so a long one for each case would cost more than all else that is done before it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,9 @@ import struct
 from enum import StrEnum
 
 from creval.errors import MissingPartError
-from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, number_of
+from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
 
-__all__ = ["Profile", "filter_program"]
+__all__ = ["Profile", "common_filter", "program_filter"]
 
 
 class Profile(StrEnum):
@@ -61,30 +66,34 @@ class _Assembly:
         self.add(_RETURN, _ALLOW)
 
 
-def filter_program(profile: Profile, machine: str, threads: bool = True) -> bytes:
-    """Return the filter as an array of `struct sock_filter`.
+def common_filter(machine: str) -> bytes:
+    """Return the filter that holds within the whole sandbox, as an array of `struct sock_filter`.
 
     Refused calls answer EPERM; calls younger than the table and `clone3` (whose flags no filter can read) ENOSYS, so
-    that libraries take the older way. `threads` False refuses threads too. Raises MissingPartError for another machine.
+    that libraries take the older way. Raises MissingPartError for a machine whose calls are not known.
     """
-    if machine not in _ARCHITECTURES:
-        raise MissingPartError(
-            f"the sandbox does not know the system calls of {machine}",
-            where="sandbox bubblewrap",
-            cure="Run such tasks on x86_64 or aarch64.",
-        )
-    calls = {name: number_of(numbers, machine) for name, numbers in EXECUTION.items()}
-    refused, unknown = _REFUSE | errno.EPERM, _REFUSE | errno.ENOSYS
-    out = _Assembly()
-    out.add(_LOAD, _ARCHITECTURE)
-    out.add(_EQUAL, _ARCHITECTURES[machine], 1, 0)
-    out.add(_RETURN, _KILL)
-    out.add(_LOAD, _NUMBER)
+    out = _begun(machine)
     out.add(_AT_LEAST, FIRST_UNKNOWN, 0, 1)
-    out.add(_RETURN, unknown)
-    for numbers in DENIED.values():
-        out.when(number_of(numbers, machine), refused)
-    out.when(calls["clone3"], unknown)
+    out.add(_RETURN, _REFUSE | errno.ENOSYS)
+    for name, numbers in DENIED.items():
+        if name not in WATCHING:
+            out.when(number_of(numbers, machine), _REFUSE | errno.EPERM)
+    out.when(number_of(EXECUTION["clone3"], machine), _REFUSE | errno.ENOSYS)
+    out.unless_argument(number_of(EXECUTION["prlimit64"], machine), 0xFFFFFFFF, 0)
+    out.add(_RETURN, _ALLOW)
+    return out.code
+
+
+def program_filter(profile: Profile, machine: str, threads: bool = True) -> bytes:
+    """Return the filter that holds for a program besides: what its watcher may do, and it may not.
+
+    `threads` False refuses threads too. Raises MissingPartError for a machine whose calls are not known.
+    """
+    refused = _REFUSE | errno.EPERM
+    calls = {name: number_of(numbers, machine) for name, numbers in EXECUTION.items()}
+    out = _begun(machine)
+    for name in WATCHING:
+        out.when(number_of(DENIED[name], machine), refused)
     if profile is Profile.COMPILER:
         out.unless_argument(calls["clone"], _NAMESPACES, 0)
     else:
@@ -97,6 +106,21 @@ def filter_program(profile: Profile, machine: str, threads: bool = True) -> byte
             out.when(calls["clone"], refused)
     if profile is Profile.PYTHON:
         out.when(calls["execveat"], refused)
-    out.unless_argument(calls["prlimit64"], 0xFFFFFFFF, 0)
     out.add(_RETURN, _ALLOW)
     return out.code
+
+
+def _begun(machine: str) -> _Assembly:
+    """A filter that has looked at the kind of machine, and holds the number of the call."""
+    if machine not in _ARCHITECTURES:
+        raise MissingPartError(
+            f"the sandbox does not know the system calls of {machine}",
+            where="sandbox bubblewrap",
+            cure="Run such tasks on x86_64 or aarch64.",
+        )
+    out = _Assembly()
+    out.add(_LOAD, _ARCHITECTURE)
+    out.add(_EQUAL, _ARCHITECTURES[machine], 1, 0)
+    out.add(_RETURN, _KILL)
+    out.add(_LOAD, _NUMBER)
+    return out

@@ -15,14 +15,24 @@ from pathlib import Path
 
 from creval.errors import MissingPartError
 
-__all__ = ["LIBRARIES", "Interpreter", "Mount", "compiler_mounts", "compiler_path", "library_versions", "mounts"]
+__all__ = [
+    "LIBRARIES",
+    "PACKAGES",
+    "Interpreter",
+    "Mount",
+    "compiler_mounts",
+    "compiler_path",
+    "library_versions",
+    "mounts",
+]
 
 LIBRARIES = ("numpy", "sympy")
 """Distributions that programs may import beside the standard library, where they are installed."""
 
 _INSIDE = Path(__file__).with_name("inside")
 _PYTHON = Path("/python")
-_PACKAGES = Path("/libraries")
+PACKAGES = Path("/libraries")
+"""Where the chosen libraries stand within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +161,7 @@ def _libraries() -> Iterable[Mount]:
         for top in sorted(tops):
             source = Path(str(distribution.locate_file(top)))
             if (source / "__init__.py").is_file() or top.endswith(".libs"):
-                yield Mount(str(_PACKAGES / top), source)
+                yield Mount(str(PACKAGES / top), source)
 
 
 def _required(text: str) -> str:

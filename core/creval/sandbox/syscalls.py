@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["DENIED", "EXECUTION", "FIRST_UNKNOWN", "Numbers", "number_of"]
+__all__ = ["DENIED", "EXECUTION", "FIRST_UNKNOWN", "WATCHING", "Numbers", "number_of"]
 
 FIRST_UNKNOWN = 451
 """Calls from this number on are younger than this table: they are answered as not implemented."""
@@ -124,6 +124,9 @@ DENIED: Mapping[str, Numbers] = {
     **_OUTSIDE_AND_KERNEL,
     **_MEMORY_OUTSIDE_THE_LIMITS,
 }
+
+WATCHING = ("mount", "pidfd_open")
+"""Those of them that launcher and watchers need, and no program gets."""
 
 
 def number_of(numbers: Numbers, machine: str) -> int | None:

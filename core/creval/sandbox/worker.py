@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,15 +13,17 @@ from dataclasses import dataclass
 from creval.errors import SandboxError
 from creval.sandbox.command import Identity, Started, start
 from creval.sandbox.conversation import Conversation, Executable, say
-from creval.sandbox.filters import Profile, filter_program
-from creval.sandbox.inside.messages import Packets
-from creval.sandbox.mounts import Mount
+from creval.sandbox.filters import Profile, common_filter, program_filter
+from creval.sandbox.inside.messages import spoken
+from creval.sandbox.mounts import PACKAGES, Mount, library_versions
 from creval.types.programs import CaseResult, Limits
 
 __all__ = ["Manner", "Worker"]
 
 # what most programs import; each further one makes every fork dearer
-_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "random", "re", "string", "typing")
+_MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "random", "re", "typing")
+if sys.version_info >= (3, 13):  # whose interpreter prints an error by it
+    _MODULES = (*_MODULES, "traceback")
 _PROGRAMS_A_LAUNCHER = 2000
 _PATIENCE_SECONDS = 10.0
 
@@ -44,9 +47,9 @@ class Worker:
     def __init__(self, manner: Manner, mounts: Sequence[Mount]) -> None:
         self._manner = manner
         self._mounts = mounts
-        self._filters = {
-            profile.value: filter_program(profile, platform.machine(), manner.threads).hex() for profile in Profile
-        }
+        machine = platform.machine()
+        self._common = common_filter(machine).hex()
+        self._filters = {profile.value: program_filter(profile, machine, manner.threads).hex() for profile in Profile}
         self._launcher: tuple[Started, socket.socket] | None = None
         self._served = 0
 
@@ -94,21 +97,28 @@ class Worker:
             self.close()
         control = self._launcher[1] if self._launcher is not None else self._start(0)
         self._served += 1
-        channel, theirs = Packets.pair()
+        channel, theirs = _pair()
         with channel:
             with theirs:
-                say(control, {}, (theirs.fileno(),), self._words)
+                say(control, b"program", (theirs.fileno(),), self._words)
             yield channel
 
     def _start(self, scratch_bytes: int) -> socket.socket:
         nested = self._manner.nested
-        control, theirs = Packets.pair()
+        control, theirs = _pair()
         with theirs:
             started = start(
                 self._mounts, theirs.fileno(), self._manner.identity, nested=nested, scratch_bytes=scratch_bytes
             )
         self._launcher, self._served = (started, control), 0
-        say(control, {"filters": self._filters, "modules": _MODULES, "nested": nested}, (), self._words)
+        setup = {
+            "nested": nested,
+            "common": self._common,
+            "filters": self._filters,
+            "modules": _MODULES,
+            "libraries": [str(PACKAGES)] if library_versions() else [],
+        }
+        say(control, spoken(setup), (), self._words)
         return control
 
     def _words(self) -> str:
@@ -133,3 +143,8 @@ class Worker:
             self._launcher = None
             control.close()
             started.end(patience)
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    """Two connected sockets that keep messages apart."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

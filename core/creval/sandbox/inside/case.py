@@ -1,36 +1,47 @@
-"""One case: a forked process limits itself, and then becomes the program. Nothing here returns."""
+"""One case: a forked process limits itself, and then becomes the program. Nothing here returns.
+
+Whatever these few lines touch is copied for each case, so they touch little: a module that no program needs is not
+imported, and what can be done in the launcher or the watcher is done there.
+"""
 
 from __future__ import annotations
 
 import atexit
 import marshal
-import mmap
 import os
 import resource
 import signal
 import sys
-import threading
-import traceback
 import types
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import kernel
 
-__all__ = ["OUT_OF_MEMORY", "PLACES", "become", "prepare"]
+__all__ = ["BEGUN", "OUT_OF_MEMORY", "PLACES", "become", "limit", "make_ready"]
 
 OUT_OF_MEMORY = 86
 """The exit code of a Python program that ended by a MemoryError that it did not catch."""
 
-_PROGRAM, _COMPILED = 3, 4
-PLACES = (_PROGRAM, _COMPILED)
-"""Where the watcher keeps the program, and the file for what it is compiled to; above them are its own descriptors."""
+_PROGRAM, _COMPILED, BEGUN = PLACES = (3, 4, 5)
+"""Where a watcher has the program, the file for what it is compiled to, and that whose first byte says: it begins."""
 
 _HEAD = 8  # bytes for the length of what is kept
 _OWN_PROCESSES = 8  # of the same user within the sandbox, beside the program's threads
+_MOST_DESCRIPTORS = 1 << 16
 
 
-def prepare(setup: dict[str, Any]) -> None:
-    """Do in the watcher what every case inherits unchanged: limits but for processor time, and a fresh `__main__`."""
+def make_ready(libraries: Sequence[str]) -> None:
+    """Do in the launcher what every program inherits: limits that are the same for all, and a fresh `__main__`."""
+    for name in (resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
+        resource.setrlimit(name, (0, 0))
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.argv[:] = ["program.py"]
+    sys.path += libraries
+
+
+def limit(setup: dict[str, Any]) -> None:
+    """Do in the watcher what every case inherits: the program's limits, but for processor time."""
     stack = setup["stack_bytes"]
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     if most != resource.RLIM_INFINITY:
@@ -41,29 +52,19 @@ def prepare(setup: dict[str, Any]) -> None:
         (resource.RLIMIT_FSIZE, setup["output_bytes"]),
         (resource.RLIMIT_NOFILE, setup["open_files"]),
         (resource.RLIMIT_NPROC, setup["threads"] + _OWN_PROCESSES),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_MEMLOCK, 0),
-        (resource.RLIMIT_MSGQUEUE, 0),
     ):
         resource.setrlimit(name, (value, value))
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    sys.argv[:] = ["program.py"]
-    sys.path += setup["libraries"]
 
 
-def become(setup: dict[str, Any], filter_: bytes, begun: mmap.mmap) -> NoReturn:
-    """Turn this process into the program, which stands at descriptor 3, with what it is compiled to at 4.
-
-    The first byte of `begun` is set when only the program's own doing is left.
-    """
+def become(setup: dict[str, Any], filter_: kernel.Filter) -> NoReturn:
+    """Turn this process into the program. What is written at `BEGUN` says that only the program's own doing is left."""
     try:
-        os.closerange(_COMPILED + 1, 1 << 16)
+        os.closerange(BEGUN + 1, _MOST_DESCRIPTORS)
         whole_seconds = int(setup["cpu_seconds"]) + 1  # the watcher's clock is finer; this one is the backstop
         resource.setrlimit(resource.RLIMIT_CPU, (whole_seconds, whole_seconds))
-        kernel.install_filter(filter_)
-        begun[0] = 1
-        begun.close()
+        filter_.install()
+        os.pwrite(BEGUN, b"\1", 0)
+        os.close(BEGUN)
     except BaseException:
         os._exit(125)
     if setup["profile"] == "native":
@@ -91,9 +92,18 @@ def _interpret() -> NoReturn:
     except MemoryError:
         status = OUT_OF_MEMORY
     except BaseException as error:
-        below = error.__traceback__.tb_next if error.__traceback__ is not None else None
-        traceback.print_exception(type(error), error, below)
+        _report(error)
     _leave(status)
+
+
+def _report(error: BaseException) -> None:
+    """Say on standard error what an interpreter says; a hook of the program that fails changes nothing."""
+    try:
+        if error.__traceback__ is not None:
+            error.__traceback__ = error.__traceback__.tb_next  # without this file's own frame
+        sys.excepthook(type(error), error, error.__traceback__)
+    except BaseException:
+        return
 
 
 def _code() -> types.CodeType:
@@ -106,19 +116,15 @@ def _code() -> types.CodeType:
         made = marshal.dumps(code)
         if len(made) + _HEAD < resource.getrlimit(resource.RLIMIT_FSIZE)[0]:
             os.pwrite(_COMPILED, made, _HEAD)
-            os.pwrite(
-                _COMPILED, len(made).to_bytes(_HEAD, "little"), 0
-            )  # last: a case that was cut short keeps nothing
+            # last: a case that was cut short keeps nothing
+            os.pwrite(_COMPILED, len(made).to_bytes(_HEAD, "little"), 0)
     os.close(_PROGRAM)
     os.close(_COMPILED)
     return code
 
 
 def _read(descriptor: int) -> bytes:
-    pieces: list[bytes] = []
-    while piece := os.pread(descriptor, 1 << 20, sum(map(len, pieces))):
-        pieces.append(piece)
-    return b"".join(pieces)
+    return os.pread(descriptor, os.lseek(descriptor, 0, os.SEEK_END), 0)
 
 
 def _exit_code(value: object) -> int:
@@ -134,7 +140,8 @@ def _exit_code(value: object) -> int:
 def _leave(code: int) -> NoReturn:
     """End as an interpreter does: wait for threads, run what was registered, flush; but tear nothing down."""
     try:
-        threading._shutdown()  # type: ignore[attr-defined]
+        if threading := sys.modules.get("threading"):
+            threading._shutdown()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()

@@ -7,12 +7,13 @@ import os
 import signal
 
 __all__ = [
+    "Filter",
     "clone",
     "clone_into_namespaces",
     "drop_capabilities",
+    "end_all_others",
     "forbid_new_privileges",
     "hide_memory",
-    "install_filter",
     "mount_scratch",
     "processor_clock",
 ]
@@ -30,6 +31,10 @@ _CAPABILITY_VERSION = 0x20080522
 _SCHEDULER_CLOCK = 2
 
 
+_CLONE_NUMBER = ctypes.c_long(_CLONE.get(os.uname().machine, -1))  # of another machine no filter could be made
+_ZERO = ctypes.c_ulong(0)
+
+
 class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
@@ -41,20 +46,18 @@ def _check(result: int, what: str) -> int:
     return result
 
 
-def _prctl(option: int, value: int, what: str, more: object = 0) -> int:
-    rest = (more, ctypes.c_ulong(0), ctypes.c_ulong(0))
-    return _check(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), *rest), what)
+def _prctl(option: int, value: int, what: str, more: object = _ZERO) -> int:
+    return _check(_libc.prctl(option, ctypes.c_ulong(value), more, _ZERO, _ZERO), what)
 
 
-def clone(flags: int = 0) -> int:
+def clone(namespaces: int = 0) -> int:
     """Fork, returning as `os.fork` does, without what Python does after a fork.
 
     That is needless for a process of one thread, costs a millisecond, and would seed the module `random` anew: without
     it a program's random numbers are the same in every run.
     """
-    zeros = (ctypes.c_long(0),) * 4
-    number = ctypes.c_long(_CLONE[os.uname().machine])
-    return _check(_libc.syscall(number, ctypes.c_long(flags | signal.SIGCHLD), *zeros), "clone")
+    flags = ctypes.c_ulong(namespaces | signal.SIGCHLD)
+    return _check(_libc.syscall(_CLONE_NUMBER, flags, _ZERO, _ZERO, _ZERO, _ZERO), "clone")
 
 
 def clone_into_namespaces() -> int:
@@ -93,10 +96,27 @@ def hide_memory() -> None:
     _prctl(_SET_DUMPABLE, 0, "dumpable")
 
 
-def install_filter(instructions: bytes) -> None:
-    """Filter the system calls of this process and its children for good."""
-    program = _FilterProgram(len(instructions) // 8, instructions)
-    _prctl(_SET_SECCOMP, _FILTER, "seccomp", ctypes.byref(program))
+class Filter:
+    """A filter of system calls, ready to be installed."""
+
+    def __init__(self, instructions: bytes) -> None:
+        self._program = _FilterProgram(len(instructions) // 8, instructions)
+        self._reference = ctypes.byref(self._program)
+
+    def install(self) -> None:
+        """Filter the calls of this process and its children for good."""
+        _prctl(_SET_SECCOMP, _FILTER, "seccomp", self._reference)
+
+
+def end_all_others() -> None:
+    """Kill and reap every other process in this one's namespace."""
+    if _libc.kill(-1, signal.SIGKILL) < 0:
+        return
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        pass
 
 
 def processor_clock(pid: int) -> int:

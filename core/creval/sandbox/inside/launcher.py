@@ -6,71 +6,109 @@ refused (`nested` false) it serves a single program itself.
 
 from __future__ import annotations
 
+import _socket
 import gc
 import importlib
+import json
 import os
+import signal
 import site
-import socket
 import sys
+from typing import TYPE_CHECKING, Any
 
 from . import kernel
-from .messages import receive, send
-from .supervisor import supervise
+from .case import PLACES, make_ready
+from .messages import Gone, receive, send
+from .watcher import watch
+
+if TYPE_CHECKING:
+    from _socket import socket
 
 __all__ = ["main"]
 
+_OUTSIDE = PLACES[-1] + 1
+"""The descriptor at which whoever serves a program has the outside, above all those that are handed to a case."""
 
-def _warm(modules: list[str]) -> None:
+
+def main(descriptor: int) -> None:
+    """Serve the outside at the other end of `descriptor` until it hangs up."""
+    os.dup2(descriptor, _OUTSIDE, inheritable=False)
+    os.closerange(PLACES[0], _OUTSIDE)
+    os.closerange(_OUTSIDE + 1, 1 << 16)
+    outside = _opened(_OUTSIDE)
+    packet, _ = receive(outside)
+    setup = json.loads(packet)
+    filters = {name: kernel.Filter(bytes.fromhex(text)) for name, text in setup["filters"].items()}
+    _close_in(setup)
+    _warm(setup)
+    if setup["nested"]:
+        _serve(outside, filters)
+    else:
+        watch(outside, filters, mount=False)
+
+
+def _opened(descriptor: int) -> socket:
+    return _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, descriptor)
+
+
+def _close_in(setup: dict[str, Any]) -> None:
+    """Do what every program inherits, and look at its surroundings. Raises OSError."""
+    kernel.hide_memory()
+    kernel.forbid_new_privileges()
+    kernel.Filter(bytes.fromhex(setup["common"])).install()
+    if not os.statvfs("/").f_flag & os.ST_RDONLY:
+        raise PermissionError("the root is writable")
+    if os.path.exists("/proc/1"):  # noqa: PTH110 - pathlib is not imported in here
+        raise PermissionError("processes can be seen")
+
+
+def _warm(setup: dict[str, Any]) -> None:
     """Do once what every program needs: imports, the compiler's types, what `site` adds to the builtins (`exit`)."""
-    for name in modules:
+    for name in setup["modules"]:
         importlib.import_module(name)
     site.setquit()
     site.setcopyright()
     site.sethelper()
     compile("", "warm", "exec")
+    for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    os.environ.pop("LD_BIND_NOW", None)  # which was for this process: no fork has to look up functions again
+    sys.path.remove("/sandbox")
+    make_ready(setup["libraries"])
+    gc.collect()
     gc.freeze()
 
 
-def main(descriptor: int) -> None:
-    """Serve the outside at the other end of `descriptor` until it hangs up."""
-    os.dup2(descriptor, 3, inheritable=False)
-    os.closerange(4, 1 << 16)
-    control = socket.socket(fileno=3)
-    setup, _ = receive(control)
-    assert setup is not None
-    filters = {name: bytes.fromhex(text) for name, text in setup["filters"].items()}
-    kernel.hide_memory()
-    _warm(setup["modules"])
-    sys.path.remove("/sandbox")
-    if not setup["nested"]:
-        supervise(control, filters, mount=False)
-        return
+def _serve(outside: socket, filters: dict[str, kernel.Filter]) -> None:
     while True:
-        request, descriptors = receive(control)
-        if request is None:
+        try:
+            _, (descriptor,) = receive(outside)
+        except Gone:
             _reap(0)
             return
-        _hand_over(control, descriptors[0], filters)
+        _hand_over(outside, descriptor, filters)
+        os.close(descriptor)
+        _reap(os.WNOHANG)
 
 
-def _hand_over(control: socket.socket, descriptor: int, filters: dict[str, bytes]) -> None:
-    with socket.socket(fileno=descriptor) as channel:
+def _hand_over(outside: socket, descriptor: int, filters: dict[str, kernel.Filter]) -> None:
+    """Give a program a watcher in namespaces of its own, who has the program's channel in place of the launcher's."""
+    try:
+        pid = kernel.clone_into_namespaces()
+    except OSError as error:
+        send(_opened(os.dup(descriptor)), f"{type(error).__name__}: {error}".encode())
+        return
+    if pid == 0:
         try:
-            pid = kernel.clone_into_namespaces()
-        except OSError as error:
-            send(channel, {"failed": f"{type(error).__name__}: {error}"})
-            return
-        if pid == 0:
-            try:
-                control.close()
-                supervise(channel, filters, mount=True)
-            finally:
-                os._exit(0)
-    _reap(os.WNOHANG)
+            os.dup2(descriptor, _OUTSIDE, inheritable=False)
+            os.close(descriptor)
+            watch(outside, filters, mount=True)
+        finally:
+            os._exit(0)
 
 
 def _reap(options: int) -> None:
-    """Collect the supervisors that ended, or wait for all of them."""
+    """Collect the watchers that ended, or wait for all of them."""
     try:
         while os.waitpid(-1, options)[0]:
             pass

@@ -1,0 +1,120 @@
+"""Watches the cases of one program from beside it: process 1 of the program's own namespaces.
+
+It never reads the program or its input; it holds descriptors and clocks, and what a case does cannot reach it: signals
+to process 1 from within are ignored, its memory is closed, and of a case's descriptors it uses none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import kernel
+from .case import BEGUN, PLACES, become, limit
+from .messages import OPEN, Ended, Gone, receive, send
+
+if TYPE_CHECKING:
+    from _socket import socket
+
+__all__ = ["watch"]
+
+_SCRATCH = "/tmp"
+_FILES = 4096
+_SHORTEST = 0.01  # seconds between two looks at a running program's clock
+
+
+def watch(outside: socket, filters: Mapping[str, kernel.Filter], mount: bool) -> None:
+    """Serve one program: its description, then case by case, until the other side hangs up."""
+    try:
+        packet, descriptors = receive(outside)
+        if tuple(descriptors) != PLACES:
+            raise RuntimeError("descriptors stand elsewhere")
+        setup = json.loads(packet)
+        filter_ = filters[setup["profile"]]
+        _close_in(mount, setup["scratch_bytes"])
+        limit(setup)
+    except Exception as error:
+        send(outside, f"{type(error).__name__}: {error}".encode())
+        return
+    send(outside, OPEN)
+    pristine = _look()
+    try:
+        while True:
+            _, descriptors = receive(outside)
+            for place, descriptor in enumerate(descriptors):  # 0 to 2, which the watcher itself never uses
+                os.dup2(descriptor, place)
+                os.close(descriptor)
+            os.pwrite(BEGUN, b"\0", 0)
+            begin = time.monotonic()
+            pid = kernel.clone()
+            if pid == 0:
+                become(setup, filter_)
+            send(outside, _ended(outside, pid, setup, begin, pristine).packed())
+    except Gone:
+        return
+
+
+def _close_in(mount: bool, scratch_bytes: int) -> None:
+    """Make the program's surroundings, and look whether they are its own. Raises OSError."""
+    if mount:
+        kernel.mount_scratch(_SCRATCH, scratch_bytes, _FILES)
+    kernel.drop_capabilities()
+    kernel.hide_memory()
+    os.chdir(_SCRATCH)
+    if os.getpid() != 1:
+        raise PermissionError("the program has no process namespace of its own")
+
+
+def _look() -> tuple[int, int, int]:
+    """What tells whether the scratch folder is as it was: its mode, how much is in it, when that last changed."""
+    seen = os.stat(_SCRATCH)  # noqa: PTH116 - pathlib is not imported in here
+    return seen.st_mode, seen.st_size, seen.st_mtime_ns
+
+
+def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float, pristine: tuple[int, int, int]) -> Ended:
+    """Watch one case to its end, and return what it did. Raises Gone where the other side hung up meanwhile."""
+    handle = os.pidfd_open(pid)
+    try:
+        stop = _wait(outside, handle, kernel.processor_clock(pid), setup, begin)
+        if stop is not None:
+            os.kill(pid, signal.SIGKILL)
+    finally:
+        os.close(handle)
+    _, status, usage = os.wait4(pid, 0)
+    wall = time.monotonic() - begin
+    kernel.end_all_others()
+    return Ended(
+        status=os.waitstatus_to_exitcode(status),
+        stop=stop,
+        cpu=usage.ru_utime + usage.ru_stime,
+        wall=wall,
+        memory=usage.ru_maxrss * 1024,
+        dirty=_look() != pristine,
+        started=os.pread(BEGUN, 1, 0) == b"\1",
+    )
+
+
+def _wait(outside: socket, handle: int, clock: int, setup: dict[str, Any], begin: float) -> str | None:
+    """Wait for a case's end, or until it reaches a limit. Returns `cpu_time`, `wall_time` or None. Raises Gone."""
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(outside, select.POLLIN)
+    left, wall_left = setup["cpu_seconds"], setup["wall_seconds"]
+    while True:
+        pause = max(_SHORTEST, min(left / setup["cores"], wall_left))
+        found = [descriptor for descriptor, _ in poll.poll(pause * 1000)]
+        if handle in found:
+            return None
+        if found:
+            raise Gone
+        left = setup["cpu_seconds"] - time.clock_gettime(clock)
+        wall_left = setup["wall_seconds"] - (time.monotonic() - begin)
+        if left <= 0:
+            return "cpu_time"
+        if wall_left <= 0:
+            return "wall_time"
