@@ -11,6 +11,7 @@ BIN := $(VENV)/bin
 PLUGINS := association create embedded kumo neocoder openended validity
 INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
+EEE := $(VENV)/.eee
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
 EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/neocoder -e plugins/openended -e plugins/validity
 # what each distribution's tests import, as it states itself; the demo works without
@@ -50,8 +51,17 @@ demo: $(INSTALLED)
 	@echo "Now a real model of 135 million parameters. Expect it near the floor: most of its answers cannot be read."
 	$(BIN)/creval --tasks drat,kumo_easy --model embedded/smollm2 --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 
-test: lint $(TORCH)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --only-listed-skips
+# The validator of Every Eval Ever wants Python 3.12 or later, in an environment of its own; where there is none its test is skipped.
+$(EEE): $(INSTALLED)
+	@for python in python3.12 python3.13 $(HOME)/.pyenv/versions/3.1[23]*/bin/python; do \
+	  if $$python -c 'import venv, ensurepip' 2>/dev/null; then \
+	    $$python -m venv $(VENV)/eee && $(VENV)/eee/bin/python -m pip install --quiet --disable-pip-version-check every-eval-ever==0.3.0; break; \
+	  fi; \
+	done
+	@touch $@
+
+test: lint $(TORCH) $(EEE)
+	CREVAL_EEE=$$(ls $(abspath $(VENV))/eee/bin/every_eval_ever 2>/dev/null) $(BIN)/python -m pytest -n 2 --dist loadfile --only-listed-skips
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,25 @@ def test_the_packages_own_validator_agrees(of_plugins: Path, tmp_path: Path) -> 
     files = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.json*"))
     done = subprocess.run([validator, "validate", *files], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap")
+def test_of_a_task_by_reference_the_aggregates_fit(tmp_path: Path) -> None:
+    options = creval.RunOptions(
+        output=tmp_path / "run",
+        limit="first:1",
+        repeats=1,
+        roles={"augmenter": "baseline/floor"},
+        allow_code_execution=True,
+        allowed_error_share=1.0,
+    )
+    run = creval.open_run(creval.run(["neocoder_own_state0"], "baseline/ceiling", options).folder)
+    with pytest.raises(UsageError, match="by reference"):
+        export_every_eval_ever(run, tmp_path / "all", LAB)
+    assert not (tmp_path / "all").exists()
+    (file,) = export_every_eval_ever(run, tmp_path / "numbers", LAB, samples=False)
+    names = [one["metric_config"]["metric_name"] for one in json.loads(file.read_text())["evaluation_results"]]
+    assert "pass@1" in names
 
 
 def test_an_export_says_what_the_run_says(run_folder: Path, tmp_path: Path) -> None:
