@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from support.judged import PARTS as JUDGED
 from creval.engine.estimate import Figures, estimate_run
 from creval.errors import UsageError
 from creval.models.prices import PriceTable
+from creval.plugins.loader import load_plugins
 
 PARTS = """
     from creval.errors import MissingPartError
@@ -192,6 +194,22 @@ def test_calls_that_the_answers_alone_decide_are_not_known(install, tmp_path, op
     task = write_judged(tmp_path, docs=10)
     _, judge = estimate_run([task], "openai/gpt-4o-mini", options(roles={"judge": "openai/gpt-4o"})).tasks
     assert (judge.calls, judge.output_tokens, judge.price) == ((0, None), (0, None), (0, None))
+
+
+def test_every_component_says_what_it_expects_in_the_same_way(monkeypatch):
+    monkeypatch.delenv("CREVAL_PLUGINS")
+    registry = load_plugins().registry
+    parts = [registry.get(kind, name) for kind in ("scorer", "protocol") for name in registry.names(kind)]
+    stating = {"expected_calls": ["self", "fields"]}
+    stating |= {name: ["self", "fields", "expected"] for name in ("expected_role_calls", "expected_pairs")}
+    said = [
+        (part.name, name, list(inspect.signature(method).parameters), parameters)
+        for part in parts
+        for name, parameters in stating.items()
+        if (method := getattr(part.load(), name, None)) is not None
+    ]
+    assert len(said) > 8
+    assert [each for each in said if each[2] != each[3]] == []
 
 
 def test_a_provider_without_n_is_called_once_a_completion(make_task, options, install, tmp_path):

@@ -8,12 +8,18 @@ from typing import Any
 import pytest
 from judged_support import CRITERIA, Asked, JudgeWorld, kind_of, said_by, score_one
 
+from creval.plugin import Expected
 from creval_openended.judging.chateval import ChatEval
 from creval_openended.judging.debate import Debate
 from creval_openended.judging.jury import Jury
 from creval_openended.judging.single import SingleJudge
 
 SINGLE = "openended/jury_zero_shot"
+
+
+def expected_calls(judge: Any) -> int:
+    """The fewest calls that a dry run reckons with."""
+    return judge.expected_role_calls({}, Expected(None, 1))["judge"][0]
 
 
 def sure(asked: Asked) -> str:
@@ -47,7 +53,7 @@ def test_a_debate_shows_each_debater_what_was_said() -> None:
 
     world = JudgeWorld(said, SINGLE)
     found = score_one(Debate(CRITERIA[:1], rounds=2), world)
-    assert found.scores["judge_calls"] == 5 == Debate(CRITERIA[:1], rounds=2).expected_role_calls({})["judge"][0]
+    assert found.scores["judge_calls"] == 5 == expected_calls(Debate(CRITERIA[:1], rounds=2))
     systems = [asked.messages[0].content for asked in world.asked]
     assert "how the solution meets" in systems[0] and "how the solution does not meet" in systems[1]
     assert systems[1].endswith("Debater 1: argument 1") and "Debater 2: argument 4" in systems[4]
@@ -59,7 +65,7 @@ def test_chateval_shows_the_whole_discussion_and_the_majority_decides() -> None:
 
     world = JudgeWorld(said_by(verdict=verdict, turn=lambda a: f"[[Opinion]]: {a.by} {a.about}"), SINGLE)
     found = score_one(ChatEval(CRITERIA), world)
-    assert found.scores["judge_calls"] == 36 == ChatEval(CRITERIA).expected_role_calls({})["judge"][0]
+    assert found.scores["judge_calls"] == 36 == expected_calls(ChatEval(CRITERIA))
     assert found.scores["overall"] == 1 and found.scores["confidence"] == pytest.approx(2 / 3)
     last = world.of("verdict")[2].text
     assert last.count("problem analyst:") == 3 and last.count("criterion analyst:") == 3

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from judged_support import CRITERIA, Asked, JudgeWorld, pair, said_by, score_one
 
-from creval.plugin import Completion, FatalModelError, Reply, ScoringError, Status, UsageError
+from creval.plugin import Completion, Expected, FatalModelError, Reply, ScoringError, Status, UsageError
 from creval_openended.judging.criteria import read_criteria
 from creval_openended.judging.jury import Jury
 
@@ -26,7 +26,7 @@ def test_one_round_takes_26_calls_and_two_take_44() -> None:
     one, two = score_one(jury(), sure), score_one(jury(), unsure)
     assert (len(sure.asked), len(unsure.asked)) == (26, 44)
     assert one.scores["judge_calls"] == 26 and two.scores["judge_calls"] == 44
-    assert jury().expected_role_calls({}) == {"judge": (26, 88)}
+    assert jury().expected_role_calls({}, Expected(None, 1)) == {"judge": (26, 88)}
     assert one.scores["overall"] == 1 and {name["name"] for name in CRITERIA} <= set(one.scores)
     assert [each["rounds"] for each in details(two)["criteria"].values()] == [2, 2, 2]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import ANALYSTS, read_final, read_points, read_turn
@@ -34,7 +34,7 @@ class ChatEval:
         self._criteria = read_criteria(criteria)
         self._rounds, self._words, self._curve = rounds, words, curve
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """Beginnings, turns and verdicts of three analysts for each criterion."""
         calls = len(self._criteria) * 3 * (1 + self._rounds + (self._rounds if self._curve else 1))
         return {ROLE: (calls, 2 * calls)}

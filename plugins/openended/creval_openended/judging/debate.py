@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import read_probable
@@ -26,7 +26,7 @@ class Debate:
         self._criteria = read_criteria(criteria)
         self._rounds = rounds
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """Two a round and one, for each criterion."""
         calls = len(self._criteria) * (2 * self._rounds + 1)
         return {ROLE: (calls, 2 * calls)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, ModelError, Scorable, Score, ScoringError
+from creval.plugin import Context, Expected, ModelError, Scorable, Score, ScoringError
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.discussion import Discussion
@@ -32,7 +32,7 @@ class Jury:
         self._criteria = read_criteria(criteria)
         self._settings = JurySettings.of(variant, **settings)
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """26 calls for three criteria in one round, 44 in two; each may be asked once more."""
         rounds = self._settings.rounds
         verdicts = rounds if self._settings.curve else 1

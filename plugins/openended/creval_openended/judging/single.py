@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import read_probable
@@ -26,7 +26,7 @@ class SingleJudge:
         self._criteria = read_criteria(criteria)
         self._prompt = ("few_shot" if examples else "zero_shot") + ("_cot" if explain else "")
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """One call a criterion, once more where it cannot be read."""
         return {ROLE: (len(self._criteria), 2 * len(self._criteria))}
 
