@@ -2,13 +2,14 @@
 # make test    lint and the whole suite: core, plugins, packaging
 # make lint    types, style, layers
 # make docs    the documentation site, in build/site
+# make versions  says where something released changed without its version (SINCE=a tag; the last one)
 # make bench   speed beside peers (see benchmarks/README.md)
 # make fidelity  the golden tests that need a large embedding model (fetches it first)
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PLUGINS := association create embedded kumo neocoder openended validity
+PLUGINS := association create embedded kumo neocoder openended trackio validity wandb
 INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
 EEE := $(VENV)/.eee
@@ -21,7 +22,7 @@ export OMP_NUM_THREADS ?= 1
 # Empty counts as unset: where containers forbid bytecode, each of the many processes of the tests would compile anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint docs bench fidelity install clean
+.PHONY: demo test versions lint docs bench fidelity install clean
 
 install: $(INSTALLED)
 
@@ -73,6 +74,9 @@ docs: $(INSTALLED)
 	$(BIN)/python tools/make_site.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "the site stands in build/site"
+
+versions: $(INSTALLED)
+	$(BIN)/python tools/check_versions.py $(if $(SINCE),--since $(SINCE))
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup.run

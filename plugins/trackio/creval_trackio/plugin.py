@@ -1,0 +1,25 @@
+"""Tells Trackio of finished runs. Imports nothing heavy: `trackio` itself only when a run ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from creval.plugin import hookimpl
+
+__all__ = ["PROJECT", "creval_run_finished"]
+
+PROJECT = "CREVAL_TRACKIO_PROJECT"
+"""The variable that names the project; without it nothing is sent."""
+
+
+@hookimpl
+def creval_run_finished(results: Mapping[str, Any], folder: Path) -> None:
+    """Send a finished run. A run that goes on later is sent again under its name."""
+    project = os.environ.get(PROJECT)
+    if project:
+        from creval_trackio.sending import send
+
+        send(project, folder.name, results)

@@ -1,0 +1,1 @@
+"""Runs of creval in Weights & Biases."""
