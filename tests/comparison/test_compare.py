@@ -153,6 +153,17 @@ def test_trials_are_not_paired_and_conditions_are_compared_each(runs: Path, said
     assert "runs are not paired" in out and "hot" not in out
 
 
+def test_groups_of_docs_are_paired_as_docs_are(runs: Path, said: Any) -> None:
+    (whole,) = compared(said, "groups_weak", "groups_strong")["comparisons"]
+    (contrast,) = whole["contrasts"]
+    assert (whole["unit"], whole["docs"], contrast["test"]) == ("group", 10, "mcnemar")
+    assert (contrast["one"], contrast["other"]) == (0.4, 0.9)
+    assert contrast["gained"] == [f"p{i}" for i in range(4, 10)] and contrast["lost"] == ["p0"]
+    assert contrast["p_value"] == pytest.approx(stats.binomtest(1, 7).pvalue)
+    (part,) = compared(said, "groups_weak", "groups_part")["comparisons"]
+    assert (part["docs"], part["left_out"]) == (4, 6), "of the fifth pair one run has a single word"
+
+
 def test_results_that_do_not_say_what_they_are_made_of_can_be_written_anew(runs: Path, said: Any) -> None:
     data = json.loads((runs / "weak" / "results.json").read_text())
     for metric in data["tasks"][0]["metrics"]:

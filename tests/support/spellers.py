@@ -47,12 +47,19 @@ def _answer(request: Received) -> Answer | HttpError:
 def make_runs(folder: Path, patch: pytest.MonkeyPatch) -> Path:
     """Make the runs weak, strong, alike (20 words each), faulty (one errored), part (12 of strong), trials_..."""
     (folder / "words.jsonl").write_text(
-        "".join(json.dumps({"id": f"d{word}", "word": word, "target": word}) + "\n" for word in DOCS)
+        "".join(
+            json.dumps({"id": f"d{word}", "word": word, "target": word, "pair": f"p{int(word[1:]) // 2}"}) + "\n"
+            for word in DOCS
+        )
     )
     (folder / "spelling.yaml").write_text(TASK)
     (folder / "trials.yaml").write_text(
         "include: ./spelling.yaml\ntask: trials\ncluster: trial\n"
         "metrics: [{name: accuracy, from: exact_match, aggregate: mean, failed: zero, range: [0, 1]}]\n"
+    )
+    (folder / "groups.yaml").write_text(
+        "include: ./spelling.yaml\ntask: groups\n"
+        "metrics: [{name: whole, from: exact_match, group: pair, aggregate: all, failed: zero}]\n"
     )
     (folder / "conditions.yaml").write_text("include: ./spelling.yaml\ntask: hot\nconditions: {temperature: [0, 1]}\n")
     patch.chdir(folder)
@@ -67,6 +74,8 @@ def make_runs(folder: Path, patch: pytest.MonkeyPatch) -> Path:
         for model in ("weak", "strong", "alike", "faulty"):
             run(model, model)
         run("part", "strong", limit=12)
+        run("groups_part", "strong", "./groups.yaml", limit="first:9")
         for model in ("weak", "strong"):
+            run(f"groups_{model}", model, "./groups.yaml")
             run(f"trials_{model}", model, "./trials.yaml", "./conditions.yaml", repeats=2)
     return folder

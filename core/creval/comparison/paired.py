@@ -105,9 +105,12 @@ def paired_means(one: Mapping[str, float], other: Mapping[str, float], binary: b
 
 
 def _usable(aggregation: Aggregation, pairs: Pairs) -> Pairs:
-    """Leave out docs that have fewer values on one side than the aggregation needs, or no weight."""
+    """Leave out docs that have fewer values on one side than the aggregation needs, or nothing to count."""
     least = getattr(aggregation, "minimum_repeats", 1)
     keep = (pairs.one.sizes >= least) & (pairs.other.sizes >= least)
+    parts = getattr(aggregation, "parts", None)
+    if parts is not None:
+        keep &= (parts(pairs.one)[1] > 0) & (parts(pairs.other)[1] > 0)
     if keep.all():
         return pairs
     docs = tuple(doc for doc, kept in zip(pairs.docs, keep, strict=True) if kept)

@@ -37,9 +37,10 @@ class MetricKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One metric and its values in each run: of the docs that all have, in the same order, or all trials.
+    """One metric and its values in each run: of the docs (or groups of docs) that all have, in the same order, or all
+    trials.
 
-    `left_out` counts the docs that have a value in some runs only.
+    `left_out` counts the docs that have a value in some runs only, or the groups whose docs are not the same.
     """
 
     key: MetricKey
@@ -58,7 +59,7 @@ class Compared:
 
     @property
     def paired(self) -> bool:
-        """Whether docs are what is independent, and not single trials."""
+        """Whether docs or groups of them are what is independent, and not single trials."""
         return bool(self.metric["cluster"] != "trial")
 
 
@@ -67,6 +68,8 @@ class SharedTask:
 
     def __init__(self, runs: Sequence[Run], task: str, registry: Registry) -> None:
         self.task = task
+        self._runs = runs
+        self._groups: dict[Any, list[Mapping[str, str]] | None] = {}
         self._results = [run.result(task) for run in runs]
         self._registry = registry
         conditions = [[each["name"] for each in _entry(run, task)["conditions"]] for run in runs]
@@ -79,7 +82,7 @@ class SharedTask:
         """The metrics that all runs have, in the order of the first."""
         found = [_metrics(result) for result in self._results]
         shared = [key for key in found[0] if all(key in other for other in found[1:])]
-        shared = [key for key in shared if found[0][key]["cluster"] != "group"]
+        shared = [key for key in shared if self._groups_of(found[0][key]) is not None]
         return [key for key in shared if key.condition is not None or self._same_conditions or not self._conditions]
 
     def notes(self) -> Iterator[str]:
@@ -87,10 +90,10 @@ class SharedTask:
         differing = [words for name, words in _MAY.items() if _differ(self._results, name)]
         if differing:
             yield f"{self.task}: the runs differ in {', '.join(differing)}"
-        grouped = [key for key, metric in _metrics(self._results[0]).items() if metric["cluster"] == "group"]
-        if grouped:
-            names = ", ".join(dict.fromkeys(key.name for key in grouped))
-            yield f"{self.task}: {names} are numbers of groups of docs, which are not compared"
+        metrics = _metrics(self._results[0])
+        unknown = dict.fromkeys(key.name for key, metric in metrics.items() if self._groups_of(metric) is None)
+        if unknown:
+            yield f"{self.task}: {', '.join(unknown)} not compared, as the runs do not hold the groups of their docs"
         for result in self._results:
             lost = result["counts"]["errored"] + result["counts"]["skipped"]
             if lost:
@@ -100,23 +103,39 @@ class SharedTask:
         """Return one metric's values. Raises RunError where a result does not say what its numbers are made of."""
         metric = _metrics(self._results[0])[key]
         definition = metric["definition"]
-        grouping = Grouping(metric["cluster"], definition["weight"])
         zero = definition["failed_value"] if metric["failed"] == "zero" else None
-        cells = [tally.condition(key.condition) for tally in self._tallies]
-        given = [(definition["score"], zero, cell, grouping) for cell in cells]
-        clusters = [tally.clusters(*each)[0] for tally, each in zip(self._tallies, given, strict=True)]
+        given = [(definition["score"], zero, tally.condition(key.condition)) for tally in self._tallies]
+        groups: Sequence[Mapping[str, str] | None] = self._groups_of(metric) or [None] * len(given)
+        kinds = [Grouping(metric["cluster"], definition["weight"], each) for each in groups]
+        clusters = [
+            tally.clusters(*each, kind)[0] for tally, each, kind in zip(self._tallies, given, kinds, strict=True)
+        ]
         named = definition["aggregate"]
         aggregation = self._registry.get("aggregation", named["name"]).load()(**named["parameters"])
         if metric["cluster"] == "trial":
             return Compared(key, metric, aggregation, (), clusters, 0)
-        docs = [tally.docs(*each) for tally, each in zip(self._tallies, given, strict=True)]
-        shared = set(docs[0]).intersection(*docs[1:])
-        sides = [
-            side.chosen(np.array([doc in shared for doc in names], dtype=bool))
-            for side, names in zip(clusters, docs, strict=True)
+        names = [
+            _members(tally.docs(*each, kind), kind.groups)
+            for tally, each, kind in zip(self._tallies, given, kinds, strict=True)
         ]
-        left_out = len(set().union(*docs)) - len(shared)
+        shared = {name for name, docs in names[0].items() if all(other.get(name) == docs for other in names[1:])}
+        sides = [
+            side.chosen(np.array([name in shared for name in own], dtype=bool))
+            for side, own in zip(clusters, names, strict=True)
+        ]
+        left_out = len(set().union(*names)) - len(shared)
         return Compared(key, metric, aggregation, tuple(sorted(shared)), sides, left_out)
+
+    def _groups_of(self, metric: Mapping[str, Any]) -> list[Mapping[str, str]] | None:
+        """Each run's groups by doc, for a metric over groups; none for others, None where a run does not hold them."""
+        if metric["cluster"] != "group":
+            return []
+        field = metric.get("definition", {}).get("group")
+        if field not in self._groups:
+            found = [{each.key.doc: each.doc.get(field) for each in run.samples(self.task)} for run in self._runs]
+            known = all(None not in docs.values() for docs in found)
+            self._groups[field] = [{doc: str(name) for doc, name in docs.items()} for docs in found] if known else None
+        return self._groups[field]
 
     def _tally(self, run: Run, conditions: Sequence[str]) -> TaskTally:
         result = run.result(self.task)
@@ -173,6 +192,16 @@ def _differ(results: Sequence[Mapping[str, Any]], name: str) -> bool:
 def _shown(result: Mapping[str, Any]) -> str:
     used = [f"{name} {full}" for name, full in sorted(result["instruments"].items())]
     return ", ".join([f"version {result['version']}", f"hash {result['hash'][:12]}", *used])
+
+
+def _members(docs: Sequence[str], groups: Mapping[str, str] | None) -> dict[str, tuple[str, ...]]:
+    """The docs of each cluster by its name, in the order of the clusters: a doc is one, or a group of docs."""
+    if groups is None:
+        return {doc: (doc,) for doc in docs}
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(sorted({groups[doc] for doc in docs}), ())
+    for doc in docs:
+        found[groups[doc]] += (doc,)
+    return found
 
 
 def _entry(run: Run, task: str) -> Mapping[str, Any]:

@@ -95,6 +95,7 @@ def _definition(metric: MetricSpec) -> dict[str, Any]:
         "score": metric.source,
         "aggregate": {"name": metric.aggregate.name, "parameters": dict(metric.aggregate.parameters)},
         "weight": metric.weight,
+        "group": metric.group,
         "failed_value": metric.failed_value,
         "range": list(metric.range),
         "binary": metric.binary,
