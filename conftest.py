@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import json
 import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,34 @@ def reference_data() -> Path:
         if candidate and Path(candidate).is_dir():
             return Path(candidate)
     pytest.skip("reference data not found: set CREVAL_DATA to its folder")
+
+
+class Parity:
+    """What tests against the originals found, for `tools/fill_parity.py`, which names the file by CREVAL_PARITY."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = None if file is None else Path(file)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether everything is to be compared, and not a sample."""
+        return self._file is not None
+
+    def add(self, task: str, about: Mapping[str, str], pairs: Sequence[tuple[float, float]], within: float) -> None:
+        """Note one comparison: `pairs` of numbers (ours, theirs), which agree where they differ by at most `within`."""
+        if self._file is None:
+            return
+        differences = [abs(ours - theirs) for ours, theirs in pairs]
+        agreement = sum(difference <= within for difference in differences) / len(differences)
+        line = {"task": task, **about, "answers": len(pairs), "agreement": agreement, "worst": max(differences)}
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+@pytest.fixture(scope="session")
+def parity() -> Parity:
+    """Takes the comparisons with the originals."""
+    return Parity(os.environ.get("CREVAL_PARITY"))
 
 
 @pytest.fixture(scope="session", autouse=True)

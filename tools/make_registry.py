@@ -51,8 +51,8 @@ def task(found: Any) -> dict[str, Any]:
     said = {"version": found.version, "hash": found.hash}
     if found.source.paper:
         said["paper"] = found.source.paper
-    if found.resolved.get("parity"):
-        said["parity"] = found.resolved["parity"]
+    if found.parity:
+        said["parity"] = dict(found.parity)
     return said
 
 

@@ -19,7 +19,7 @@ from creval.tasks.sections import dataset
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "identity.json").read_text("utf-8"))
 """By qualified name: the task's own version, its plugin's version, its hash, and a digest of its content."""
-LATER = ("range", "binary", "cluster", "template")
+LATER = ("range", "binary", "cluster", "template", "parity")
 """Keys that the format did not have then; they change neither hash nor score."""
 INDEX = TaskIndex(load_plugins())
 

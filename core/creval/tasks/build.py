@@ -28,7 +28,7 @@ from creval.tasks.yaml.schema import named_validator, problems_of
 __all__ = ["build_task"]
 
 DEFAULT_PROTOCOL = "chat"
-_NOT_HASHED = ("title", "description", "tests", "template", "cluster")
+_NOT_HASHED = ("title", "description", "tests", "template", "cluster", "parity")
 """What describes a task, or shapes nothing but its intervals. Every other key is hashed as it is stated, and only then:
 a key that a later version adds leaves the hash of every task without it as it was."""
 _HASHED_ALWAYS = ("source", "id")

@@ -282,6 +282,13 @@ class Task:
     by_reference: bool = False
 
     @property
+    def parity(self) -> Mapping[str, Any]:
+        """What the task was held against; empty where its own file does not say, as with one that includes another."""
+        stated: Mapping[str, Any] = self.resolved.get("parity", {})
+        own = {key for key in stated if self.origins[f"parity.{key}"].rpartition(":")[0] == str(self.file)}
+        return {key: value for key, value in stated.items() if key in own} if "against" in own else {}
+
+    @property
     def few_shot(self) -> FewShot | None:
         """The examples before the question."""
         return self.dataset.few_shot

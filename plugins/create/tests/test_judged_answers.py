@@ -77,10 +77,11 @@ def test_a_fifth_of_the_judge_calls_is_saved(judged: list[dict[str, Any]]) -> No
     assert calls["strict"] <= 0.8 * 2 * paths, "the default rule"
 
 
-def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any], minilm: Any) -> None:
+def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any], minilm: Any, parity: Any) -> None:
     """Released rules, and Eq. 1 under the released validity, per query and on the mean."""
     equation = Rules(validity="released")
     sums: dict[tuple[str, float], list[float]] = {}
+    pairs: list[tuple[float, float]] = []
     for row in judged:
         places = kept(row, "released")
         stored = expected["queries"][str(row["index"])]
@@ -98,8 +99,13 @@ def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any
                 found = utility(qualities, distances, rules, patience)
                 assert found == pytest.approx(stored[name][str(patience)], abs=2e-4), (row["index"], name, patience)
                 sums.setdefault((name, patience), []).append(found)
+                if name == "released" and patience == 0.9:
+                    pairs.append((found, stored[name][str(patience)]))
         if stored["mean_distance"] is not None:
             assert mean_distance(distances) == pytest.approx(stored["mean_distance"], abs=2e-4)
+    against = "creative utility by the released rules, from the authors' stored judgements of one model's answers"
+    about = {"against": against, "commit": "32a5e674efe447f03f4691b3f3866b1b2e4c9e83"}
+    parity.add("create_released", about, pairs, 2e-4)
     means = {key: statistics.mean(values) for key, values in sums.items()}
     for key, value in {
         ("released", 0.7): 8.0560,

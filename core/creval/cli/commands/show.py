@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -95,6 +95,7 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
     yield "file", str(task.file)
     yield "hash", task.hash
     yield "paper", " ".join(part for part in (task.source.paper, task.source.section) if part)
+    yield "parity", _parity(task.parity)
     yield "measures", ", ".join(task.measures)
     yield "data", _yaml(task.resolved["dataset"]) if "dataset" in task.resolved else task.dataset.source
     yield "protocol", task.protocol.name
@@ -104,6 +105,15 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
     yield "roles", ", ".join(task.roles)
     yield "metrics", "\n".join([*(line for metric in task.metrics for line in _metric(metric)), *_FAILED])
     yield "baselines", ", ".join(f"{name}: {ref.name}" for name, ref in task.baselines.items())
+
+
+def _parity(stated: Mapping[str, Any]) -> str:
+    """Say in one line what the task was held against."""
+    if not stated:
+        return ""
+    at = f" at {stated['commit'][:12]}" if "commit" in stated else ""
+    share = f"{stated['agreement']:.1%} of {stated['answers']:,} answers agree"
+    return f"{share} with {stated['against']}{at}; the largest difference is {stated['worst']:.2g}"
 
 
 def _yaml(value: object) -> str:

@@ -24,7 +24,7 @@ from creval.tasks.yaml.schema import load_schema, problems_of, validator_for
 __all__ = ["VARIANTS", "Parts", "take_apart"]
 
 VARIANTS = "variants"
-_OF_THE_FILE = ("tests", "description", "template")
+_OF_THE_FILE = ("tests", "description", "template", "parity")
 _CURES = {
     "schema": "It is said once, at the top of the file.",
     "task": "A variant is called after its file's task and its own key.",

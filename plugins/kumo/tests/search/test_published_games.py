@@ -23,8 +23,8 @@ OPEN_VALUES = Path(__file__).parents[1] / "data" / "hard_values.json"
 PAPER_DOMAINS = ("MedicalEnv", "ChemicalEnv", "MusicEnv", "EducationEnv", "FantasyEnv")
 
 
-def check_game(player: OptimalPlayer, value: float, golden: list[str]) -> None:
-    """E[S] as known, every step of the authors' run optimal, and the run ends where play ends."""
+def check_game(player: OptimalPlayer, value: float, golden: list[str]) -> float:
+    """E[S] as known, every step of the authors' run optimal, and the run ends where play ends; returns our E[S]."""
     proof = player.prove()
     assert proof.proven
     assert proof.value == pytest.approx(value, abs=1e-9)
@@ -33,12 +33,14 @@ def check_game(player: OptimalPlayer, value: float, golden: list[str]) -> None:
         assert player.is_optimal(tests[:number], action), action
     assert player.best(tests) is None
     assert player.prediction(tests) == prediction
+    return float(proof.value)
 
 
 def test_every_easy_game_has_its_known_value_and_the_golden_runs_are_optimal(
-    games: Games, published: Mapping[str, PublishedDomain], expected_steps: Rows, golden_runs: Rows
+    games: Games, published: Mapping[str, PublishedDomain], expected_steps: Rows, golden_runs: Rows, parity: Any
 ) -> None:
     checked = 0
+    papers: list[tuple[float, float]] = []
     step = 1 if available() else 10
     for domain in list(published)[::step]:
         if (domain, "easy", 0) not in expected_steps:
@@ -46,9 +48,20 @@ def test_every_easy_game_has_its_known_value_and_the_golden_runs_are_optimal(
         for game in games(domain, "easy"):
             key = (domain, "easy", game.seed)
             player = OptimalPlayer(game, engine="compiled" if available() else "python")
-            check_game(player, expected_steps[key]["E_S"], golden_runs[key]["golden"])
+            ours = check_game(player, expected_steps[key]["E_S"], golden_runs[key]["golden"])
             checked += 1
+            if domain in PAPER_DOMAINS:
+                papers.append((ours, expected_steps[key]["E_S"]))
     assert checked == 4801 or step > 1
+    against = (
+        "the expected steps of optimal play and the golden runs shipped by the authors, github.com/linhaowei1/kumo"
+    )
+    parity.add(
+        "kumo_published_easy",
+        {"against": against, "commit": "8919ff0075c81e10970e80275d6f241ce91124e3"},
+        papers,
+        1e-9,
+    )
 
 
 @pytest.mark.parametrize("domain", PAPER_DOMAINS)
