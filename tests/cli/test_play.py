@@ -206,7 +206,7 @@ def page(folder: Path, *arguments: str) -> Iterator[tuple[Any, Place]]:
     process = start(folder, "play", "./spelling.yaml", "--web", "-o", "run", *arguments)
     try:
         line = process.stderr.readline()
-        address = re.search(r"http://127\.0\.0\.1:(\d+)(/[\w-]{16,})/ ", line)
+        address = re.search(r"http://127\.0\.0\.1:(\d+)(/[\w.-]{16,})/ ", line)
         assert address, line
         yield process, (int(address[1]), address[2])
     finally:
@@ -217,7 +217,7 @@ def page(folder: Path, *arguments: str) -> Iterator[tuple[Any, Place]]:
 
 def test_the_page_serves_the_same_run(folder: Path) -> None:
     """Played over HTTP; the plugin's tests drive the page in a browser."""
-    with page(folder, "--name", "p01") as (process, place):
+    with page(folder, "--name", "p01", "--show-results") as (process, place):
         answers = {"w0": "word0", "w1": "word1"}
         version = 0
         while True:

@@ -33,6 +33,9 @@ COMMANDS = {
     "run": LazyCommand("creval.cli.commands.run:run", "Run what a YAML file says, or only what is missing of it."),
     "resume": LazyCommand("creval.cli.commands.resume:resume", "Go on with a run that was interrupted or killed."),
     "score": LazyCommand("creval.cli.commands.score:score", "Score the saved answers of a run again, asking no model."),
+    "score-file": LazyCommand(
+        "creval.cli.commands.score_file:score_file", "Score answers of people from a spreadsheet."
+    ),
     "report": LazyCommand("creval.cli.commands.report:report", "Print the results of runs beside floor and ceiling."),
     "compare": LazyCommand(
         "creval.cli.commands.compare:compare", "Say which of several runs is better, paired by doc, and how surely."

@@ -83,12 +83,12 @@ def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> 
     """Print the one table of a sweep, what the user should know of each run, and return the gravest exit code."""
     from creval.api import RunResult
     from creval.report.baselines import find_baselines
-    from creval.report.one_table import print_one_table
+    from creval.report.beside import print_beside
 
     finished = [each.finished for each in outcomes if each.finished is not None]
     if finished:
         results = [RunResult(each.folder, each.results) for each in finished]
-        print_one_table(results, find_baselines(output))
+        print_beside(results, find_baselines(output))
     click.echo(f"runs: {output}")
     codes = [last_words(each, options.allowed_error_share) for each in finished]
     for outcome in outcomes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from creval.models.players.wording import WordingScreen
 from creval.plugins.loader import Plugins, load_plugins
 from creval.plugins.registry import Registry
 from creval.runs.folder import RunFolder
@@ -29,7 +30,8 @@ def screens_of(tasks: Sequence[Task], plugins: Plugins) -> Screens:
     by_name = {task.name: task for task in tasks}
 
     def find(task: str) -> Screen | None:
-        return _load(screen_name(by_name[task], plugins.registry), plugins.registry)
+        own = _load(screen_name(by_name[task], plugins.registry), plugins.registry)
+        return WordingScreen(by_name[task]) if own is None and by_name[task].human is not None else own
 
     return find
 

@@ -11,7 +11,7 @@ from creval.data.options import DataOptions
 from creval.engine.generation.session import TaskRuntime
 from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
-from creval.engine.planning.grid import with_own_grid
+from creval.engine.planning.grid import for_people, with_own_grid
 from creval.engine.planning.plan import TaskPlan, check_named_docs, plan_task
 from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
 from creval.engine.roles.ledger import Ledger
@@ -147,12 +147,16 @@ def _made(component: Component, ref: ComponentRef) -> Any:
     return component.load()(**ref.parameters)
 
 
-def open_plans(requested: Sequence[str], options: RunOptions, plugins: Plugins, new: bool = True) -> list[TaskPlan]:
+def open_plans(
+    requested: Sequence[str], options: RunOptions, plugins: Plugins, new: bool = True, people: bool = False
+) -> list[TaskPlan]:
     """Load the tasks and their data, and choose the docs. Raises TaskError, UnknownNameError, DataError.
 
     `new`: whether each doc has yet to be looked at, as it was where a run with the same tasks and data began.
+    `people`: people are asked, once and not at each of a model's temperatures.
     """
     tasks = [with_roles(task, options.resources) for task in TaskIndex(plugins).expand(list(requested))]
+    tasks = [for_people(task) for task in tasks] if people else tasks
     _check_names(tasks, options)
     plans = []
     for task in tasks:

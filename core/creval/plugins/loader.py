@@ -38,6 +38,7 @@ RESERVED = frozenset(
     {
         "analyse",
         "compare",
+        "completion",
         "export",
         "gate",
         "leaderboard",
@@ -48,6 +49,7 @@ RESERVED = frozenset(
         "prefetch",
         "pull",
         "push",
+        "registry",
         "report",
         "resume",
         "run",
@@ -56,6 +58,7 @@ RESERVED = frozenset(
         "samples",
         "sandbox",
         "score",
+        "score-file",
         "show",
         "validate",
         "view",

@@ -10,7 +10,7 @@ from rich.console import Console
 from creval.api import RunResult
 from creval.report.baselines import Baselines
 from creval.report.numbers import decimals, number
-from creval.report.results import LEGEND, counts_text, interval_notes
+from creval.report.results import LEGEND, counts_text, interval_notes, served_words
 from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
 from creval.visible import visible
@@ -35,7 +35,9 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
     legend = ["value (95 % interval)", "* primary metric"]
     notes = dict.fromkeys([*(["; ".join([*legend, LEGEND] if "floor" in columns else legend)])])
     for result, name in zip(results, _names(results), strict=True):
-        said = (*own_settings(result), *_unscored(result), *interval_notes(result))
+        served = served_words(result)
+        said = [*own_settings(result), *_unscored(result), *interval_notes(result)]
+        said += [f"served by {served}"] if served else []
         notes |= dict.fromkeys(f"{name}: {words}" for words in said)
     notes |= dict.fromkeys(comparison_notes(results))
     for line in notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
 from creval.visible import visible
 
-__all__ = ["COLUMNS", "LEGEND", "counts_text", "interval_notes", "print_results", "result_rows"]
+__all__ = ["COLUMNS", "LEGEND", "counts_text", "interval_notes", "print_results", "result_rows", "served_words"]
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
 _METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
@@ -46,6 +47,9 @@ def print_results(
         if not empty.issuperset(_BESIDE):
             legend[LEGEND] = None
         notes.update(dict.fromkeys(interval_notes(result)))
+        served = served_words(result)
+        if served:
+            notes[f"{visible(result.results['model'])} was served by {served}"] = None
         keep = [index for index in range(len(COLUMNS)) if index not in empty]
         title = "; ".join([f"{result.results['model']} ({result.folder.name})", *own_settings(result)])
         console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a title would break at the width
@@ -78,6 +82,18 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
                 ]
             )
     return rows
+
+
+def served_words(result: RunResult) -> str:
+    """Return who answered, where a router said so: `Azure 20, OpenAI 4 (of 24 calls)`; empty where nobody did."""
+    served: Counter[str] = Counter()
+    for task in result.results["tasks"]:
+        served.update(task.get("served_by") or {})
+    own = str(result.results["model"]).partition("/")[0]
+    if set(served) <= {own}:  # a provider that answers itself
+        return ""
+    named = ", ".join(f"{name} {count}" for name, count in served.most_common())
+    return visible(f"{named} (of {served.total()} calls)")
 
 
 def _interval(metric: Mapping[str, Any]) -> str | None:

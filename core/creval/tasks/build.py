@@ -16,6 +16,7 @@ from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.owner import Owner
 from creval.tasks.sections.dataset import OWN_KEYS, read_dataset
 from creval.tasks.sections.examples import Known, read_examples
+from creval.tasks.sections.human import read_human
 from creval.tasks.sections.parts import check_uses, read_baselines, read_resources
 from creval.tasks.sections.prompts import check_prompts, read_prompts
 from creval.tasks.sections.reading import Reading
@@ -28,9 +29,9 @@ from creval.tasks.yaml.schema import named_validator, problems_of
 __all__ = ["build_task"]
 
 DEFAULT_PROTOCOL = "chat"
-_NOT_HASHED = ("title", "description", "tests", "template", "cluster", "parity")
-"""What describes a task, or shapes nothing but its intervals. Every other key is hashed as it is stated, and only then:
-a key that a later version adds leaves the hash of every task without it as it was."""
+_NOT_HASHED = ("title", "description", "tests", "template", "cluster", "human", "parity")
+"""What describes a task, is said to people alone, or shapes nothing but intervals. Every other key is hashed as it is
+stated, and only then: a key that a later version adds leaves the hash of every task without it as it was."""
 _HASHED_ALWAYS = ("source", "id")
 
 
@@ -112,6 +113,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     check_prompts(reading, parts.acting(), {*prompts, *roles.prompt_names()})
     add_asked(reading, roles, protocol, parts.used())
     examples = read_examples(reading, Known(scores, [condition.name for condition in conditions], roles.names))
+    human = read_human(reading, protocol.ref.name if protocol else None)
     if shape or reading.problems:
         raise TaskError(_in_order([*shape, *reading.problems]))
     assert dataset is not None and protocol is not None
@@ -143,6 +145,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         role_prompts=roles.prompts,
         making_roles=roles.making,
         by_reference=resolved.get("store") == "reference",
+        human=human,
     )
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Example",
     "FewShot",
     "FieldRef",
+    "HumanWording",
     "MetricSpec",
     "PromptMessage",
     "Said",
@@ -117,6 +118,18 @@ class PromptMessage:
     template: str
     line: int | None = None
     file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HumanWording:
+    """What people are asked in place of the prompt (YAML: `human`).
+
+    `words` are the boxes for single words that they are given (0: a free text); `guide` is further help, in plain text.
+    """
+
+    prompt: PromptMessage
+    words: int = 0
+    guide: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +249,7 @@ class Task:
     task itself names for its roles (an instrument, like a resource), `role_settings` its generation settings for them,
     `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
     run folders hold digests in place of the docs' text. `examples` are the task's
-    own tests.
+    own tests. `human` is how people are asked.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
@@ -280,6 +293,7 @@ class Task:
     role_prompts: Mapping[str, Mapping[str, Sequence[PromptMessage]]] = field(default_factory=dict)
     making_roles: Sequence[str] = ()
     by_reference: bool = False
+    human: HumanWording | None = None
 
     @property
     def parity(self) -> Mapping[str, Any]:

@@ -42,7 +42,8 @@ class View:
     """All that a person is shown for one call, without a word on terminals or web pages.
 
     `reading` is the text to work with (markdown where `markdown` is true), `guide` says in plain text how to play.
-    Without `groups` the answer is free text. `sample` names the sample, so that a desk notices where the next begins.
+    Without `groups` the answer is free text, with `boxes` so many single words, a line each (some may stay empty).
+    `sample` names the sample, so that a desk notices where the next begins.
     """
 
     sample: str
@@ -55,6 +56,7 @@ class View:
     past_title: str = "So far"
     past: tuple[Past, ...] = ()
     groups: tuple[ChoiceGroup, ...] = ()
+    boxes: int = 0
 
     @property
     def choices(self) -> tuple[Choice, ...]:

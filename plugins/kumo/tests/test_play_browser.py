@@ -44,12 +44,12 @@ class Player:
         self.browser = browser
         self.run = folder / "run"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "creval", "play", *arguments, "--web"],
+            [sys.executable, "-m", "creval", "play", *arguments, "--web", "--show-results"],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", line)
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w.-]+/", line)
         assert found, line
         self.url = found[0]
         browser.get(self.url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from creval.models.players.desks.standing import Standing
     from creval.types.screens import Desk
 
-__all__ = ["Seat", "play", "play_again", "play_new"]
+__all__ = ["Seat", "closing_of", "play", "play_again", "play_new"]
 
 EPILOG = """\b
 Example: creval play kumo_easy --limit 10 --seed 7
@@ -34,11 +34,16 @@ RUNS = Path("runs")
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where a person sits: name, and whether at a web page (with its port, 0 for any) or the terminal."""
+    """Where a person sits: name, and whether at a web page (with its port, 0 for any, and host) or the terminal.
+
+    `show_results`: the page shows metrics and scores at its end.
+    """
 
     player: str
     web: bool = False
     port: int = 0
+    host: str = "127.0.0.1"
+    show_results: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class _Place:
     desk: Desk
     standing: Standing
     show: Callable[[Closing], object]
+    show_results: bool = False
 
 
 @click.command(epilog=EPILOG)
@@ -62,14 +68,19 @@ class _Place:
 @click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Go on with a run.")
 @click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="This machine's address, for pages seen elsewhere."
+)
+@click.option("--participants", multiple=True, metavar="P,P", help="A link and a run for each: codes, or a number.")
+@click.option("--show-results", is_flag=True, help="Show the scores on the page's end, too.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run the code that is written in the sandbox.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
 @click.pass_context
-def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | None, web: bool, **given: Any) -> None:
+def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **given: Any) -> None:
     """Let a person play TASKS, in the terminal or on a local web page.
 
     The games become a run like a model's, so that `creval report` shows people and models side by side. A run that was
-    stopped can be gone on with: creval play --resume RUN.
+    stopped can be gone on with: creval play --resume RUN. With --participants several play at once, each by a link.
     """
     from creval.cli.values import comma_list, paths, texts
     from creval.engine.options import RunOptions
@@ -77,7 +88,7 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
     if run is not None:
         if tasks:
             raise click.UsageError("--resume goes on with a run as it was begun; name no task with it")
-        ctx.exit(play_again(run, web, given["port"], consents_of(given)))
+        ctx.exit(play_again(run, _seat(given), consents_of(given)))
     if not tasks:
         raise click.UsageError("name a task to play, for example kumo_easy; creval ls lists them")
     options = RunOptions(
@@ -91,7 +102,18 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], name: str, run: Path | N
         trust_remote_code=given["trust_remote_code"],
         command=shlex.join(["creval", *sys.argv[1:]]),
     )
-    ctx.exit(play_new(comma_list(tasks), options, Seat(name, web, given["port"])))
+    if given["participants"]:
+        from creval.cli.participants import Rooms, participant_names, play_together
+
+        names = participant_names(given["participants"])
+        rooms = Rooms(given["host"], given["port"], given["show_results"])
+        together = replace(options, output=options.output or _folder("people", tasks), concurrency=1)
+        ctx.exit(play_together(comma_list(tasks), names, together, rooms))
+    ctx.exit(play_new(comma_list(tasks), options, _seat(given)))
+
+
+def _seat(given: Mapping[str, Any]) -> Seat:
+    return Seat(given["name"], given["web"], given["port"], given["host"], given["show_results"])
 
 
 def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
@@ -104,11 +126,11 @@ def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
         return _end(folder, place, lambda: run_new(tasks, f"human/{seat.player}", options, place.standing, place.desk))
 
 
-def play_again(folder: Path, web: bool = False, port: int = 0, given: Resuming | None = None) -> int:
+def play_again(folder: Path, seat: Seat | None = None, given: Resuming | None = None) -> int:
     """Go on with a run that a person began, and return the exit code. Raises UsageError for a run of a model."""
     from creval.engine.run import resume
 
-    with _place(Seat(_player_of(folder), web, port)) as place:
+    with _place(replace(seat or Seat(""), player=_player_of(folder))) as place:
         return _end(folder, place, lambda: resume(folder, place.standing, place.desk, **(given or {})))
 
 
@@ -124,9 +146,9 @@ def _place(seat: Seat) -> Iterator[_Place]:
         return
     from creval.models.players.desks.web import WebDesk
 
-    with WebDesk(seat.player, standing, seat.port) as desk:
+    with WebDesk(seat.player, standing, seat.port, seat.host) as desk:
         click.echo(f"Play at {desk.url} (Ctrl-C stops; the run can be gone on with)", err=True)
-        yield _Place(desk, standing, desk.close_with)
+        yield _Place(desk, standing, desk.close_with, seat.show_results)
 
 
 def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
@@ -147,19 +169,20 @@ def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
         place.show(Closing("Stopped by an error", [*str(error).splitlines(), "What you finished is saved."]))
         raise
     code = ending(finished, 0.0)
-    closing = _closing(finished)
-    for line in closing.lines:
+    for line in closing_of(finished, True).lines:
         click.echo(line)
-    place.show(closing)
+    place.show(closing_of(finished, place.show_results))
     return code
 
 
-def _closing(finished: Finished) -> Closing:
-    """Return what the tasks' screens say at the end, and the results."""
+def closing_of(finished: Finished, show_results: bool) -> Closing:
+    """Return the last page: thanks, and where results are to be shown what the screens say of them, and the metrics."""
     from creval.engine.screens import closing_words
     from creval.models.players.desks.page_state import Closing
     from creval.report.tables import cell
 
+    if not show_results:
+        return Closing("All done. Thank you.", ["Your answers are saved."])
     rows = [
         (task["task"], metric["name"], cell(metric["value"]))
         for task in finished.results["tasks"]

@@ -15,8 +15,9 @@ from creval.tasks.model import Task
 from creval.tasks.sections.settings import MAX_CELLS, cells, generation_settings, varied_settings
 from creval.tasks.yaml.schema import validator_for
 from creval.tasks.yaml.wording import Fault, say
+from creval.types.sample import Condition
 
-__all__ = ["with_own_grid"]
+__all__ = ["asks_people", "for_people", "with_own_grid"]
 
 
 def with_own_grid(task: Task, options: RunOptions, registry: Registry) -> Task:
@@ -41,6 +42,19 @@ def with_own_grid(task: Task, options: RunOptions, registry: Registry) -> Task:
     if count > MAX_CELLS:
         raise UsageError(f"the grid of {task.name!r} has {count:,} cells; {MAX_CELLS:,} is the limit", where=_OPTION)
     return replace(task, conditions=tuple(cells(axes)))
+
+
+def for_people(task: Task) -> Task:
+    """Return a task that varies nothing but a model's generation settings with one condition, `default`."""
+    varied = {name for condition in task.conditions for name in condition.settings}
+    if len(task.conditions) < 2 or not varied <= generation_settings().keys():
+        return task
+    return replace(task, conditions=(Condition(),))
+
+
+def asks_people(model: str) -> bool:
+    """Whether a model, as it is named, is a person."""
+    return model.startswith("human/")
 
 
 _OPTION = "--condition"

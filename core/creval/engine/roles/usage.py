@@ -21,7 +21,7 @@ class UsageTally:
     """What calls took, with the tries of them that gave nothing (`lost_tries`).
 
     `reused` are answers that another run had paid for; they cost nothing here. `flags` counts the samples of which an
-    answer of the target was odd (`creval.models.answers.flags`).
+    answer of the target was odd (`creval.models.answers.flags`), `served_by` its calls by the provider that answered.
     """
 
     calls: int = 0
@@ -31,6 +31,7 @@ class UsageTally:
     unpriced: int = 0
     lost_tries: int = 0
     flags: Counter[str] = field(default_factory=Counter)
+    served_by: Counter[str] = field(default_factory=Counter)
     _costs: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, record: Mapping[str, Any]) -> None:
@@ -42,6 +43,8 @@ class UsageTally:
                 self.add_call(reply, call.get("lost"))
                 if reply is not None and "flags" in reply:
                     flags.update(reply["flags"])
+                if reply is not None and reply.get("served_by"):
+                    self.served_by[reply["served_by"]] += 1
         if flags:
             self.flags.update(flags)
 

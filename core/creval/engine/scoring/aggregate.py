@@ -149,6 +149,7 @@ def task_results(
             for role, tally in usage.roles.items()
         },
         "flags": dict(sorted(usage.target.flags.items())),
+        "served_by": dict(sorted(usage.target.served_by.items())),
         "notes": list(instruments.notes),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],

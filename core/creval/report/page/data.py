@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from creval.engine.options import RunOptions
+from creval.engine.planning.advice import pinned_providers, provider_advice
 from creval.report.baselines import Baselines
 from creval.report.page.published import beside, differences, printed_numbers, same_model
 from creval.report.page.samples import MOST, PageSamples, collect_samples
@@ -61,6 +63,8 @@ def _run(run: Run, name: str, samples: PageSamples, number: int) -> dict[str, An
         "own": own,
         "usage": _summed([task.get("usage", {}) for task in results["tasks"]]),
         "by_role": _by_role(results["tasks"]),
+        "pinned": pinned_providers(options.get("generation", {})),
+        "unpinned": provider_advice(run.model, RunOptions(generation=options.get("generation", {}))),
         "served": dict(samples.served[number].most_common()),
         "notes": list(dict.fromkeys(note for task in results["tasks"] for note in task.get("notes", ()))),
     }

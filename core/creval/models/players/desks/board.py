@@ -75,6 +75,11 @@ class Board:
         """Take the wish to stop from a page. Raises Refused."""
         self._open(number)[0].set_result(None)
 
+    def give_up(self) -> None:
+        """End the question that is waited for, if there is one, without an answer."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(None)
+
     def _open(self, number: Any) -> tuple[asyncio.Future[str | None], View]:
         if self._answer is None or self._answer.done() or self._view is None or number != self._number:
             raise Refused("This question is over.", stale=True)

@@ -45,6 +45,7 @@ def ask_state(view: View, number: int, player: str, standing: tuple[int, int], n
         "reading": [block.to_json() for block in blocks],
         "past_title": view.past_title,
         "past": [[past.step, past.result] for past in view.past],
+        "boxes": view.boxes,
         "groups": [
             {
                 "title": group.title,

@@ -49,7 +49,8 @@ class TerminalDesk:
         """Show the view until a valid answer is given."""
         if view.sample != self._sample:
             self._sample, self._page, self._text_alone, self._text_shown = view.sample, 0, True, False
-        value = await (self._ask_choice(view) if view.groups else self._ask_text(view))
+        ask = self._ask_choice if view.groups else self._ask_words if view.boxes else self._ask_text
+        value = await ask(view)
         self._notice, self._text_alone = "", False
         if value is not None and any(group.final and value in _values(group) for group in view.groups):
             self._notice = f"Your answer is noted: {value}"
@@ -77,6 +78,25 @@ class TerminalDesk:
                     self._notice = _help(view)
                 case Wrong(reason):
                     self._notice = reason
+
+    async def _ask_words(self, view: View) -> str | None:
+        self._show(view)
+        words: list[str] = []
+        while len(words) < view.boxes:
+            which = f"Word {len(words) + 1} of {view.boxes}" if view.boxes > 1 else "Your word"
+            line = await self._prompt(f"{which} (? help, - takes the last one back, {END!r} ends, quit): ")
+            match None if line is None else line.strip():
+                case None | "quit":
+                    return None
+                case "?" | "help":
+                    self._console.print(Text(_help(view)))
+                case "-":
+                    words = words[:-1]
+                case word if word == END and words:
+                    break
+                case word if word and word != END:
+                    words.append(word)
+        return "\n".join(words)
 
     async def _ask_text(self, view: View) -> str | None:
         while True:

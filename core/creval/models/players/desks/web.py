@@ -26,15 +26,16 @@ T = TypeVar("T")
 
 
 class WebDesk:
-    """A `Desk` that serves one page on 127.0.0.1, in a thread and event loop of its own.
+    """A `Desk` that serves one page on 127.0.0.1 (or `host`), in a thread and event loop of its own.
 
     Use as a context manager. The page outlives the run's event loop, so that it can show the results. Several
     windows may show the page; the first answer to a question counts.
     """
 
-    def __init__(self, player: str, standing: Standing, port: int = 0) -> None:
+    def __init__(self, player: str, standing: Standing, port: int = 0, host: str = ADDRESS) -> None:
         self.port = port
-        self._secret = secrets.token_urlsafe(16)
+        self._host = host
+        self._secret = f"{player}-{secrets.token_urlsafe(16)}"
         self._player = player
         self._standing = standing
         self._loop = asyncio.new_event_loop()
@@ -47,7 +48,7 @@ class WebDesk:
     @property
     def url(self) -> str:
         """The page's address. Who knows it can play: it holds a secret of this desk's own."""
-        return f"http://{ADDRESS}:{self.port}/{self._secret}/"
+        return f"http://{self._host}:{self.port}/{self._secret}/"
 
     def __enter__(self) -> WebDesk:
         """Start to serve. Raises UsageError where the port is taken; port 0 takes any free one."""
@@ -79,6 +80,14 @@ class WebDesk:
         self._notice = f"Your answer is noted: {value}" if ends else ""
         return value
 
+    def stop(self) -> None:
+        """Let the question that is waited for end as if the person had stopped there."""
+
+        async def now() -> None:
+            self._board.give_up()
+
+        self._on_page(now()).result()
+
     def close_with(self, closing: Closing, patience: float = 10.0) -> bool:
         """Show the last words and wait until a page has them, at most `patience` seconds. Returns whether one has.
 
@@ -104,12 +113,13 @@ class WebDesk:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((ADDRESS, self.port))
+            listener.bind((self._host, self.port))
         except BaseException:
             listener.close()
             raise
         self.port = listener.getsockname()[1]
-        hosts = frozenset({f"{ADDRESS}:{self.port}", f"localhost:{self.port}"})
+        names = {self._host, "localhost"} if self._host == ADDRESS else {self._host}
+        hosts = frozenset(f"{name}:{self.port}" for name in names)
         self._runner = web.AppRunner(make_app(self._board, hosts, self._secret), access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.SockSite(self._runner, listener).start()

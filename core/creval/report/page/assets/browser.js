@@ -141,7 +141,9 @@ async function choose(place) {
   const pane = at("list");
   if (place * ROW < pane.scrollTop) pane.scrollTop = place * ROW;
   if ((place + 1) * ROW > pane.scrollTop + pane.clientHeight) pane.scrollTop = (place + 1) * ROW - pane.clientHeight;
+  const opened = !at("browser").classList.contains("open");
   at("browser").classList.add("open");
+  if (opened && getComputedStyle(at("back")).display !== "none") at("browser").scrollIntoView({ behavior: "instant" }); // a phone
   drawList();
   await drawDetail();
   at("detail").scrollTop = 0;

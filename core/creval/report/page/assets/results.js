@@ -200,7 +200,7 @@ function money(usage) {
 function drawRuns() {
   data.runs.forEach((run, number) => {
     const usage = run.usage;
-    const served = Object.entries(run.served).filter(([name]) => name);
+    const served = Object.entries(run.served).filter(([name]) => name && name !== run.model.split("/")[0]);
     const pairs = [
       ["model", run.model], ["folder", run.folder], ["status", run.status === "done" ? "" : run.status],
       ["started", (run.started ?? "").replace("T", " ").slice(0, 16)],
@@ -208,6 +208,7 @@ function drawRuns() {
       ["tokens", usage.input_tokens + usage.output_tokens ? `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out` : null],
       ["spent", money(usage)],
       ["served by", served.map(([name, calls]) => `${name} (${count(calls)})`).join(", ")],
+      ["pinned to", run.pinned.join(", ")],
       ["seed", run.seed],
       ...Object.entries(run.own).filter(([name]) => name !== "seed").map(([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : value]),
       ...Object.entries(run.by_role).map(([role, used]) => [role, `${run.roles[role] ?? ""} ${several(used.calls, "call")}, ${money(used) ?? "nothing spent"}`]),

@@ -73,8 +73,36 @@ function freeAnswer() {
   return set;
 }
 
+function wordBoxes(number) {
+  const set = make("fieldset", undefined, "words");
+  set.append(make("legend", number > 1 ? `Your words, one in each box` : "Your word"));
+  for (let index = 1; index <= number; index += 1) {
+    const label = make("label");
+    const input = make("input");
+    Object.assign(input, { type: "text", name: "word", autocomplete: "off", spellcheck: false, maxLength: 200 });
+    input.setAttribute("aria-label", number > 1 ? `Word ${index} of ${number}` : "Your word");
+    input.addEventListener("keydown", (event) => { // Enter goes on to the next box, and sends from the last
+      if (event.key !== "Enter" || index === number) return;
+      event.preventDefault();
+      set.querySelectorAll("input")[index].focus();
+    });
+    label.append(make("span", number > 1 ? String(index) : ""), input);
+    set.append(label);
+  }
+  return set;
+}
+
+const words = () => [...document.querySelectorAll("input[name=word]")].map((input) => input.value.trim()).filter(Boolean);
+
+function written() {
+  if (at("free")) return at("free").value;
+  if (document.querySelector("input[name=word]")) return words().join("\n");
+  return chosen()?.value ?? "";
+}
+
 let view = null; // number of the question shown
 let sample = null;
+let warned = false; // that boxes are empty
 
 function chosen() {
   return document.querySelector("input[name=choice]:checked");
@@ -87,7 +115,7 @@ function say(text, kind = "") {
 
 function labelButton() {
   const picked = chosen();
-  const free = at("free");
+  const free = at("free") || document.querySelector("input[name=word]");
   const send = at("send");
   send.classList.toggle("final", Boolean(picked?.dataset.final));
   send.textContent = free ? "Send the answer" : picked ? `${picked.dataset.final ? "Answer" : "Take"}: ${picked.value}` : "Choose something";
@@ -96,6 +124,7 @@ function labelButton() {
 function showQuestion(state) {
   const fresh = state.sample !== sample;
   view = state.view;
+  warned = false;
   at("title").textContent = state.title;
   at("goal").textContent = state.goal;
   at("guide").hidden = !state.guide;
@@ -114,11 +143,11 @@ function showQuestion(state) {
     line.append(make("span", result, "result"));
     return line;
   }));
-  at("choices").replaceChildren(...(state.groups.length ? state.groups.map(groupNode) : [freeAnswer()]));
+  at("choices").replaceChildren(...(state.groups.length ? state.groups.map(groupNode) : [state.boxes ? wordBoxes(state.boxes) : freeAnswer()]));
   say(state.notice, "info");
   labelButton();
   setBusy(false);
-  at("choices").focus({ preventScroll: true });
+  (document.querySelector("input[name=word]") ?? at("choices")).focus({ preventScroll: true });
 }
 
 function setBusy(busy) {
@@ -181,8 +210,13 @@ async function send(path, told) {
 at("form").addEventListener("submit", (event) => {
   event.preventDefault();
   say("");
-  const value = at("free") ? at("free").value : chosen()?.value ?? "";
-  send("answer", { view, value });
+  const empty = document.querySelectorAll("input[name=word]").length - words().length;
+  if (empty && words().length && !warned) {
+    warned = true;
+    say(`${empty === 1 ? "One box is" : `${empty} boxes are`} still empty. Send once more to leave ${empty === 1 ? "it" : "them"} so.`);
+    return;
+  }
+  send("answer", { view, value: written() });
 });
 at("form").addEventListener("change", () => { say(""); labelButton(); });
 at("stop").addEventListener("click", () => send("stop", { view }));

@@ -1,0 +1,73 @@
+"""Runs of people: by whom, over which docs, and without the settings that only models have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from creval.data.answer_table import AnswerTable, read_answers
+from creval.engine.options import RunOptions
+from creval.engine.run import run_new
+from creval.engine.setup import open_plans
+from creval.engine.steps import Finished
+from creval.errors import DataError, RunError, UsageError
+from creval.models.players.desks.table import TableDesk
+from creval.plugins.loader import load_plugins
+
+__all__ = ["PersonResult", "score_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonResult:
+    """One participant's run: the name, how many docs were answered, and the run."""
+
+    person: str
+    answered: int
+    finished: Finished
+
+
+def score_table(
+    task: str, file: Path, options: RunOptions, said: Callable[[str], object]
+) -> tuple[AnswerTable, list[PersonResult]]:
+    """Score the answers of a table, and return the table and each participant's result.
+
+    `options.output` is a new folder, in which every participant gets a run folder whose model is `human/<participant>`,
+    over the docs that this one answered. `said` is told of each before it begins.
+    Raises DataError (with the row or doc), UsageError for a task that is no single question, RunError.
+    """
+    plugins = load_plugins()
+    plans = open_plans([task], replace(options, output=None), plugins, people=True)
+    if len(plans) != 1:
+        raise UsageError(f"{task!r} is {len(plans)} tasks", where="TASK", cure="Score one task at a time.")
+    (plan,) = plans
+    if plan.task.protocol.name.rpartition("/")[2] != "chat":
+        raise UsageError(
+            f"{task!r} is no question with one answer", where="TASK", cure=f"Let people play it: creval play {task}"
+        )
+    only = plan.dataset[0].id if len(plan.dataset) == 1 else None
+    table = read_answers(file, only)
+    for doc in table.docs:
+        try:
+            plan.dataset.position(doc)
+        except DataError as error:
+            raise DataError(f"the task {task!r} has no doc {doc!r}", where=str(file), cure=error.cure) from None
+    folder = options.output
+    assert folder is not None
+    taken = [person for person in table.answers if (folder / person / "run.json").exists()]
+    if taken:
+        cure = "Name another folder with --output."
+        raise RunError(f"{', '.join(taken[:5])} was scored there already", where=str(folder), cure=cure)
+    results = []
+    for person, answers in table.answers.items():
+        said(person)
+        results.append(_score(plan.task.name if "/" not in task else task, person, answers, options))
+    return table, results
+
+
+def _score(task: str, person: str, answers: Mapping[str, str], options: RunOptions) -> PersonResult:
+    assert options.output is not None
+    docs: Sequence[str] = tuple(answers)
+    own = replace(options, output=options.output / person, docs=docs, limit=None, repeats=1, concurrency=1)
+    finished = run_new([task], f"human/{person}", own, desk=TableDesk(answers))
+    return PersonResult(person, sum(1 for answer in answers.values() if answer.strip()), finished)
