@@ -215,6 +215,35 @@ def test_sampling_counts_cut_answers_as_failed_tries(tmp_path: Path) -> None:
     assert (play.samples["own01"].status, play.scores["own01"].status) == ("unparsed", "unparsed")
 
 
+def told(tokens: list[tuple[str, float]], finish: str, *others: tuple[str, float]) -> Answer:
+    """A completion with its tokens; `others` might have come in place of the first one."""
+    content = [{"token": name, "logprob": at, "top_logprobs": [{"token": name, "logprob": at}]} for name, at in tokens]
+    content[0]["top_logprobs"] += [{"token": name, "logprob": at} for name, at in others]  # type: ignore[operator]
+    message = {"role": "assistant", "content": "".join(token for token, _ in tokens)}
+    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": {"content": content}}
+    return Answer("", extra={"choices": [choice]})
+
+
+def test_tree_search_leaves_a_cut_rollout_for_a_program_that_passes(tmp_path: Path) -> None:
+    """The greedy program is cut and passes one case of four; the third rollout tries the other first token."""
+    first, rest = GOLD.splitlines(keepends=True)[0], "".join(GOLD.splitlines(keepends=True)[1:])
+
+    def say(request: Received) -> Answer:
+        if request.body["messages"][-1]["role"] == "assistant":
+            return told([(rest, 0.0)], "stop")
+        return told([("def solve():\n    ", -0.357), ("print(1)", 0.0)], "length", (first, -1.204))
+
+    play = Play(tmp_path, "mcts", say)
+    assert play.outcome == {"calls": 2, "rewards": [0.25, 0.25, 1.0], "cut": 2, "programs": 2, "chosen": 2}
+    assert play.numbers["convergent"] == play.numbers["neogauge"] == 1
+    begun, gone_on = (each.body for each in play.solver if about_own02(each))
+    assert gone_on["messages"][-1] == {"role": "assistant", "content": first}
+    assert (gone_on["continue_final_message"], gone_on["add_generation_prompt"]) == (True, False)
+    assert "continue_final_message" not in begun
+    assert (begun["temperature"], begun["top_logprobs"]) == (0, 3)
+    assert (begun["max_tokens"], gone_on["max_tokens"]) == (1024, 1023)
+
+
 NEW, PLAIN, NOT_FOLLOWING, FAILING = (
     Merit(True, True, 0.5),
     Merit(True, True, 0.0),
