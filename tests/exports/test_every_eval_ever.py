@@ -160,11 +160,11 @@ def test_only_neutral_metrics_are_no_export(run_folder: Path, tmp_path: Path) ->
 
 
 def test_bounds_are_true_or_infinite(run_folder: Path, tmp_path: Path) -> None:
-    run = changed(run_folder, lambda data: data["tasks"][0]["metrics"][0].update(range=[None, None]))
+    run = changed(run_folder, lambda data: data["tasks"][0]["metrics"][0]["definition"].update(range=[None, None]))
     whole, _ = read(export_every_eval_ever(run, tmp_path, LAB))
     config = whole["evaluation_results"][0]["metric_config"]
     assert (config["min_score"], config["max_score"]) == ("-Infinity", "Infinity")
-    run = changed(run_folder, lambda data: data["tasks"][0]["metrics"][0].update(range=[0.5, 1]))
+    run = changed(run_folder, lambda data: data["tasks"][0]["metrics"][0]["definition"].update(range=[0.5, 1]))
     with pytest.raises(UsageError, match="outside of its declared range"):
         export_every_eval_ever(run, tmp_path, LAB)
 

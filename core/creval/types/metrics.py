@@ -53,7 +53,6 @@ class MetricResult:
     `name` carries the instrument in brackets where it is not the task's own: `drat[embedded/minilm]`.
     `failed` is the policy for samples without a score: `zero` or `exclude`; `n_failed` is how many they were.
     `definition` says as plain data what the number is made of, so that the scores can be aggregated again.
-    `score` is the score that it is made of, `range` between which values it lies (None: no bound).
     """
 
     name: str
@@ -66,8 +65,6 @@ class MetricResult:
     primary: bool = False
     unit: str | None = None
     definition: Mapping[str, Any] = field(default_factory=dict)
-    score: str = ""
-    range: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)

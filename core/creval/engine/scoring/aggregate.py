@@ -84,8 +84,6 @@ def _metric(
         primary=metric.primary,
         unit=metric.unit,
         definition=_definition(metric),
-        score=metric.source,
-        range=metric.range,
     )
 
 
@@ -190,6 +188,4 @@ def _metric_data(metric: MetricResult) -> dict[str, Any]:
         "primary": metric.primary,
         "unit": metric.unit,
         "definition": dict(metric.definition),
-        "score": metric.score,
-        "range": list(metric.range),
     }

@@ -83,7 +83,7 @@ def _result(
 
 
 def _config(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any], about: About) -> dict[str, Any]:
-    low, high = metric.get("range") or (None, None)
+    low, high = metric.get("definition", {}).get("range") or (None, None)
     config: dict[str, Any] = {
         "evaluation_description": str(result.get("title") or result["task"]),
         "metric_id": f"creval.{metric['name']}",

@@ -42,7 +42,7 @@ def instances(run: Run, task: str, about: About) -> Iterator[dict[str, Any]]:
 
 
 def _value(metric: Mapping[str, Any], score: SampleScore) -> float | None:
-    value = score.scores.get(str(metric.get("score") or metric["name"]))
+    value = score.scores.get(str(metric.get("definition", {}).get("score") or metric["name"]))
     if value is not None:
         return float(value)
     own = score.status.value in ("unparsed", "truncated", "refused")  # the model's own failure
@@ -51,7 +51,8 @@ def _value(metric: Mapping[str, Any], score: SampleScore) -> float | None:
 
 def _is_correct(metric: Mapping[str, Any], value: float) -> bool:
     """Whether a sample is right: one whose score of 0 or 1 is 1. Other scores are right or wrong in no sense."""
-    return list(metric.get("range") or ()) == [0, 1] and metric["higher_is_better"] and value == 1
+    whole = metric.get("definition", {}).get("range") or ()
+    return list(whole) == [0, 1] and metric["higher_is_better"] and value == 1
 
 
 def _said(sample: Sample, score: SampleScore) -> dict[str, Any]:
