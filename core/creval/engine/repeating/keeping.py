@@ -120,9 +120,16 @@ def _stands_at(task: Task, name: str) -> bool:
 
 
 def _copied_data(task: Task, folder: Path) -> list[Path]:
-    """Copy the data file of a task that is no plugin's, where it stands beside its YAML."""
-    name = task.dataset.parameters.get("file")
-    if task.plugin != LOCAL or task.by_reference or not isinstance(name, str) or Path(name).is_absolute():
+    """Copy the data files of a task that is no plugin's, where they stand beside its YAML."""
+    if task.plugin != LOCAL or task.by_reference:
+        return []
+    examples = task.few_shot.file if task.few_shot is not None else None
+    names = [name for name in (task.dataset.parameters.get("file"), examples) if isinstance(name, str)]
+    return [copy for name in names for copy in _copied(name, task, folder)]
+
+
+def _copied(name: str, task: Task, folder: Path) -> list[Path]:
+    if Path(name).is_absolute():
         return []
     source = find_data_file(name, search_folders(task.dataset.base, task.dataset.package))
     target = folder / name
