@@ -31,7 +31,28 @@ def creval_commands() -> dict[str, str]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register source, parser, scorers, baselines and analyses."""
+    """Register sources, parser, protocols, scorers, baselines and analyses."""
+    _register_sources(registry)
+    registry.add(
+        "parser", "neocoder_program", "creval_neocoder.task.answer:ProgramParser", "the Python program of an answer"
+    )
+    _register_scorers(registry)
+    _register_players(registry)
+    _register_strategies(registry)
+    home = "creval_neocoder.analysis.commands"
+    registry.add(
+        "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, beside the paper's Table 3."
+    )
+    registry.add(
+        "analysis",
+        "neocoder-strategies",
+        "creval_neocoder.analysis.strategies:StrategiesAnalysis",
+        "Strategies against plain answers, beside the paper's Table 5.",
+    )
+    registry.add("analysis", "neocoder-human", f"{home}:HumanAnalysis", "What human programmers do (Eqs. 5 and 6).")
+
+
+def _register_sources(registry: Registry) -> None:
     home = "creval_neocoder.task"
     registry.add(
         "source",
@@ -64,7 +85,10 @@ def creval_components(registry: Registry) -> None:
             required=("file", "state"),
         ),
     )
-    registry.add("parser", "neocoder_program", f"{home}.answer:ProgramParser", "the Python program of an answer")
+
+
+def _register_scorers(registry: Registry) -> None:
+    home = "creval_neocoder.task"
     tests = one_of("annotated", "sample", about="the published cases, or the statement's own sample")
     seconds = number(above=0, about="processor time a run")
     released = flag(about="judge by the rules of the authors' released evaluator")
@@ -74,35 +98,23 @@ def creval_components(registry: Registry) -> None:
         f"{home}.tests:ProgramTests",
         "whether a program passes its tests, in the sandbox",
         parameters=params(tests=tests, seconds=seconds, released=released),
-        produces=("correct", "correct_sound"),
+        produces=("correct", "correct_sound", "survives_perturbation"),
         uses=("sandbox",),
     )
     listed = flag(about="divide by the augmenter's list, doubles included")
+    human = one_of("shipped", "detect", about="human techniques as published, or found by the augmenter")
     registry.add(
         "scorer",
         "neocoder_techniques",
         f"{home}.techniques:Creativity",
         "constraint following, convergent and divergent creativity and NeoGauge (Eqs. 2 to 4)",
-        parameters=params(tests=tests, seconds=seconds, released=released, listed=listed),
-        produces=("follow", "convergent", "divergent", "neogauge"),
+        parameters=params(tests=tests, seconds=seconds, released=released, listed=listed, human_techniques=human),
+        produces=("follow", "convergent", "divergent", "neogauge", "syntax_precision", "syntax_recall"),
         uses=("sandbox",),
         roles=("augmenter",),
         prompts=("techniques",),
         provides=("program",),
     )
-    _register_players(registry)
-    _register_strategies(registry)
-    home = "creval_neocoder.analysis.commands"
-    registry.add(
-        "analysis", "neocoder-table", f"{home}:TableAnalysis", "NeoCoder by state, beside the paper's Table 3."
-    )
-    registry.add(
-        "analysis",
-        "neocoder-strategies",
-        "creval_neocoder.analysis.strategies:StrategiesAnalysis",
-        "Strategies against plain answers, beside the paper's Table 5.",
-    )
-    registry.add("analysis", "neocoder-human", f"{home}:HumanAnalysis", "What human programmers do (Eqs. 5 and 6).")
 
 
 def _register_players(registry: Registry) -> None:

@@ -38,7 +38,8 @@ class Problem:
 
     `counted`: whether its input begins with the number of cases. `published` are the statements of the states as the
     authors give them, `codes` GPT-4's programs from the construction of the data set (both empty for problems of ours).
-    `solutions` are human programs, `techniques` the techniques of each.
+    `solutions` are human programs, `techniques` the techniques of each. `changed` are cases whose inputs are like
+    those of `cases`, and on whose answers the human solutions agree.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Problem:
     codes: tuple[str, ...] = ()
     solutions: tuple[str, ...] = ()
     techniques: tuple[tuple[str, ...], ...] = ()
+    changed: tuple[Case, ...] = ()
 
     @property
     def human(self) -> frozenset[str]:

@@ -31,6 +31,9 @@ def test_human_numbers(problems: list[Problem]) -> None:
         pytest.approx(0.0189450, abs=5e-8),
     )
     assert found.union == pytest.approx(6.898990, abs=5e-7)
+    assert found.neogauge[0] == pytest.approx(found.divergent)
+    assert all(mean <= best for mean, best in zip(found.neogauge, found.best_neogauge, strict=True))
+    assert all(mean <= follow for mean, follow in zip(found.neogauge, found.convergent, strict=True))
     shares = [round(100 * count / found.mentions.total(), 1) for _, count in found.mentions.most_common(5)]
     assert shares == [41.2, 27.4, 8.2, 6.9, 3.1]
 

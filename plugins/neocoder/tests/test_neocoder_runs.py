@@ -21,9 +21,12 @@ from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_neocoder.own.reading import read_own
+from creval_neocoder.programs.extraction import is_python, runnable
+from creval_neocoder.published.files import PublishedFiles
+from creval_neocoder.published.reading import read_problems
 from creval_neocoder.techniques.syntax import techniques_of
 
-PUBLISHED = [f"neocoder{kind}_state{state}" for kind in ("", "_released") for state in range(6)]
+PUBLISHED = [f"neocoder{kind}_state{state}" for kind in ("", "_released", "_repeated") for state in range(6)]
 OWN = [f"neocoder_own_state{state}" for state in range(6)]
 
 
@@ -114,6 +117,55 @@ def test_floor_and_ceiling(server: ChatServer, tmp_path: Path) -> None:
         found = values(ceiling, task)
         assert found["pass@1"] == found["convergent"] == found["correct_sound"] == 1
         assert found["neogauge"] == found["divergent"] > 0
+
+
+def test_the_ceiling_is_measured_beside_the_other_solutions(
+    reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every solution's own published techniques as the augmenter's: by Eq. 6, and not 0 by construction."""
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path))
+    problems = read_problems(PublishedFiles(reference_data / "neocoder", offline=True))
+    listed = {
+        runnable(source): names
+        for problem in problems
+        for source, names in zip(problem.solutions, problem.techniques, strict=True)
+        if is_python(source)
+    }
+
+    def review(request: Received) -> str:
+        return "\n".join(f"- {name}" for name in listed[request.body["messages"][-1]["content"]])
+
+    with ChatServer(answer=review) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        result = creval.run(["neocoder_state0"], "baseline/ceiling", options(tmp_path / "run", limit=12, offline=False))
+    found = values(result, "neocoder_state0")
+    assert found["convergent"] == found["pass@1"] > 0.5
+    assert 0 < found["neogauge"] <= found["divergent"]
+
+
+def test_human_techniques_by_the_augmenter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names recursion in every program, so with its own lists of the human solutions nothing is new any more."""
+    task = tmp_path / "detecting.yaml"
+    task.write_text(
+        "schema: 1\ninclude: neocoder/neocoder_own_state1\ntask: detecting\nversion: 1.0.0\n"
+        "score: [neocoder_tests, {neocoder_techniques: {human_techniques: detect}}]\n"
+        "tests:\n  - {name: empty, answer: '', status: unparsed}\n"
+    )
+    with ChatServer(answer="- recursion") as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        shipped = creval.run([OWN[1]], "baseline/ceiling", options(tmp_path / "shipped", limit=2))
+        before = len(server.requests)
+        detected = creval.run([str(task)], "baseline/ceiling", options(tmp_path / "detected", limit=2))
+    assert values(shipped, OWN[1])["neogauge"] == 1
+    assert values(detected, "detecting")["neogauge"] == values(detected, "detecting")["divergent"] == 0
+    assert (before, len(server.requests)) == (2, 2 + 2 + 10)
+
+
+def test_the_syntax_detector_stands_beside(server: ChatServer, tmp_path: Path) -> None:
+    """The reviewer here names what the syntax shows, so both agree; no score of the paper is made of it."""
+    found = values(creval.run(OWN[:1], "hosted_vllm/coder", options(tmp_path / "run")), OWN[0])
+    assert found["syntax_precision"] == found["syntax_recall"] == 1
 
 
 def test_killed_and_gone_on_with(server: ChatServer, tmp_path: Path) -> None:

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from creval.plugin import Completion, Message, Reply, SampleKey
 from creval_neocoder.own.reading import gold_answers, read_own
 from creval_neocoder.task.techniques import detect
-from creval_neocoder.techniques.creativity import follows, human_convergent, human_divergent, new_share
+from creval_neocoder.techniques.creativity import (
+    follows,
+    human_convergent,
+    human_divergent,
+    human_neogauge,
+    new_share,
+)
 from creval_neocoder.techniques.syntax import SEEN, techniques_of
 from creval_neocoder.techniques.vocabulary import VOCABULARY, Unreadable, read_techniques
 
@@ -58,6 +64,15 @@ def test_human_numbers_by_their_definition(solutions: list[list[str]]) -> None:
         others = {name for j, names in enumerate(solutions) if j != i for name in names}
         total += len(set(own) - others) / len(set(own)) if own else 0
     assert human_divergent(solutions) == pytest.approx(total / len(solutions))
+
+
+@given(st.lists(NAMES, min_size=2, max_size=5), st.sets(st.sampled_from(VOCABULARY)))
+def test_human_neogauge_is_within_both(solutions: list[list[str]], constraints: set[str]) -> None:
+    """Beside the others a solution can be new; without constraints NeoGauge is divergent creativity."""
+    mean, best = human_neogauge(solutions, constraints)
+    assert 0 <= mean <= min(human_convergent(solutions, constraints), human_divergent(solutions) + 1e-12)
+    assert mean <= best <= 1
+    assert human_neogauge(solutions, [])[0] == pytest.approx(human_divergent(solutions))
 
 
 @pytest.mark.parametrize(

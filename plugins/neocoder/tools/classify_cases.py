@@ -18,9 +18,7 @@ FOLDER holds the authors' files (NeoCoder.json or NeoCoder.json.gz ...).
 from __future__ import annotations
 
 import argparse
-import ast
 import json
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +28,7 @@ from creval.plugin import CaseResult, Limits, Program
 from creval.sandbox.bubblewrap import BubblewrapSandbox
 from creval.sandbox.probe import find_manner
 from creval_neocoder.problem import Case, Problem
+from creval_neocoder.programs.extraction import is_python
 from creval_neocoder.programs.feeding import runs
 from creval_neocoder.published.files import PublishedFiles
 from creval_neocoder.published.reading import read_problems
@@ -39,17 +38,6 @@ LIMITS = Limits(cpu_seconds=5.0)
 OUTPUT = Path(__file__).resolve().parents[1] / "creval_neocoder" / "published" / "cases.jsonl"
 
 Answer = tuple[str, ...] | None
-
-
-def is_python(source: str) -> bool:
-    """Whether Python 3 reads it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(source)
-        except (SyntaxError, ValueError):
-            return False
-    return True
 
 
 def answer(result: CaseResult) -> Answer:

@@ -70,6 +70,8 @@ class HumanAnalysis:
             ("divergent, lists as shipped (Eq. 6)", 100 * human.divergent),
             ("divergent, within the vocabulary (Eq. 6)", 100 * human.divergent_in_vocabulary),
         ]
+        rows += [(f"NeoGauge beside the others, state {t}", 100 * human.neogauge[t]) for t in STATES]
+        rows += [(f"NeoGauge of the best beside the others, state {t}", 100 * human.best_neogauge[t]) for t in STATES]
         rows += [
             (f"share of {name!r} among all mentions", 100 * count / human.mentions.total())
             for name, count in human.mentions.most_common(5)

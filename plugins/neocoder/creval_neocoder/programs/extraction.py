@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 
-__all__ = ["find_program", "find_source", "runnable"]
+__all__ = ["find_program", "find_source", "is_python", "runnable"]
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
@@ -48,6 +48,11 @@ def runnable(source: str) -> str:
         if isinstance(node, _DEFINING) or (isinstance(node, _ASSIGNING) and (node.end_lineno or 0) < solves[-1])
     ]
     return "\n".join([*(ast.unparse(node) for node in kept), "solve()", ""])
+
+
+def is_python(source: str) -> bool:
+    """Whether Python 3 reads it: of the human solutions a part is in other languages."""
+    return _parse(source) is not None
 
 
 def _candidates(text: str) -> Sequence[str]:

@@ -16,7 +16,7 @@ SOUND = ("sound", LETTER_CASE)
 """The classes of cases that the human solutions bear out, the second when letter case is left out of account."""
 
 Text = Literal["rebuilt", "published"]
-Tests = Literal["annotated", "sound", "sample"]
+Tests = Literal["annotated", "sound", "sample", "changed"]
 
 
 def state_doc(
@@ -32,7 +32,8 @@ def state_doc(
         "state": state,
         "problem": problem.published[state] if text == "published" and problem.published else problem.text(state),
         "constraints": list(problem.constraints[state]),
-        "cases": [{"lines": list(case.lines), "output": _plain(case.output)} for case in problem.cases],
+        "cases": [_row(case) for case in problem.cases],
+        "changed": [_row(case) for case in problem.changed],
         "sound": [name in SOUND for name in classes] if classes is not None else [True] * len(problem.cases),
         "counted": problem.counted,
         "any_case": any_letter_case(problem.statement) or LETTER_CASE in (classes or ()),
@@ -46,9 +47,15 @@ def state_doc(
 
 
 def runs_of(doc: Mapping[str, Any], tests: Tests) -> list[Run]:
-    """Return the runs of a doc's tests: all annotated cases, the sound ones alone, or the statement's own sample."""
+    """Return the runs of a doc's tests.
+
+    `annotated`: all published cases; `sound`: those of them that the human solutions bear out; `sample`: the
+    statement's own; `changed`: cases with other inputs, none where the human solutions agree on none.
+    """
     if tests == "sample":
         return [Run(sample["input"].encode(), tuple(sample["output"].split())) for sample in doc["samples"]]
+    if tests == "changed":
+        return runs([_case(row) for row in doc["changed"]], doc["counted"])
     cases = cases_of(doc)
     if tests == "sound":
         cases = [case for case, is_sound in zip(cases, doc["sound"], strict=True) if is_sound]
@@ -58,6 +65,10 @@ def runs_of(doc: Mapping[str, Any], tests: Tests) -> list[Run]:
 def cases_of(doc: Mapping[str, Any]) -> list[Case]:
     """Return the annotated cases of a doc."""
     return [_case(row) for row in doc["cases"]]
+
+
+def _row(case: Case) -> dict[str, Any]:
+    return {"lines": list(case.lines), "output": _plain(case.output)}
 
 
 def _plain(output: str | tuple[str, ...]) -> str | list[str]:

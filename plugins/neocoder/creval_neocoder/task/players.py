@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from creval.plugin import Completion, TokenLogprob, Turn
 from creval_neocoder.programs.extraction import find_program
-from creval_neocoder.techniques.creativity import follows
+from creval_neocoder.techniques.creativity import follows, new_beside
 
 __all__ = ["EmptyProgram", "FollowingSolution", "GoldAnswer"]
 
@@ -36,16 +36,18 @@ class EmptyProgram(Player):
 class FollowingSolution(Player):
     """Answers with a human Python solution that uses none of the forbidden techniques, where there is one; else any.
 
-    It is a ceiling of convergent creativity alone: a human solution's techniques are among the human ones by
-    construction, so its divergent creativity and NeoGauge are 0.
+    It is the ceiling of convergent creativity. Of several solutions it takes the one with the greatest share of
+    techniques that no other solution to the problem has, since it is measured against the others (Eq. 6).
     """
 
     def answer(self, turn: Turn) -> str:
-        """Return the first that follows, of those that are Python."""
-        python = [row for row in turn.doc["solutions"] if find_program(_fenced(row["source"])) is not None]
-        following = [row for row in python if follows(row["techniques"], turn.doc["constraints"])]
-        best = next(iter([*following, *python]), None)
-        return _fenced(best["source"]) if best is not None else "There is no solution in Python."
+        """Return the best one, of those that are Python."""
+        rows = turn.doc["solutions"]
+        lists = [row["techniques"] for row in rows]
+        python = [at for at, row in enumerate(rows) if find_program(_fenced(row["source"])) is not None]
+        following = [at for at in python if follows(lists[at], turn.doc["constraints"])]
+        best = max(following or python, key=lambda at: new_beside(lists, at), default=None)
+        return _fenced(rows[best]["source"]) if best is not None else "There is no solution in Python."
 
 
 class GoldAnswer(Player):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from creval.plugin import DataOptions, ListRows, Rows, offline_cure
 from creval_neocoder.own.reading import gold_answers, read_own
+from creval_neocoder.problem import Case, Problem
 from creval_neocoder.published.built import read_built
 from creval_neocoder.published.files import COMMIT, PublishedFiles
 from creval_neocoder.published.reading import WITHOUT_SOLUTIONS, read_problems
@@ -41,7 +43,7 @@ def open_published(
     classes = soundness()
     found = [
         problem
-        for problem in read_problems(published_files(options))
+        for problem in _with_changed(read_problems(published_files(options)), "creval_neocoder.published")
         if state < len(problem.constraints) and (problems == "all" or problem.name != WITHOUT_SOLUTIONS)
     ]
     docs = [state_doc(problem, state, text, classes.get(problem.name)) for problem in found]
@@ -51,7 +53,8 @@ def open_published(
 def open_own(state: int, *, base: Path, options: DataOptions) -> Rows:
     """Return the fifteen problems of ours in a state, each with its gold answer."""
     gold = gold_answers()
-    docs = [{**state_doc(problem, state), "gold": gold[problem.name]} for problem in read_own()]
+    problems = _with_changed(read_own(), "creval_neocoder.own")
+    docs = [{**state_doc(problem, state), "gold": gold[problem.name]} for problem in problems]
     return ListRows(docs, f"NeoCoder's problems of ours, state {state}")
 
 
@@ -66,5 +69,19 @@ def open_built(file: str, state: int, *, base: Path, options: DataOptions) -> Ro
 
 def soundness() -> Mapping[str, Sequence[str]]:
     """Return the class of each published case by problem, as `tools/classify_cases.py` found them."""
-    text = files("creval_neocoder.published").joinpath("cases.jsonl").read_text(encoding="utf-8")
+    return _by_problem("creval_neocoder.published", "cases.jsonl")
+
+
+def _with_changed(problems: Iterable[Problem], package: str) -> list[Problem]:
+    """The problems with their changed cases, as `tools/change_inputs.py` made them."""
+    changed = {
+        name: tuple(Case(tuple(row["lines"]), row["output"]) for row in rows)
+        for name, rows in _by_problem(package, "changed.jsonl").items()
+    }
+    return [replace(problem, changed=changed.get(problem.name, ())) for problem in problems]
+
+
+def _by_problem(package: str, name: str) -> dict[str, Any]:
+    """What a file beside the problems says of the cases of each."""
+    text = files(package).joinpath(name).read_text(encoding="utf-8")
     return {row["problem"]: row["cases"] for row in map(json.loads, text.splitlines())}

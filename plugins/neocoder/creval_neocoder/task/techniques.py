@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from creval.plugin import Context, Expected, Message, Reply, SampleKey, Scorable, Score, ScoringError
+from creval_neocoder.programs.extraction import is_python, runnable
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
 from creval_neocoder.task.tests import Judge
-from creval_neocoder.techniques.creativity import follows, new_share
-from creval_neocoder.techniques.syntax import techniques_of
+from creval_neocoder.techniques.agreement import agreement
+from creval_neocoder.techniques.creativity import follows, new_share, union_of
+from creval_neocoder.techniques.syntax import SEEN, techniques_of
 from creval_neocoder.techniques.vocabulary import MOST, Unreadable, read_techniques
 
 __all__ = ["AUGMENTER", "TRIES", "Asking", "Creativity", "detect"]
@@ -60,23 +62,35 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
 
 
 class Creativity:
-    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4).
+    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4), and the syntax detector's agreement.
 
-    What the syntax detector sees stands beside the augmenter's list in the details, and enters no score. `listed`
-    divides by the augmenter's list with its doubles, as the released code does.
+    `listed` divides by the augmenter's list with its doubles, as the released code does. `human_techniques`: T-hat of
+    Eq. 3 from the lists that the authors ship, or from the augmenter's own lists of the human solutions (`detect`),
+    each of which it is then asked about once a run. A baseline that answers with a human solution is measured against
+    the other ones (Eq. 6's L-hat), since nothing of its own could be new otherwise.
+
+    `syntax_precision` and `syntax_recall` say how the syntax detector agrees with the augmenter on the techniques that
+    it can see: a cross-check that enters no score.
     """
 
     def __init__(
-        self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False, listed: bool = False
+        self,
+        tests: Tests = "annotated",
+        seconds: float = 5.0,
+        released: bool = False,
+        listed: bool = False,
+        human_techniques: Literal["shipped", "detect"] = "shipped",
     ) -> None:
         self._tests: Tests = tests
         self._seconds = seconds
         self._released = released
         self._listed = listed
+        self._detect = human_techniques == "detect"
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
-        """Return the calls of the augmenter for a program."""
-        return {AUGMENTER: (1, TRIES)}
+        """Return the calls of the augmenter for a program, and for the human solutions where it is asked about them."""
+        programs = 1 + (len(fields["solutions"]) if self._detect else 0)
+        return {AUGMENTER: (programs, programs * TRIES)}
 
     async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Score programs, several at once."""
@@ -88,8 +102,31 @@ class Creativity:
         correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
         follow = follows(techniques, item.doc["constraints"])
         scores = {"follow": float(follow), "convergent": float(follow and correct)}
-        if item.doc["human"]:
-            share = new_share(techniques, item.doc["human"], self._listed)
+        human = await self._human(item, context)
+        if human:
+            share = new_share(techniques, union_of(human), self._listed)
             scores |= {"divergent": share, "neogauge": share * scores["convergent"]}
         syntax = techniques_of(item.value)
+        whole = agreement([syntax], [SEEN.intersection(techniques)])[-1]
+        measured = {"syntax_precision": whole.precision, "syntax_recall": whole.recall}
+        scores |= {name: value for name, value in measured.items() if value is not None}
         return Score(scores, {"techniques": list(techniques), "syntax": sorted(syntax)})
+
+    async def _human(self, item: Scorable, context: Context) -> Sequence[Sequence[str]]:
+        """The techniques of the human solutions that a program is measured against, a list a solution."""
+        solutions = [row for row in item.doc["solutions"] if not (by_baseline(item) and _is(item.value, row["source"]))]
+        if not self._detect:
+            return [row["techniques"] for row in solutions]
+        asked = (detect(row["source"], item.key, item.doc, context) for row in solutions)
+        return list(await asyncio.gather(*asked))
+
+
+def by_baseline(item: Scorable) -> bool:
+    """Whether a player without a language model gave the answer."""
+    reply = item.calls[-1].reply if item.calls else None
+    return reply is not None and str(reply.get("model")).startswith("baseline/")
+
+
+def _is(program: str, source: str) -> bool:
+    """Whether a program is what is read from a human solution."""
+    return is_python(source) and runnable(source) == program

@@ -37,6 +37,11 @@ class Judge:
         runs = runs_of(doc, "sound")
         return await self.on(program, runs, any_case=doc["any_case"]) if runs else None
 
+    async def on_changed(self, program: str, doc: Mapping[str, Any]) -> Verdict | None:
+        """Return the verdict on the changed inputs, None where the problem has none."""
+        runs = runs_of(doc, "changed")
+        return await self.on(program, runs, any_case=doc["any_case"]) if runs else None
+
     async def on(self, program: str, runs: Sequence[Run], any_case: bool = False) -> Verdict:
         """Return the verdict on some runs."""
         results = await self._sandbox.run(Program(program), [run.stdin for run in runs], self._limits)
@@ -53,6 +58,8 @@ class Judge:
 class ProgramTests:
     """Gives `correct` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are).
 
+    The tests are the samples of the statement, so a program may print their answers without having solved anything:
+    `survives_perturbation` says of one that passes whether it does so on changed inputs too, where the problem has any.
     `released` judges by the rules of the authors' evaluator. A verdict of each stands in the details.
     """
 
@@ -72,4 +79,9 @@ class ProgramTests:
         if sound is not None:
             scores["correct_sound"] = float(sound is Verdict.ACCEPTED)
             details["verdict_sound"] = sound.value
+        if found is Verdict.ACCEPTED:
+            changed = await judge.on_changed(item.value, item.doc)
+            if changed is not None:
+                scores["survives_perturbation"] = float(changed is Verdict.ACCEPTED)
+                details["verdict_changed"] = changed.value
         return Score(scores, details)

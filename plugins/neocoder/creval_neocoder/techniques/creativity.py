@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-__all__ = ["follows", "human_convergent", "human_divergent", "new_share", "union_of"]
+__all__ = [
+    "follows",
+    "human_convergent",
+    "human_divergent",
+    "human_neogauge",
+    "new_beside",
+    "new_share",
+    "union_of",
+]
 
 
 def union_of(lists: Sequence[Collection[str]]) -> frozenset[str]:
@@ -33,10 +41,20 @@ def human_convergent(solutions: Sequence[Collection[str]], constraints: Collecti
     return sum(follows(techniques, constraints) for techniques in solutions) / len(solutions)
 
 
+def new_beside(solutions: Sequence[Sequence[str]], at: int) -> float:
+    """Return the share of the techniques of solution `at` that no other solution to the problem uses (L-hat, Eq. 6)."""
+    return new_share(solutions[at], union_of([*solutions[:at], *solutions[at + 1 :]]))
+
+
 def human_divergent(solutions: Sequence[Sequence[str]]) -> float:
     """Return the mean share of techniques that no other solution to the problem uses (Eq. 6, one problem)."""
-    shares = []
-    for index, techniques in enumerate(solutions):
-        others = union_of([*solutions[:index], *solutions[index + 1 :]])
-        shares.append(new_share(techniques, others))
-    return sum(shares) / len(shares)
+    return sum(new_beside(solutions, at) for at in range(len(solutions))) / len(solutions)
+
+
+def human_neogauge(solutions: Sequence[Sequence[str]], constraints: Collection[str]) -> tuple[float, float]:
+    """Return NeoGauge of the human solutions to one problem, each beside the others: the mean, and that of the best.
+
+    All of them are accepted, so one that follows the constraints counts its new share, and any other 0.
+    """
+    values = [new_beside(solutions, at) * follows(names, constraints) for at, names in enumerate(solutions)]
+    return sum(values) / len(values), max(values)
