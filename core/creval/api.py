@@ -15,6 +15,8 @@ from creval.runs.frames import data_frame, flat_metric
 if TYPE_CHECKING:
     import pandas
 
+    from creval.types.screens import Desk
+
 __all__ = ["RunOptions", "RunResult", "load_result", "run"]
 
 
@@ -69,16 +71,22 @@ class RunResult:
 
 
 def run(
-    tasks: Sequence[str], model: str, options: RunOptions | None = None, observer: Observer | None = None
+    tasks: Sequence[str],
+    model: str,
+    options: RunOptions | None = None,
+    observer: Observer | None = None,
+    desk: Desk | None = None,
 ) -> RunResult:
     """Run tasks (names, suites, YAML paths) on a model and return the result.
+
+    `desk` is where a person answers, where the model is `human/NAME` (default: the terminal).
 
     Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.
     A failed sample raises nothing; see its status. Must not be called from a running event loop.
     """
     from creval.engine.run import run_new
 
-    finished = run_new(tasks, model, options or RunOptions(), observer)
+    finished = run_new(tasks, model, options or RunOptions(), observer, desk)
     return RunResult(finished.folder, finished.results)
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from creval.parsing.json.scan import holds_json
     from creval.parsing.json.values import JsonArray, JsonObject
     from creval.parsing.list_marks import has_mark, straighten, strip_edges, strip_marks, strip_quotes
+    from creval.parsing.list_shape import is_no_item, one_item_a_line, plain_separators
     from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
     from creval.parsing.small_talk import is_small_talk, speaks_of_the_last, without_opening, without_talk
     from creval.parsing.unseen import without_unseen
@@ -184,6 +185,7 @@ __all__ = [
     "holds_json",
     "hookimpl",
     "integer",
+    "is_no_item",
     "is_refusal",
     "is_small_talk",
     "list_of",
@@ -191,6 +193,7 @@ __all__ = [
     "nearest",
     "number",
     "offline_cure",
+    "one_item_a_line",
     "one_of",
     "open_file",
     "open_huggingface",
@@ -201,6 +204,7 @@ __all__ = [
     "params",
     "part_options",
     "plain_data",
+    "plain_separators",
     "print_table",
     "refused",
     "reply_from_json",
@@ -269,6 +273,7 @@ _HOMES = {
         "JsonArray",
         "JsonObject",
     ),
+    "creval.parsing.list_shape": ("is_no_item", "one_item_a_line", "plain_separators"),
     "creval.parsing.list_marks": (
         "has_mark",
         "straighten",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["visible"]
+__all__ = ["odd_sign", "visible"]
 
 # Control characters but tab and newline, marks that turn the order of a line around, lone surrogates.
 _HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -20,3 +20,9 @@ def visible(text: str, limit: int | None = None) -> str:
     if text.isascii() and text.isprintable():
         return text
     return re.sub(_HIDDEN, lambda found: ascii(found.group())[1:-1], text)
+
+
+def odd_sign(path: str) -> str | None:
+    """Return the first sign of a path that nobody types on purpose (a line break, a control character), written out."""
+    found = re.search(rf"{_HIDDEN}|[\n\t]", path)
+    return None if found is None else ascii(found.group())[1:-1]

@@ -50,6 +50,20 @@ def test_a_text_is_no_list(tmp_path: Path, prompt: str) -> None:
     assert "takes 'stems' as a list" in found and "the doc '1' of" in found and "the text 'cottage,swiss,cake'" in found
 
 
+@pytest.mark.parametrize(
+    ("prompt", "what"),
+    [
+        ("{% for i in range(10**9) %}x{% endfor %}", "range() gives at most 10,000 numbers in a prompt"),
+        ("{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}", "more work than"),
+        ("{{ 'x' * 1000000000 }}", "too large for a prompt"),
+        ("{{ stems | first | round }}", "cannot be rendered"),
+    ],
+)
+def test_a_prompt_that_cannot_be_made_of_the_first_doc(tmp_path: Path, prompt: str, what: str) -> None:
+    (found,) = problems(written(tmp_path, [{"stems": ["a"], "target": "x"}] * 3, prompt=prompt))
+    assert what in found
+
+
 def test_a_loop_over_something_else_and_a_slice_ask_nothing_of_a_field(tmp_path: Path) -> None:
     row: dict[str, object] = {"stems": "cottage", "target": "x"}
     for prompt in ("{{ stems[:3] }}", "{% for i in range(2) %}{{ stems }}{% endfor %}"):

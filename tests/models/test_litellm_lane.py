@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from creval.errors import FatalModelError, MissingPartError, RetryableModelError
 from creval.models.lanes.litellm_lane import LitellmLane
 from creval.models.opening import open_model
 from creval.models.options import ProviderOptions
+from creval.models.secrets import redact, secret_variables
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 
@@ -134,3 +136,20 @@ def test_through_the_facade_with_price_and_retries(registry, ask, fast) -> None:
     assert (reply.text, reply.attempts) == ("four five", 3)
     assert reply.cost is not None
     assert 0 < reply.cost < 1e-4
+
+
+def test_paths_are_no_keys_once_litellm_is_loaded(ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """litellm sets TIKTOKEN_CACHE_DIR, whose name holds the word TOKEN: paths in errors stay whole all the same."""
+    with ChatServer(answer="x") as server:
+        generate(server.url, ask("1"))
+    import litellm
+
+    folder = str(Path(litellm.__file__).parent)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", f"{folder}/litellm_core_utils/tokenizers")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", folder)  # any variable that holds a path of this machine
+    for path in (litellm.__file__, folder, f"{folder}/llms/openai.py:12"):
+        assert redact(f"failed in {path}") == f"failed in {path}"
+    assert folder not in secret_variables().values()
+    assert "TIKTOKEN_CACHE_DIR" not in secret_variables()
+    monkeypatch.setenv("SLASH_API_KEY", "/b3ZlciB0aGVyZSBpcyBub3RoaW5n")  # a key may begin with a slash
+    assert redact("it was /b3ZlciB0aGVyZSBpcyBub3RoaW5n") == "it was [key]"

@@ -24,9 +24,11 @@ Parser Past PluginError Program Provider ProviderOptions ProviderTraits REFUSAL_
 ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleScore Sandbox SandboxError
 Scorable Score Scorer ScoringError Screen Session Status Stop TaskProtocol TokenLogprob Turn UnknownNameError
 Usage UsageError View WordList Workbench agreement build_store cache_folder command_options component csv_text
-download either file_digest flag has_mark holds_json hookimpl integer is_refusal is_small_talk list_of
-list_stores nearest number offline_cure one_of open_file open_huggingface open_run open_runs open_workbench
-paired_means params part_options plain_data print_table refused reply_from_json sha256_of speaks_of_the_last
+download either file_digest flag has_mark holds_json hookimpl integer is_no_item is_refusal is_small_talk list_of
+list_stores nearest number offline_cure
+one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench
+paired_means params part_options plain_data plain_separators print_table
+refused reply_from_json sha256_of speaks_of_the_last
 store_folder straighten strip_edges strip_marks strip_quotes text without_opening without_talk without_unseen
 write_csv write_json write_lines write_text
 """

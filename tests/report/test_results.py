@@ -11,7 +11,7 @@ from rich.console import Console
 
 from creval.api import RunResult
 from creval.report.baselines import Asked, Baselines
-from creval.report.results import print_results
+from creval.report.results import print_results, result_rows
 
 HOSTILE = "drat[bold]\x1b[2J"
 
@@ -89,3 +89,22 @@ def test_damaged_results_are_one_clear_error(tmp_path: Path, text: str) -> None:
     with pytest.raises(RunError, match="cannot be read") as caught:
         load_result(tmp_path)
     assert "creval score" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("routes", "said"),
+    [
+        ({"refusal": 2, "lines": 1}, "1 scored, 3 unparsed (2 refusals)"),
+        ({"refusal": 1}, "1 scored, 3 unparsed (1 refusal)"),
+        ({"lines; refusal": 1, "lines": 3}, "1 scored, 3 unparsed (1 refusal)"),
+        ({"lines": 1}, "1 scored, 3 unparsed"),
+    ],
+)
+def test_unparsed_answers_that_were_refusals_are_told(routes: dict[str, int], said: str) -> None:
+    """Over all conditions: of one condition the routes are not counted apart."""
+    metric = _metric("drat", True)
+    metric["counts"] |= {"scored": 1, "unparsed": 3}
+    asked = {"hash": "h", "dataset": "d", "docs_digest": "0", "repeats": 1}
+    task = {"task": "drat", **asked, "routes": routes, "metrics": [metric, metric | {"condition": "temperature=1"}]}
+    rows = result_rows(RunResult(Path("runs/mine"), {"model": "a/b", "tasks": [task]}), Baselines({}))
+    assert [row[-1] for row in rows] == [said, "1 scored, 3 unparsed"]

@@ -92,7 +92,13 @@ _RUN_OPTIONS = (
     click.option("--sample-id", multiple=True, metavar="ID", help="Ask only this doc; may be given several times."),
     click.option("--docs", type=FilePath(), metavar="FILE", help="Ask only the docs whose ids stand in FILE."),
     click.option("--repeats", type=click.IntRange(min=1), help="Tries a doc; by default what the task says."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Where all chance of the run comes from."),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Where all chance of the run comes from.",
+    ),
     click.option(
         "--generation", multiple=True, metavar="K=V", help="Override a generation setting; null leaves it out."
     ),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.visible import odd_sign, visible
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -31,6 +33,8 @@ class NewPath(FilePath):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not value.strip():
             self.fail("an empty text is no path", param, ctx)
+        if isinstance(value, str) and (sign := odd_sign(value)):
+            self.fail(f"the path {visible(value)!r} holds the control character {sign}", param, ctx)
         return super().convert(value, param, ctx)
 
 

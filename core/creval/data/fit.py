@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from creval.errors import Problem
+from creval.errors import Problem, TaskError
 from creval.plugins.registry import Registry
 from creval.tasks.components import whole
 from creval.tasks.model import ComponentRef, PromptMessage, Task
 from creval.tasks.templates.lists import list_fields
+from creval.tasks.templates.rendering import fields_of, render
 from creval.types.kinds import Kind
 from creval.types.origin import line_of
 from creval.types.sample import Doc
@@ -22,6 +23,7 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
 
     A field that a prompt takes apart as a list may not be a text. A scorer says by its method `doc_fault(fields)` what
     is wrong with a doc, or None; one that cannot be made is reported elsewhere. `origin` says where the docs are from.
+    Of the first doc those prompts are made that take nothing but its fields.
     """
     lists = {
         place: None
@@ -31,7 +33,9 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
     }
     scorers = dict(_checking(task, registry))
     groups = {metric.group: metric.name for metric in task.metrics if metric.group is not None}
-    for doc in docs:
+    for number, doc in enumerate(docs):
+        if number == 0:
+            yield from _unfit_templates(task, doc, registry)
         if not lists and not scorers and not groups:
             return
         which = f"the doc {doc.id!r} of {origin}"
@@ -49,6 +53,16 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
             if problem:
                 del scorers[path]
                 yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}", "Correct the data.")
+
+
+def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:
+    """Yield what is wrong with the prompts that take nothing but a doc's fields: too much work, a filter that fails."""
+    for _, messages, _ in prompts_of(task, registry):
+        if all(fields_of(message.template) <= doc.fields.keys() for message in messages):
+            try:
+                render(messages, doc.fields, task.file)
+            except TaskError as error:
+                yield from error.problems
 
 
 def _scorer_problem(scorer: Any, doc: Doc) -> str | None:

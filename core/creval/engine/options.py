@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 
 from creval.errors import UnknownNameError, UsageError
 from creval.tasks.sections.settings import EXTRA, generation_settings
+from creval.visible import odd_sign
 
 __all__ = ["Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
 
@@ -73,6 +74,11 @@ class RunOptions:
             raise UsageError("a limit does not go with docs that are named", where="--limit", cure=cure)
         if self.repeats is not None and self.repeats < 1:
             raise UsageError("repeats must be at least 1", where="--repeats")
+        if self.seed < 0:
+            raise UsageError(f"{self.seed} is no seed", where="--seed", cure="Give a whole number of 0 or more.")
+        sign = odd_sign(str(self.output or ""))
+        if sign is not None:
+            raise UsageError(f"the path holds the control character {sign}", where="--output", cure="Leave it out.")
         if self.concurrency < 1:
             raise UsageError("concurrency must be at least 1", where="--concurrency")
         if not (math.isfinite(self.timeout) and self.timeout > 0):

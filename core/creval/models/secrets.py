@@ -18,6 +18,7 @@ from creval.errors import MissingPartError
 __all__ = ["Mask", "find_key", "likely_secrets", "missing_key", "redact", "secret_variables"]
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_PLACE = re.compile(r"_(?:DIR|DIRECTORY|FOLDER|PATH|FILE|HOME)$", re.IGNORECASE)
 _LOOKS_LIKE_KEY = re.compile(
     r"\b(?:sk|pk|rk|gsk|hf|xai|key)[-_][A-Za-z0-9_\-*.•…]{6,200}|\bAIza[A-Za-z0-9_\-]{10,100}"
     r"|(?<=[Bb]earer )\S{1,500}"
@@ -49,7 +50,16 @@ def missing_key(model: str, name: str) -> MissingPartError:
 def secret_variables(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables of the environment that are called like a key, with their values."""
     source = os.environ if environ is None else environ
-    return {name: value.strip() for name, value in source.items() if value.strip() and _SECRET_NAME.search(name)}
+    named = {name: value.strip() for name, value in source.items() if _SECRET_NAME.search(name)}
+    return {name: value for name, value in named.items() if value and not _PLACE.search(name) and not _is_place(value)}
+
+
+def _is_place(value: str) -> bool:
+    """Whether a value is the path of something here: litellm sets TIKTOKEN_CACHE_DIR, and no path is a key for it."""
+    try:
+        return value.startswith(("/", "~/")) and os.path.exists(os.path.expanduser(value))  # noqa: PTH110, PTH111
+    except ValueError:
+        return False
 
 
 def likely_secrets(environ: Mapping[str, str] | None = None) -> list[str]:

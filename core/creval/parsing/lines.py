@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.list_marks import has_mark, strip_marks
+from creval.parsing.list_shape import is_no_item, one_item_a_line
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
@@ -16,6 +17,8 @@ __all__ = ["Lines", "Text"]
 @dataclass(frozen=True)
 class Lines(Extractor):
     """The lines of an answer, stripped, without blank ones, code fences and list marks.
+
+    Those that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) is one item a line.
 
     `marked`: only lines that begin with a list mark (`1.`, `-`, `a)`). `keep_marks`: leave the marks on.
     `limit`: keep the first so many. `minimum`: fewer lines are a failure.
@@ -36,11 +39,11 @@ class Lines(Extractor):
         if self.is_refusal(text):
             return refused()
         kept = []
-        for line in text.splitlines():
+        for line in one_item_a_line(text).splitlines():
             if self.marked and not has_mark(line):
                 continue
             item = line.strip() if self.keep_marks else strip_marks(line)
-            if item and not item.startswith("```"):
+            if item and not item.startswith("```") and not is_no_item(item):
                 kept.append(item)
         if len(kept) < self.minimum:
             kind = "marked lines" if self.marked else "lines"

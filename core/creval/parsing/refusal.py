@@ -131,6 +131,10 @@ _ABROAD = re.compile(
 )
 """Being sorry and not being able, in German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese,
 Korean."""
+_MARKED = re.compile(
+    r"[\[(<{]\s{0,9}(?:refus(?:ed|al)|declined|(?:request|answer) (?:refused|declined))\s{0,9}[\])>}][.!]?"
+)
+"""A word in brackets in place of an answer."""
 _UNMARKED = re.compile(r"\b(i(?=m\b)|(?:do|does|wo|should|could|is)n(?=t\b))(m|t)\b")
 """Words that lack their apostrophe (`im`, `dont`)."""
 _LIST = re.compile(
@@ -143,8 +147,11 @@ def is_refusal(text: str) -> bool:
     """Whether a whole answer is a plain refusal and nothing else."""
     if len(text) > _MAX_CHARACTERS or text.strip().count("\n") >= _MAX_LINES:
         return False
-    plain = text.strip().strip("\"'“”*_() ").lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    plain = text.strip().strip("\"'“”*_ ").lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    if _MARKED.fullmatch(plain):
+        return True
     plain = _UNMARKED.sub(r"\1'\2", plain)
+    plain = plain.strip("() ")
     if _LIST.search(plain) or plain.count(",") > _MAX_COMMAS:
         return False
     plain = re.sub(r"\s+", " ", plain)

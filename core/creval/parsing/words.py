@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from creval.parsing.list_marks import straighten, strip_edges, strip_marks, strip_quotes
+from creval.parsing.list_shape import is_no_item, one_item_a_line, plain_separators
 from creval.parsing.refusal import is_refusal, refused
 from creval.types.components import Parsed
 
@@ -21,7 +22,8 @@ _EDGES = ".,;:!?…)]}>"
 
 @dataclass(frozen=True)
 class Words:
-    """Refines a list (or a text, split at line breaks, commas and semicolons) to words.
+    """Refines a list (or a text, split at line breaks, commas and semicolons of any script, and before the numbers of a
+    list on one line) to words.
 
     An item is cleaned in this order: typographic quotes and hyphens to their keyboard form; list marks and numbers,
     quotes and Markdown emphasis taken off; cut before an explanation (a colon, semicolon, opening bracket, or a
@@ -50,7 +52,7 @@ class Words:
         if isinstance(text, str):
             if is_refusal(text):
                 return refused()
-            items: Iterable[Any] = _SEPARATORS.split(text)
+            items: Iterable[Any] = _SEPARATORS.split(one_item_a_line(plain_separators(text)))
         elif isinstance(text, list):
             items = text
         else:
@@ -69,7 +71,7 @@ class Words:
 
     def _candidates(self, items: Iterable[Any]) -> Iterable[str]:
         for item in items:
-            if not isinstance(item, str):
+            if not isinstance(item, str) or is_no_item(item, words=True):
                 continue
             words = self._clean(item).split()
             if len(words) > 1:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import UsageError
+from creval.visible import odd_sign
 
 __all__ = ["csv_text", "plain_data", "unwritable", "write_csv", "write_json", "write_lines", "write_text"]
 
@@ -31,6 +32,9 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     The file appears when it is whole, and a former one stays until then. A link is followed, and what is no regular
     file (a device, a pipe) is written to and never replaced.
     """
+    sign = odd_sign(str(path))
+    if sign is not None:
+        raise UsageError(f"the path holds the control character {sign}", where=str(path), cure="Leave it out.")
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from creval.api import RunResult
+from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
 from creval.report.numbers import decimals, number
 from creval.report.settings import comparison_notes, own_settings
@@ -78,7 +79,7 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
                     metric["n"],
                     baselines.beside(task, metric, "floor"),
                     baselines.beside(task, metric, "ceiling"),
-                    counts_text(metric["counts"]),
+                    counts_text(metric["counts"], 0 if metric["condition"] else _refusals(task)),
                 ]
             )
     return rows
@@ -126,6 +127,14 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def counts_text(counts: Mapping[str, int]) -> str:
-    """Return how many samples ended in each status, those without any left out."""
-    return ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name] or name == "scored")
+def _refusals(task: Mapping[str, Any]) -> int:
+    """How many unparsed answers of a task were plain refusals."""
+    return sum(count for route, count in task.get("routes", {}).items() if REFUSAL_ROUTE in route.split("; "))
+
+
+def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:
+    """Return how many samples ended in each status, those without any left out; `refusals` of the unparsed."""
+    shown = {name: f"{counts[name]} {name}" for name in _ORDER if counts[name] or name == "scored"}
+    if refusals and "unparsed" in shown:
+        shown["unparsed"] += f" ({refusals} refusal{'s' if refusals > 1 else ''})"
+    return ", ".join(shown.values())

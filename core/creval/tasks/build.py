@@ -21,10 +21,11 @@ from creval.tasks.sections.parts import check_uses, read_baselines, read_resourc
 from creval.tasks.sections.prompts import check_prompts, read_prompts
 from creval.tasks.sections.reading import Reading
 from creval.tasks.sections.roles import add_asked, read_roles
-from creval.tasks.sections.scoring import produced_scores, read_list, read_metrics
+from creval.tasks.sections.scoring import ScoreNames, produced_scores, read_list, read_metrics
 from creval.tasks.sections.settings import read_conditions, read_generation
 from creval.tasks.yaml.nodes import Node, format_path, plain, walk
 from creval.tasks.yaml.schema import named_validator, problems_of
+from creval.types.sample import Condition
 
 __all__ = ["build_task"]
 
@@ -53,6 +54,18 @@ class _Parts:
     def used(self) -> list[Found]:
         """Return every component that is there."""
         return [*self.acting(), *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
+
+    def references(self) -> dict[str, Any]:
+        """Return them as the fields of a task without problems."""
+        assert self.dataset is not None and self.protocol is not None
+        return {
+            "dataset": self.dataset[0],
+            "protocol": self.protocol.ref,
+            "parse": tuple(found.ref for found in self.parse),
+            "score": tuple(found.ref for found in self.score),
+            "metrics": tuple(metric for metric, _ in self.metrics),
+            "baselines": {player: found.ref for player, found in self.baselines.items()},
+        }
 
     def canonical(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the sections made of components as plain data that does not depend on how they are written."""
@@ -90,15 +103,42 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     if not root.is_mapping:
         raise TaskError(shape)
     reading = Reading(root, owner, registry, shape)
-    name = str(reading.value("task", ""))
-    protocol = _read_protocol(reading)
-    component = protocol.component if protocol else None
     prompts = read_prompts(reading)
     roles = read_roles(reading, prompts)
     generation = read_generation(reading)
-    conditions = read_conditions(reading, component)
-    dataset = read_dataset(reading, name, find_files)
+    parts, scores, conditions = _read_parts(reading, find_files)
     resources = read_resources(reading)
+    check_uses(reading, parts.used())
+    check_prompts(reading, parts.acting(), {*prompts, *roles.prompt_names()})
+    add_asked(reading, roles, parts.protocol, parts.used())
+    examples = read_examples(reading, Known(scores, [condition.name for condition in conditions], roles.names))
+    human = read_human(reading, parts.protocol.ref.name if parts.protocol else None)
+    if shape or reading.problems:
+        raise TaskError(_in_order([*shape, *reading.problems]))
+    resolved = plain(reading.root)
+    return Task(
+        file=file,
+        hash=_hash(resolved, parts, owner),
+        prompts=prompts,
+        generation=generation,
+        conditions=tuple(conditions),
+        resources=resources,
+        roles=roles.names,
+        role_models=roles.models,
+        role_settings=roles.settings,
+        role_prompts=roles.prompts,
+        making_roles=roles.making,
+        human=human,
+        **parts.references(),
+        **_about(reading, resolved, examples),
+    )
+
+
+def _read_parts(reading: Reading, find_files: bool) -> tuple[_Parts, ScoreNames | None, Sequence[Condition]]:
+    """Read the sections that are made of components. Returns them, the names of the scores, and the conditions."""
+    protocol = _read_protocol(reading)
+    conditions = read_conditions(reading, protocol.component if protocol else None)
+    dataset = read_dataset(reading, str(reading.value("task", "")), find_files)
     scorers = read_list(reading, "score", "scorer")
     scores = produced_scores(reading, scorers)
     parts = _Parts(
@@ -109,54 +149,26 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         metrics=read_metrics(reading, scores),
         baselines=read_baselines(reading),
     )
-    check_uses(reading, parts.used())
-    check_prompts(reading, parts.acting(), {*prompts, *roles.prompt_names()})
-    add_asked(reading, roles, protocol, parts.used())
-    examples = read_examples(reading, Known(scores, [condition.name for condition in conditions], roles.names))
-    human = read_human(reading, protocol.ref.name if protocol else None)
-    if shape or reading.problems:
-        raise TaskError(_in_order([*shape, *reading.problems]))
-    assert dataset is not None and protocol is not None
-    resolved = plain(reading.root)
-    return Task(
-        name=name,
-        short_name=name,
-        plugin=owner.plugin,
-        plugin_version=owner.version,
-        version=resolved["version"],
-        title=resolved["title"],
-        file=file,
-        hash=_hash(resolved, parts, owner),
-        dataset=dataset[0],
-        protocol=protocol.ref,
-        prompts=prompts,
-        generation=generation,
-        conditions=tuple(conditions),
-        repeats=int(resolved.get("repeats", 1)),
-        parse=tuple(found.ref for found in parts.parse),
-        resources=resources,
-        score=tuple(found.ref for found in parts.score),
-        metrics=tuple(metric for metric, _ in parts.metrics),
-        baselines={player: found.ref for player, found in parts.baselines.items()},
-        **_about(reading, resolved, examples),
-        roles=roles.names,
-        role_models=roles.models,
-        role_settings=roles.settings,
-        role_prompts=roles.prompts,
-        making_roles=roles.making,
-        by_reference=resolved.get("store") == "reference",
-        human=human,
-    )
+    return parts, scores, conditions
 
 
 def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Example]) -> Mapping[str, Any]:
+    owner = reading.owner
     return {
+        "name": resolved["task"],
+        "short_name": resolved["task"],
+        "plugin": owner.plugin,
+        "plugin_version": owner.version,
+        "version": resolved["version"],
+        "title": resolved["title"],
         "description": resolved.get("description", ""),
         "measures": tuple(resolved.get("measures", ())),
         "source": TaskSource(**resolved.get("source", {})),
         "requires": tuple(resolved.get("requires", ())),
+        "repeats": int(resolved.get("repeats", 1)),
         "cluster": resolved.get("cluster", "doc"),
         "template": bool(resolved.get("template", False)),
+        "by_reference": resolved.get("store") == "reference",
         "resolved": resolved,
         "origins": _origins(reading.root),
         "examples": tuple(examples),

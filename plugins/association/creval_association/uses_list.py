@@ -11,8 +11,11 @@ from creval.plugin import (
     JsonArray,
     Parsed,
     holds_json,
+    is_no_item,
     is_refusal,
     is_small_talk,
+    one_item_a_line,
+    plain_separators,
     refused,
     speaks_of_the_last,
     straighten,
@@ -27,6 +30,7 @@ __all__ = ["UsesList"]
 
 _TABLE = re.compile(r"\s*\|.*\|\s*$")
 _LONGEST_USE = 15  # words; longer is prose
+_NO_USE = "no list of uses in the answer"
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,9 @@ class UsesList:
     """Reads the JSON array of an answer that holds JSON; else phrases at semicolons (`semicolons`); without any, a list
     in another form as `word_list` reads it; else one phrase a line (`lines`).
 
-    A plain refusal is a failure. Openings, headings, closing remarks, rows of tables, and paragraphs without a
-    semicolon beside those with some are no uses; of several paragraphs one that is called final counts alone. `key` and
-    `field` name the list and its texts in JSON.
+    A plain refusal is a failure. Openings, headings, closing remarks, `N/A` and its like, rows of tables, and
+    paragraphs without a semicolon beside those with some are no uses; of several paragraphs one that is called final
+    counts alone. `key` and `field` name the list and its texts in JSON.
     """
 
     key: str = "uses"
@@ -51,18 +55,26 @@ class UsesList:
             return refused()
         if holds_json(text):
             array = JsonArray(items="string", key=self.key, field=self.field).parse(text)
-            return Parsed(without_unseen(array.value), route=array.route) if array.ok else array
-        text = without_talk(straighten(text))
+            return _json(array)
+        text = one_item_a_line(plain_separators(without_talk(straighten(text)), ";"))
         if ";" in text and (uses := [use for use in map(_clean, _at_semicolons(text)) if use]):
             return Parsed(uses, route="semicolons")
         listed = WordList(key=self.key, field=self.field).parse(text)
         if listed.ok and not listed.route.startswith("lines"):
-            return listed
+            uses = [use for use in listed.value if not is_no_item(use)]
+            return Parsed(uses, route=listed.route) if uses else Parsed.failure(_NO_USE)
         if listed.route == SEVERAL_LISTS:
             return listed
         if uses := [use for use in map(_clean, text.splitlines()) if use]:
             return Parsed(uses, route="lines")
-        return Parsed.failure("no list of uses in the answer")
+        return Parsed.failure(_NO_USE)
+
+
+def _json(array: Parsed) -> Parsed:
+    if not array.ok:
+        return array
+    uses = [use for use in without_unseen(array.value) if use.strip() and not is_no_item(use)]
+    return Parsed(uses, route=array.route) if uses else Parsed.failure(_NO_USE)
 
 
 def _at_semicolons(text: str) -> Iterator[str]:
@@ -82,7 +94,7 @@ def _heading(paragraph: str) -> str:
 
 
 def _clean(item: str) -> str:
-    if is_small_talk(item):
+    if is_small_talk(item) or is_no_item(strip_marks(item)):
         return ""
     if _TABLE.match(item):
         return ""

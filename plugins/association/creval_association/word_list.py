@@ -12,8 +12,11 @@ from creval.plugin import (
     Parsed,
     has_mark,
     holds_json,
+    is_no_item,
     is_refusal,
     is_small_talk,
+    one_item_a_line,
+    plain_separators,
     refused,
     speaks_of_the_last,
     straighten,
@@ -65,7 +68,7 @@ class WordList:
         text = without_unseen(text)
         array = JsonArray(items="string", minimum=self.minimum, key=self.key, field=self.field).parse(text)
         if array.ok:
-            return Parsed(without_unseen(array.value), route=array.route)
+            return self._enough([item for item in without_unseen(array.value) if not _is_none(item)], array.route)
         if is_refusal(text):
             return refused()
         if holds_json(text):
@@ -75,7 +78,7 @@ class WordList:
             ("commas", _commas),
             ("lines", _lines),
         )
-        straight = without_talk(straighten(text))
+        straight = one_item_a_line(plain_separators(without_talk(straighten(text))))
         labelled = _labelled(straight, self.field)
         if len(labelled) >= max(2, self.minimum):
             return Parsed(labelled, route="labelled")
@@ -85,12 +88,21 @@ class WordList:
             except _SeveralLists as error:
                 return Parsed.failure(str(error), SEVERAL_LISTS)
             if len(items) >= self.minimum:
-                return Parsed(items, route=route)
+                return self._enough([item for item in items if not _is_none(item)], route)
+        return self._enough((), "")
+
+    def _enough(self, items: Sequence[str], route: str) -> Parsed:
+        if len(items) >= self.minimum:
+            return Parsed(list(items), route=route)
         return Parsed.failure(f"no list of at least {self.minimum} items in the answer")
 
 
 class _SeveralLists(Exception):
     """The answer holds several lists, and which one counts is not certain."""
+
+
+def _is_none(item: str) -> bool:
+    return is_no_item(item, words=True)
 
 
 def _clean(item: str) -> str:

@@ -118,3 +118,27 @@ def test_players_of_aut(embedded: Callable[[str], Any]) -> None:
         (result,) = Aut().score([scorable({"object": "book"}, value)], where)
         scores[type(player)] = result.scores["aut_originality"]
     assert scores[FarthestUses] > 1.2 > scores[RandomUses]
+
+
+@pytest.mark.parametrize(
+    ("answer", "uses"),
+    [
+        ("1) hold doors 2) press flowers 3) fan", ["hold doors", "press flowers", "fan"]),
+        ("Uses: 1) a door stop 2) a fan", ["a door stop", "a fan"]),
+        ("hold doors、press flowers、fan", ["hold doors", "press flowers", "fan"]),
+        ("ドアを押さえる、本を支える", ["ドアを押さえる", "本を支える"]),
+        ("N/A; hold doors; none; [refused]", ["hold doors"]),
+        ("hold doors\nNone\nfan", ["hold doors", "fan"]),
+        ('{"uses": ["fan", "[refused]", "n/a"]}', ["fan"]),
+        ('["10" tall stack", "fan"]', ['10" tall stack', "fan"]),
+    ],
+)
+def test_uses_however_they_are_listed(answer: str, uses: list[str]) -> None:
+    assert UsesList().parse(answer).value == uses
+
+
+@pytest.mark.parametrize(
+    "answer", ["N/A", "None", "none.", "[refused]", "- n/a", '["N/A"]', '["none", "[refused]"]', "1. N/A\n2. N/A"]
+)
+def test_no_use_is_no_list(answer: str) -> None:
+    assert not UsesList().parse(answer).ok

@@ -215,3 +215,19 @@ def test_uses_are_told_from_drafts_and_remarks(answer: str, uses: list[str]) -> 
 )
 def test_what_is_no_list_of_uses_is_none(answer: str) -> None:
     assert not UsesList().parse(answer).ok
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("1) ocean 2) justice 3) flute", ["ocean", "justice", "flute"]),
+        ("1. ocean 2. justice 3. flute", ["ocean", "justice", "flute"]),
+        ("ocean、justice、flute", ["ocean", "justice", "flute"]),
+        ("海洋，正义，长笛", ["海洋", "正义", "长笛"]),
+        ("ocean, N/A, justice, [refused]", ["ocean", "justice"]),
+        ('["ocean", "n/a", "justice"]', ["ocean", "justice"]),
+        ("ocean, nothing, flute", ["ocean", "nothing", "flute"]),
+    ],
+)
+def test_lists_on_one_line_and_marks(answer: str, words: list[str]) -> None:
+    assert WordList().parse(answer).value == words

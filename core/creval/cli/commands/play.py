@@ -61,7 +61,7 @@ class _Place:
 @click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
 @click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a doc.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which docs are taken.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which docs are taken.")
 @click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")
 @click.option("--resource", multiple=True, metavar="NAME=R", help="Another instrument of the scoring.")
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder.")

@@ -113,10 +113,10 @@ def mend(text: str, at: int, effort: Effort) -> tuple[Any, int]:
     first = _FIRST.match(part)
     if first is not None and first.group(1) in _CURLY_QUOTES:
         part = part.translate(_CURLY)
-    length, single = _closing(part)
+    length, quoted = _closing(part)
     if length is None:
         raise UnreadableError(TOO_LONG if len(text) - at > MAX_MENDED else CUT)
-    part = _in_double_quotes(part[:length], single)
+    part = _in_double_quotes(part[:length], quoted)
     try:
         value = _read(part, effort)
     except UnreadableError as error:
@@ -127,21 +127,20 @@ def mend(text: str, at: int, effort: Effort) -> tuple[Any, int]:
 
 
 def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
-    """Return (the place after the bracket that closes the first one, or None; where the single-quoted texts stand).
+    """Return (the place after the bracket that closes the first one, or None; where the texts in quotes stand).
 
     A quote ends a text only before what may follow a text, so that quotes inside it do no harm; an outer bracket that
     closes closes the inner ones too.
     """
     stack: list[str] = []
-    single: list[tuple[int, int]] = []
+    quoted: list[tuple[int, int]] = []
     quote, start = "", 0
     for match in _MARK.finditer(text):
         mark, at = match.group(), match.start()
         if quote:
             if mark == quote and not _escaped(text, at) and _ENDS_TEXT.match(text, at + 1):
                 quote = ""
-                if mark == "'":
-                    single.append((start, at))
+                quoted.append((start, at))
         elif mark == '"' or (mark == "'" and _OPENS_SINGLE.search(text, max(0, at - 201), at)):
             quote, start = mark, at
         elif mark in "[{":
@@ -150,15 +149,17 @@ def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
             while stack.pop() != _CLOSING[mark]:
                 pass
             if not stack:
-                return at + 1, single
-    return None, single
+                return at + 1, quoted
+    return None, quoted
 
 
-def _in_double_quotes(text: str, single: Sequence[tuple[int, int]]) -> str:
-    """Write single-quoted texts as JSON has them; an apostrophe inside is then none that could end a text."""
+def _in_double_quotes(text: str, quoted: Sequence[tuple[int, int]]) -> str:
+    """Write texts in quotes as JSON has them; no quote inside can then end a text (`10" tall`)."""
     pieces, done = [], 0
-    for start, end in single:
-        inside = re.sub(r"\\'", "'", text[start + 1 : end])
+    for start, end in quoted:
+        inside = text[start + 1 : end]
+        if text[start] == "'":
+            inside = re.sub(r"\\'", "'", inside)
         pieces += [text[done:start], '"', re.sub(r'(?<!\\)"', r"\"", inside), '"']
         done = end + 1
     return "".join([*pieces, text[done:]])

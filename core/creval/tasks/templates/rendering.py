@@ -21,7 +21,7 @@ from creval.types.messages import Message
 if TYPE_CHECKING:
     from jinja2 import Template, nodes
 
-__all__ = ["render", "syntax_problem", "undefined_fields"]
+__all__ = ["fields_of", "render", "syntax_problem", "undefined_fields"]
 
 _MARKS = ("{{", "{%", "{#")
 _GUARDS = ("defined", "undefined")
@@ -180,6 +180,18 @@ def undefined_fields(
                 text, cure = f"no doc has the field {name!r}", f"{hint}The docs have: {', '.join(fields)}."
             problems.append(Problem(text, message.file or file, _file_line(message, line), cure=cure))
     return problems
+
+
+def fields_of(template: str) -> set[str]:
+    """Return the names that a template takes from outside, also those that it guards."""
+    if not any(mark in template for mark in _MARKS):
+        return set()
+    from jinja2 import meta
+
+    from creval.tasks.templates.environment import environment
+
+    jinja = environment()
+    return meta.find_undeclared_variables(jinja.prepare(template)) - set(jinja.globals)
 
 
 def _needed(source: str) -> Sequence[tuple[str, int]]:

@@ -38,7 +38,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )  # fmt: skip
 @click.option("--exclude", default=None, metavar="R,R", help="Relations that no query ends in, not the paper's.")
 @click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Queries of a relation at most.")
-@click.option("--seed", type=int, required=True, help="The same seed and triples give the same bytes.")
+@click.option("--seed", type=click.IntRange(0), required=True, help="The same seed and triples give the same bytes.")
 @click.option(
     "--writer", metavar="M", help="A model that words the queries, as provider/name (the paper's: "
     "openai/gpt-4o-mini-2024-07-18). Without it a template does.",

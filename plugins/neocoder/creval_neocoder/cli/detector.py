@@ -33,7 +33,7 @@ Chosen = Sequence[tuple[str, str, tuple[str, ...]]]
 
 @click.command(epilog="Example: creval neocoder detector --role augmenter=openai/gpt-4.1 --sample 100")
 @click.option("--sample", type=click.IntRange(min=1), default=100, show_default=True, help="How many human solutions.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which solutions are drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which solutions are drawn.")
 @click.option("--syntax", is_flag=True, help="Examine the syntax detector (Python alone), which asks no model.")
 @command_options(part_options(roles=True))
 def detector(sample: int, seed: int, syntax: bool, **given: Any) -> None:
