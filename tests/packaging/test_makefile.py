@@ -1,4 +1,4 @@
-"""What `make demo` and `make test` do, as make itself lists it: the demo is light, the tests lint and run everything."""
+"""What `make demo` and `make test` do, as make itself lists it: the demo is light, the tests lint and skip little."""
 
 from __future__ import annotations
 

@@ -81,11 +81,11 @@ def test_a_word_stays_a_word() -> None:
     )
 
 
-@pytest.mark.parametrize("answer", ["[refused]", "(Refused)", "<declined>", "[request declined]."])
+@pytest.mark.parametrize("answer", ["[refused]", "(Refused)", "<declined>", "[ refused ]."])
 def test_a_mark_alone_is_a_refusal(answer: str) -> None:
     assert is_refusal(answer)
     assert Lines().parse(answer).route == REFUSAL_ROUTE
-    assert not is_refusal(answer.strip("[]()<>."))
+    assert not is_refusal(answer.strip("[]()<>. "))
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ _ENDS_TEXT = re.compile(
     re.VERBOSE,
 )
 _SWALLOWED = re.compile(r"""["'”’]\s*(?:[\]}:]|[,;]\s*["'“‘])|[\[{]\s*["'“‘]|[\]}]\s*,\s*[\[{"']|[\[{]\s*$""")
+_INCHES = re.compile(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
+"""A text whose double quotes all stand behind a word or number and before another word."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
 _NUMBER = re.compile(r"\d[\d.]*(?:[eE][-+]?\d+)?")
 _LENIENT = json.JSONDecoder(strict=False)  # line breaks inside texts
@@ -154,12 +156,17 @@ def _closing(text: str) -> tuple[int | None, Sequence[tuple[int, int]]]:
 
 
 def _in_double_quotes(text: str, quoted: Sequence[tuple[int, int]]) -> str:
-    """Write texts in quotes as JSON has them; no quote inside can then end a text (`10" tall`)."""
+    """Write texts in single quotes, and those that hold a mark of inches (`10" tall`), as JSON has them.
+
+    Nothing inside can then end the text.
+    """
     pieces, done = [], 0
     for start, end in quoted:
         inside = text[start + 1 : end]
         if text[start] == "'":
             inside = re.sub(r"\\'", "'", inside)
+        elif not _INCHES.fullmatch(inside):
+            continue
         pieces += [text[done:start], '"', re.sub(r'(?<!\\)"', r"\"", inside), '"']
         done = end + 1
     return "".join([*pieces, text[done:]])
