@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["READING", "reading_of"]
 
-READING = 4
+READING = 5
 """The version of the rules by which the core reads answers (`creval.models.answers.reading`, `creval.parsing`).
 
 Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
@@ -18,6 +18,7 @@ its answers are read by it.
 3  JSON with a slip is mended or unreadable, never lines; refusals are recognised; characters that nobody sees are gone;
    an answer that a scorer finds wanting keeps the scores that it gives
 4  JSON without its brackets is unreadable; refusals in other languages and more words; more marks of lists
+5  lists on one line, commas of other scripts, marks of no item (`N/A`, `[refused]`), inches inside texts of faulty JSON
 """
 
 
