@@ -45,7 +45,7 @@ def test_the_choice_at_the_screen_becomes_the_answer_text(ask, registry) -> None
     desk = Answers(["blue"])
     asked: list[str] = []
 
-    def screens(task: str) -> Colours:
+    def screens(task: str, role: str = "target") -> Colours:
         asked.append(task)
         return Colours()
 
@@ -60,15 +60,15 @@ def test_the_choice_at_the_screen_becomes_the_answer_text(ask, registry) -> None
 
 def test_without_a_screen_the_messages_stand_as_they_are(ask) -> None:
     desk = Answers(["first\nsecond"])
-    provider = HumanProvider("ada", desk, lambda task: None)
+    provider = HumanProvider("ada", desk, lambda task, role: None)
     assert asyncio.run(provider.generate(ask("What?"))).text == "first\nsecond"
     assert desk.views[0].reading == "What?"
     assert desk.views[0].groups == ()
 
 
-def test_a_person_in_another_role_sees_the_messages_not_the_task_screen(ask) -> None:
+def test_a_person_in_another_role_sees_the_screen_of_that_role_else_the_messages(ask) -> None:
     desk = Answers(["7"])
-    provider = HumanProvider("ada", desk, lambda task: Colours())
+    provider = HumanProvider("ada", desk, lambda task, role: Colours() if role == "target" else None)
     assert asyncio.run(provider.generate(ask("Rate it.", role="judge"))).text == "7"
     assert "judge" in desk.views[0].goal
 

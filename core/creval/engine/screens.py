@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from creval.engine.roles.models import TARGET
 from creval.models.players.wording import WordingScreen
 from creval.plugins.loader import Plugins, load_plugins
 from creval.plugins.registry import Registry
@@ -17,21 +18,27 @@ from creval.types.screens import Screen, Screens
 __all__ = ["closing_words", "screen_name", "screens_of"]
 
 
-def screen_name(task: Task, registry: Registry) -> str | None:
-    """Return the qualified name of the screen that serves the task's protocol, None where there is none."""
-    protocol = task.protocol.name.rpartition("/")[-1]
-    if protocol not in registry.names("screen"):
+def screen_name(task: Task, registry: Registry, role: str = TARGET) -> str | None:
+    """Return the qualified name of the screen that serves a role of the task, None where there is none.
+
+    It has the name of the task's protocol, or for another role than the target that of the first scorer which asks it.
+    """
+    asking = [ref for ref in task.score if role in registry.get("scorer", ref.name).roles]
+    asked = task.protocol if role == TARGET else next(iter(asking), None)
+    name = "" if asked is None else asked.name.rpartition("/")[-1]
+    if name not in registry.names("screen"):
         return None
-    return registry.get("screen", protocol, prefer=task.plugin).qualified
+    return registry.get("screen", name, prefer=task.plugin).qualified
 
 
 def screens_of(tasks: Sequence[Task], plugins: Plugins) -> Screens:
-    """Return the function that finds the screen of one of the tasks by the task's name."""
+    """Return the function that finds the screen of one of the tasks by the task's name and the role."""
     by_name = {task.name: task for task in tasks}
 
-    def find(task: str) -> Screen | None:
-        own = _load(screen_name(by_name[task], plugins.registry), plugins.registry)
-        return WordingScreen(by_name[task]) if own is None and by_name[task].human is not None else own
+    def find(task: str, role: str = TARGET) -> Screen | None:
+        own = _load(screen_name(by_name[task], plugins.registry, role), plugins.registry)
+        worded = own is None and role == TARGET and by_name[task].human is not None
+        return WordingScreen(by_name[task]) if worded else own
 
     return find
 

@@ -67,6 +67,8 @@ class View:
 class Screen(Protocol):
     """Kind `screen`: how a person sees the tasks of one protocol; registered under the name of that protocol.
 
+    Registered under the name of a scorer it shows what that scorer asks of another role, to a person who plays it.
+
     Must show neither more nor less than the messages tell a model; the doc in `request.origin` holds the answer key.
     """
 
@@ -83,8 +85,11 @@ class Screen(Protocol):
 class Screens(Protocol):
     """Finds the screen of a task."""
 
-    def __call__(self, task: str) -> Screen | None:
-        """Return the screen of the task's protocol, None where it has none of its own."""
+    def __call__(self, task: str, role: str = "target") -> Screen | None:
+        """Return the screen of the task's protocol, None where it has none of its own.
+
+        For another role than the target: that of the first scorer that asks the role.
+        """
 
 
 class Desk(Protocol):

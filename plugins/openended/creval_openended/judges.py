@@ -77,6 +77,7 @@ def register_judges(registry: Registry) -> None:
         provides=_PROVIDES,
     )
     _register_baselines(registry)
+    _register_people(registry)
     registry.add(
         "source",
         "macgyver_labelled",
@@ -145,3 +146,30 @@ def _register_baselines(registry: Registry) -> None:
         produces=(*_COUNTS, "*"),
         roles=("judge",),
     )
+
+
+def _register_people(registry: Registry) -> None:
+    registry.add(
+        "scorer",
+        "openended.labels",
+        "creval_openended.people.labels:LabelledByPeople",
+        "a person in the judge's role labels each criterion, 1 or 0 (Appendix K)",
+        parameters=params(criteria=_CRITERIA, required=("criteria",)),
+        produces=(*_COUNTS, "*"),
+        roles=("judge",),
+        prompts=("statement", "label"),
+        provides=_PROVIDES,
+    )
+    registry.add(
+        "scorer",
+        "openended.ranks",
+        "creval_openended.people.ranks:RankedByPeople",
+        "a person in the judge's role ranks all solutions by novelty: tiers, then pairs (Appendix K)",
+        parameters=params(pairs=flag(about="compare within tiers")),
+        produces=("novelty_rank", "novelty_tier"),
+        roles=("judge",),
+        prompts=("statement", "tier", "more_novel"),
+        provides=(*_PROVIDES, "rival_problem", "rival_solution"),
+    )
+    for scorer in ("openended.labels", "openended.ranks"):
+        registry.add("screen", scorer, "creval_openended.people.screens:JudgeScreen", "problem, solution and question")

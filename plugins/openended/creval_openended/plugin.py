@@ -43,6 +43,7 @@ def creval_commands() -> Mapping[str, str]:
     """Commands under `creval openended`."""
     return {
         "import": "creval_openended.cli.importing:import_published",
+        "discussion": "creval_openended.cli.discussion:discussion",
         "entailment-check": "creval_openended.cli.entailment_check:entailment_check",
     }
 

@@ -28,15 +28,18 @@ __all__ = ["Seat", "closing_of", "play", "play_again", "play_new"]
 
 EPILOG = """\b
 Example: creval play kumo_easy --limit 10 --seed 7
-         creval play kumo_easy --web --name p01 --output runs/p01"""
+         creval play kumo_easy --web --name p01 --output runs/p01
+         creval play jury_people --as judge --model given/solution --name p01"""
 RUNS = Path("runs")
+_TARGET = "target"
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
     """Where a person sits: name, and whether at a web page (with its port, 0 for any, and host) or the terminal.
 
-    `show_results`: the page shows metrics and scores at its end.
+    `show_results`: the page shows metrics and scores at its end. `role` is what the person plays, `model` who answers
+    where that is another role than the target.
     """
 
     player: str
@@ -44,6 +47,23 @@ class Seat:
     port: int = 0
     host: str = "127.0.0.1"
     show_results: bool = False
+    role: str = _TARGET
+    model: str | None = None
+
+    def cast(self) -> tuple[str, dict[str, str]]:
+        """Return the target's model and those of other roles. Raises UsageError where one of the two is missing."""
+        from creval.errors import UsageError
+
+        person = f"human/{self.player}"
+        if self.role == _TARGET and self.model is None:
+            return person, {}
+        if self.role == _TARGET or self.model is None:
+            raise UsageError(
+                "who plays another role than the target needs answers to play on, and who plays the target gives them",
+                where="--as, --model",
+                cure="Name both: --as judge --model replay/RUN, or neither.",
+            )
+        return self.model, {self.role: person}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,8 @@ class _Place:
 @click.command(epilog=EPILOG)
 @click.argument("tasks", nargs=-1, shell_complete=completing.tasks)
 @click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
+@click.option("--as", "role", default="target", metavar="ROLE", help="Which role: judge, to rate what --model answers.")
+@click.option("--model", metavar="MODEL", help="Who answers where you play another role than the target.")
 @click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Tries a doc.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which docs are taken.")
@@ -113,17 +135,20 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **give
 
 
 def _seat(given: Mapping[str, Any]) -> Seat:
-    return Seat(given["name"], given["web"], given["port"], given["host"], given["show_results"])
+    return Seat(
+        given["name"], given["web"], given["port"], given["host"], given["show_results"], given["role"], given["model"]
+    )
 
 
 def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
     """Start a run that a person plays, one sample after the other, and return the exit code."""
     from creval.engine.run import run_new
 
+    model, roles = seat.cast()
     folder = options.output or _folder(seat.player, tasks)
-    options = replace(options, output=folder, concurrency=1)
+    options = replace(options, output=folder, concurrency=1, roles=roles)
     with _place(seat) as place:
-        return _end(folder, place, lambda: run_new(tasks, f"human/{seat.player}", options, place.standing, place.desk))
+        return _end(folder, place, lambda: run_new(tasks, model, options, place.standing, place.desk))
 
 
 def play_again(folder: Path, seat: Seat | None = None, given: Resuming | None = None) -> int:
@@ -203,8 +228,9 @@ def _player_of(folder: Path) -> str:
     from creval.runs.commands import resume_command
     from creval.runs.folder import RunFolder
 
-    provider, _, name = str(RunFolder.open(folder).read_manifest()["roles"]["target"]).partition("/")
-    if provider != "human":
-        cure = f"Go on with it by: {resume_command(folder)}"
-        raise UsageError("the model of this run is no person", where=str(folder), cure=cure)
-    return name
+    for model in RunFolder.open(folder).read_manifest()["roles"].values():
+        provider, _, name = str(model).partition("/")
+        if provider == "human":
+            return name
+    cure = f"Go on with it by: {resume_command(folder)}"
+    raise UsageError("no person plays in this run", where=str(folder), cure=cure)

@@ -25,8 +25,8 @@ _SPEAKERS = {"system": "Instructions", "user": "Question", "assistant": "Your an
 class HumanProvider:
     """A `Provider` that lets a person answer at a desk (a terminal, a web page).
 
-    What is shown is up to the task's screen (`Screens`); a task without one, and every other role than the target, is
-    shown as the messages stand. `latency` is the seconds that the person took. Where the person stops, the run is
+    What is shown is up to the task's screen for the role (`Screens`); where there is none, the messages are shown as
+    they stand. `latency` is the seconds that the person took. Where the person stops, the run is
     interrupted as by Ctrl-C: the sample in hand is not written, and the run can be resumed.
     """
 
@@ -36,7 +36,7 @@ class HumanProvider:
         self._name = name
         self._desk = desk
         self._screens = screens
-        self._found: dict[str, Screen | None] = {}
+        self._found: dict[tuple[str, str], Screen | None] = {}
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the person's answer. Raises KeyboardInterrupt where the person stops."""
@@ -54,12 +54,12 @@ class HumanProvider:
         """The desk belongs to whoever set it up."""
 
     def _screen(self, request: GenerateRequest) -> Screen | None:
-        if self._screens is None or request.origin.role != "target":
+        if self._screens is None:
             return None
-        task = request.origin.key.task
-        if task not in self._found:
-            self._found[task] = self._screens(task)
-        return self._found[task]
+        place = request.origin.key.task, request.origin.role
+        if place not in self._found:
+            self._found[place] = self._screens(*place)
+        return self._found[place]
 
 
 def messages_view(request: GenerateRequest) -> View:

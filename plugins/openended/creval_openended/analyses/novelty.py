@@ -43,7 +43,9 @@ _OPTIONS = (
     FieldSpec("sort", "string", "bubble", "bubble (the paper's: 1,225 comparisons of 50), or merge (237)."),
     FieldSpec("both_orders", "boolean", False, "Ask each pair in both orders, and count what the order turns round."),
     FieldSpec("definition", "string", None, "What novelty is; without it the paper's (macgyver) or ours (bookmia)."),
-    FieldSpec("human", "file", None, "Ranks by people: rows with doc and rank, 1 = most novel."),
+    FieldSpec(
+        "human", "file", None, "Ranks by people: rows with doc and rank, 1 = most novel; or a run of novelty_people."
+    ),
     FieldSpec("seed", "integer", 0, "Draws the solutions, their first order, and which of a pair is shown first."),
 )
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 
-from creval.plugin import DataError, open_file
+from creval.plugin import DataError, open_file, open_run
 
 __all__ = ["read_ranks"]
 
@@ -14,9 +14,12 @@ __all__ = ["read_ranks"]
 def read_ranks(file: Path) -> dict[str, float]:
     """Return the mean rank (1 = most novel) of each doc: rows with `doc` and `rank`, one for each person.
 
-    Raises DataError where a row has no such fields.
+    `file` may also be a run that a person ranked (`novelty_people`). Raises DataError where a row has no such fields.
     """
     ranks: dict[str, list[float]] = defaultdict(list)
+    if file.is_dir():
+        found = {score.key.doc: score.scores["novelty_rank"] for score in open_run(file).scores() if score.scores}
+        return {doc: float(rank) for doc, rank in found.items()}
     rows = open_file(file)
     for index, row in enumerate(rows):
         try:

@@ -1,0 +1,45 @@
+"""How a person in the judge's role sees what `openended.labels` and `openended.ranks` ask.
+
+The messages are a system text with the instructions and a user text whose last paragraph is the question; the choices
+stand in that paragraph, one a line: `1: feasible`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from creval.plugin import Choice, ChoiceGroup, GenerateRequest, SampleScore, View
+
+__all__ = ["JudgeScreen"]
+
+_CHOICE = re.compile(r"^(1|0|2|3|4|QA1|QA2): (.*)$", re.MULTILINE)
+
+
+class JudgeScreen:
+    """Instructions as the guide, problem and solution as the text, the last paragraph as question and choices."""
+
+    def view(self, request: GenerateRequest) -> View:
+        """Return what to show for a question."""
+        guide = "\n\n".join(message.content for message in request.messages if message.role == "system")
+        reading, _, asked = request.messages[-1].content.rstrip().rpartition("\n\n")
+        choices = tuple(Choice(value, note) for value, note in _CHOICE.findall(asked))
+        goal = asked[: _CHOICE.search(asked).start()].strip() if choices else asked  # type: ignore[union-attr]
+        key = request.origin.key
+        return View(
+            sample=f"{key.task}\x1f{key.doc}\x1f{key.condition}\x1f{key.repeat}",
+            title="You judge",
+            goal=goal,
+            reading=reading,
+            reading_title="Problem and solution",
+            guide=guide,
+            groups=(ChoiceGroup("Your judgement", choices),) if choices else (),
+        )
+
+    def answer(self, value: str) -> str:
+        """Return the choice as it stands: what the prompt asks a model for too."""
+        return value
+
+    def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> Sequence[str]:
+        """Return nothing to say."""
+        return []
