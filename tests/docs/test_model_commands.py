@@ -23,10 +23,11 @@ from support.commands import program
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 LINE = re.compile(r"^ *(creval (?:[^\n#]* )?--model [^\n#]*)(?:#[^\n]*)?$", re.MULTILINE)
-LOCAL = ("baseline/", "embedded/", "replay/")
+LOCAL = ("baseline/", "embedded/", "replay/", "given/")
 ELSEWHERE = {
     "alliteration": "the plugin that plugins.md builds; its own test runs the page",
     "macgyver ": "its problems are fetched from the web; the plugin's tests run it on a copy",
+    "macgyver_jury ": "as macgyver",
     "create=queries.jsonl": "the file is what `creval create build` writes; the plugin's tests build and play one",
     "create_published": "its queries may not be shipped; the plugin's tests run it on an imported set",
     "--tasks neocoder": "its problems are fetched from the web; the plugin's tests run it on the reference data",
