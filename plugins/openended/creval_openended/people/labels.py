@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import UnreadableReplyError
@@ -21,7 +21,7 @@ class LabelledByPeople:
     def __init__(self, criteria: Sequence[Mapping[str, str]]) -> None:
         self._criteria = read_criteria(criteria)
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """One a criterion."""
         return {ROLE: (len(self._criteria), 2 * len(self._criteria))}
 

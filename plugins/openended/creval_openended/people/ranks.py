@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Expected, Scorable, Score
 from creval_openended.judging.asking import ROLE, Case, Questions, case_of
 from creval_openended.judging.replies import UnreadableReplyError
 from creval_openended.novelty.sorting import most_comparisons, ranked
@@ -31,7 +31,7 @@ class RankedByPeople:
     def __init__(self, pairs: bool = True) -> None:
         self._pairs = pairs
 
-    def expected_role_calls(self, fields: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """One tier a solution, and some comparisons."""
         return {ROLE: (1, 2 + most_comparisons(2, "merge"))}
 
