@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -179,6 +181,23 @@ def test_many_programs_at_once(tmp_path: Path) -> None:
 
     assert asyncio.run(all_of_them()) == [f"{i + 1}\n{i + 2}\n".encode() for i in range(20)]
     box.close()
+
+
+def test_whatever_descriptors_are_free_outside(tmp_path: Path) -> None:
+    """A launcher is told the number of its channel, which may be the very one at which it wants to have it."""
+    script = (
+        "import os, sys\nfrom pathlib import Path\n"
+        "from creval.sandbox.bubblewrap import BubblewrapSandbox, Program\n"
+        "from creval.sandbox.probe import find_manner\n"
+        "manner = find_manner()\n"
+        "for _ in range(8):\n"
+        "    box = BubblewrapSandbox(manner, Path(sys.argv[1]), workers=1)\n"
+        "    print(box.run_now(Program('print(5)'), [b''])[0].stdout)\n"
+        "    box.close()\n"
+        "    os.open('/dev/null', os.O_RDONLY)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (done.stdout.splitlines(), done.stderr) == (["b'5\\n'"] * 8, "")
 
 
 def test_a_machine_that_refuses(tmp_path: Path) -> None:

@@ -32,7 +32,10 @@ _OUTSIDE = PLACES[-1] + 1
 
 def main(descriptor: int) -> None:
     """Serve the outside at the other end of `descriptor` until it hangs up."""
-    os.dup2(descriptor, _OUTSIDE, inheritable=False)
+    if descriptor == _OUTSIDE:
+        os.set_inheritable(descriptor, False)
+    else:
+        os.dup2(descriptor, _OUTSIDE, inheritable=False)
     os.closerange(PLACES[0], _OUTSIDE)
     os.closerange(_OUTSIDE + 1, 1 << 16)
     outside = _opened(_OUTSIDE)
