@@ -31,6 +31,9 @@ ELSEWHERE = {
     "create=queries.jsonl": "the file is what `creval create build` writes; the plugin's tests build and play one",
     "create_published": "its queries may not be shipped; the plugin's tests run it on an imported set",
     "--tasks neocoder": "its problems are fetched from the web; the plugin's tests run it on the reference data",
+    "./questions.yaml": "the file is what task-without-code.md builds; tests/examples builds and runs it",
+    "neocoder build": "the problems are the reader's own; the page's replayed build is run as its example",
+    "built.yaml": "the file is what `creval neocoder build` writes",
     "kumo_published": "its games are fetched from the web; the plugin's tests run it on a copy",
 }
 """Tasks whose commands are not run here, each with the reason."""
@@ -39,7 +42,8 @@ ELSEWHERE = {
 def commands(page: Path) -> list[str]:
     """Return the commands of a page that ask a model which is not on this machine."""
     found = []
-    for match in LINE.finditer(page.read_text(encoding="utf-8")):
+    whole = re.sub(r" *\\\n *", " ", page.read_text(encoding="utf-8"))  # a command may go on a line below
+    for match in LINE.finditer(whole):
         text = match[1].strip()
         words = shlex.split(text)
         model = words[words.index("--model") + 1]
