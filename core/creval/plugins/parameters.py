@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "params", "text"]
 
 Schema = Mapping[str, Any]
+_MARKS = {"about": "description", "condition": "x-condition", "file": "x-file", "prompt": "x-prompt"}
 
 
 def params(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:
@@ -89,10 +90,8 @@ def either(*schemas: Schema, **marks: Unpack[Marks]) -> dict[str, Any]:
 
 
 def _marked(schema: Schema, marks: Marks) -> dict[str, Any]:
-    said = {
-        "description": marks.get("about"),
-        "x-condition": marks.get("condition") or None,
-        "x-file": marks.get("file") or None,
-        "x-prompt": marks.get("prompt") or None,
-    }
-    return {key: value for key, value in {**said, **schema}.items() if value is not None}
+    found = {key: value for key, value in schema.items() if value is not None}
+    for mark, value in marks.items():
+        if value:
+            found[_MARKS[mark]] = value
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -43,12 +44,20 @@ def yaml_files(folder: Path) -> Iterator[Path]:
     Files whose names start with _ are only included, unless they declare variants: these are tasks.
     """
     for place in (folder, folder / "suites"):
-        if place.is_dir():
-            for file in sorted(place.iterdir()):
-                if file.suffix not in (".yaml", ".yml") or file.name.startswith(".") or not file.is_file():
-                    continue
-                if not file.name.startswith("_") or holds_variants(file):
-                    yield file
+        for name in _yaml_names(place):
+            file = place / name
+            if not name.startswith("_") or holds_variants(file):
+                yield file
+
+
+def _yaml_names(folder: Path) -> Sequence[str]:
+    """Return the names of a folder's YAML files, sorted; none where there is no such folder."""
+    try:
+        with os.scandir(folder) as entries:
+            named = [entry for entry in entries if entry.name.endswith((".yaml", ".yml"))]
+            return sorted(entry.name for entry in named if not entry.name.startswith(".") and entry.is_file())
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
 
 
 class TaskIndex:
