@@ -39,6 +39,12 @@ def test_the_example_passes_the_check_of_the_registry(entry: Entry, wheels: dict
     assert checks == {"install": [], "version": [], "tasks": [], "conformance": []}
 
 
+def test_the_tests_of_the_example_pass_on_its_wheel(run: Any) -> None:
+    tests = str(ROOT / "examples" / "creval-wordchain" / "tests" / "test_wordchain.py")
+    done = run(["core", "creval-wordchain"], "pytest", "-q", "-p", "creval.testing", "-p", "no:cacheprovider", tests)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_an_entry_that_is_not_what_the_package_holds_is_told(entry: Entry, wheels: dict[str, Path]) -> None:
     from dataclasses import replace
 
