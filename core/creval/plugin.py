@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from creval.comparison.paired import Difference, paired_means
     from creval.data.checksum import sha256_of
     from creval.data.download import download
-    from creval.data.files import open_file
     from creval.data.huggingface import open_huggingface
     from creval.data.mirror import offline_cure
     from creval.data.options import DataOptions
     from creval.data.rows import ListRows, Rows
+    from creval.data.tables.files import open_file
     from creval.engine.workbench import Workbench
     from creval.errors import (
         BudgetError,
@@ -238,7 +238,7 @@ _HOMES = {
     ),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),
-    "creval.data.files": ("open_file",),
+    "creval.data.tables.files": ("open_file",),
     "creval.data.huggingface": ("open_huggingface",),
     "creval.data.mirror": ("offline_cure",),
     "creval.data.options": ("DataOptions",),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from creval.cli.ending import ending
+from creval.cli.display.ending import ending
 from creval.cli.main import invoke
 from creval.engine.run import Finished
 from creval.report.tables import print_table

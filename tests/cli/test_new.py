@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from support.toy_plugins import write_distribution
 
-from creval.cli.commands.new import new
+from creval.cli.commands.tasks.new import new
 from creval.data.check import check_all
 from creval.data.options import DataOptions
 from creval.errors import UsageError

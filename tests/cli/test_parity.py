@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from creval.cli.commands.show import show
+from creval.cli.commands.tasks.show import show
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 

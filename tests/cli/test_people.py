@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from support.commands import start
 
 from creval.cli.main import invoke
-from creval.data.answer_table import read_answers
+from creval.data.tables.answer_table import read_answers
 from creval.errors import DataError, TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

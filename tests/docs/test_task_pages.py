@@ -11,7 +11,7 @@ import pytest
 from support.commands import creval
 from support.toy_plugins import toy_plugins
 
-from creval.data.files import FORMATS
+from creval.data.tables.files import FORMATS
 from creval.plugins.builtin import register
 from creval.plugins.registry import Component, Registry
 from creval.tasks.check import check

@@ -12,8 +12,8 @@ import pytest
 from support.commands import creval as command
 
 import creval
-from creval.engine.estimate import estimate_run
 from creval.engine.examples import run_examples
+from creval.engine.expecting.estimate import estimate_run
 from creval.engine.manifest import read_options
 from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import rescore, resume

@@ -13,51 +13,39 @@ from creval.cli.values import FilePath, NewPath
 
 __all__ = ["cli"]
 
+
+def _command(module: str, summary: str) -> LazyCommand:
+    """A command of `creval.cli.commands`, called like its module."""
+    return LazyCommand(f"creval.cli.commands.{module}:{module.rpartition('.')[2]}", summary)
+
+
 COMMANDS = {
-    "ls": LazyCommand("creval.cli.commands.ls:ls", "List tasks and suites."),
-    "show": LazyCommand(
-        "creval.cli.commands.show:show", "Show one task or family; --resolved prints its whole YAML with origins."
-    ),
-    "validate": LazyCommand("creval.cli.commands.validate:validate", "Find every problem of task and suite files."),
-    "plugins": LazyCommand(
-        "creval.cli.commands.plugins:plugins", "List plugins, what they bring, and what failed to load."
-    ),
-    "new": LazyCommand("creval.cli.commands.new:new", "Write a plugin or a task to begin with."),
-    "prefetch": LazyCommand(
-        "creval.cli.commands.prefetch:prefetch", "Fetch what tasks need from the network, for runs without it."
-    ),
-    "registry": LazyCommand("creval.cli.commands.registry:registry", "Check the entries of published plugins."),
-    "play": LazyCommand(
-        "creval.cli.commands.play:play", "Play a task yourself, in the terminal or on a local web page."
-    ),
-    "run": LazyCommand("creval.cli.commands.run:run", "Run what a YAML file says, or only what is missing of it."),
-    "resume": LazyCommand("creval.cli.commands.resume:resume", "Go on with a run that was interrupted or killed."),
-    "score": LazyCommand("creval.cli.commands.score:score", "Score the saved answers of a run again, asking no model."),
-    "score-file": LazyCommand(
-        "creval.cli.commands.score_file:score_file", "Score answers of people from a spreadsheet."
-    ),
-    "report": LazyCommand("creval.cli.commands.report:report", "Print the results of runs beside floor and ceiling."),
-    "compare": LazyCommand(
-        "creval.cli.commands.compare:compare", "Say which of several runs is better, paired by doc, and how surely."
-    ),
-    "gate": LazyCommand(
-        "creval.cli.commands.gate:gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."
-    ),
-    "runs": LazyCommand("creval.cli.commands.sharing.runs:runs", "List the runs below a folder, or search them."),
-    "leaderboard": LazyCommand("creval.cli.commands.sharing.leaderboard:leaderboard", "One table over many runs."),
-    "export": LazyCommand("creval.cli.commands.sharing.export:export", "Write a run as parquet or Every Eval Ever."),
-    "push": LazyCommand("creval.cli.commands.sharing.push:push", "Send a run to a dataset on the Hugging Face Hub."),
-    "pull": LazyCommand("creval.cli.commands.sharing.pull:pull", "Bring runs back from the Hugging Face Hub."),
-    "view": LazyCommand("creval.cli.commands.view:view", "Show runs as one page in the browser."),
-    "samples": LazyCommand("creval.cli.commands.samples:samples", "List the samples of a run."),
-    "sample": LazyCommand("creval.cli.commands.sample:sample", "Print one sample: what was said, read and scored."),
-    "sandbox": LazyCommand(
-        "creval.cli.commands.sandbox:sandbox", "Prove on this machine that model-written code is contained."
-    ),
-    "completion": LazyCommand(
-        "creval.cli.commands.completion:completion", "Print the script that completes commands in bash, zsh or fish."
-    ),
-    "analyse": LazyCommand("creval.cli.commands.analyse:analyse", "Compute numbers over several runs."),
+    "ls": _command("tasks.ls", "List tasks and suites."),
+    "show": _command("tasks.show", "Show one task or family; --resolved prints its whole YAML with origins."),
+    "validate": _command("tasks.validate", "Find every problem of task and suite files."),
+    "plugins": _command("tasks.plugins", "List plugins, what they bring, and what failed to load."),
+    "new": _command("tasks.new", "Write a plugin or a task to begin with."),
+    "prefetch": _command("tasks.prefetch", "Fetch what tasks need from the network, for runs without it."),
+    "registry": _command("tasks.registry", "Check the entries of published plugins."),
+    "play": _command("play", "Play a task yourself, in the terminal or on a local web page."),
+    "run": _command("run", "Run what a YAML file says, or only what is missing of it."),
+    "resume": _command("resume", "Go on with a run that was interrupted or killed."),
+    "score": _command("score", "Score the saved answers of a run again, asking no model."),
+    "score-file": _command("score_file", "Score answers of people from a spreadsheet."),
+    "report": _command("looking.report", "Print the results of runs beside floor and ceiling."),
+    "compare": _command("looking.compare", "Say which of several runs is better, paired by doc, and how surely."),
+    "gate": _command("looking.gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."),
+    "runs": _command("sharing.runs", "List the runs below a folder, or search them."),
+    "leaderboard": _command("sharing.leaderboard", "One table over many runs."),
+    "export": _command("sharing.export", "Write a run as parquet or Every Eval Ever."),
+    "push": _command("sharing.push", "Send a run to a dataset on the Hugging Face Hub."),
+    "pull": _command("sharing.pull", "Bring runs back from the Hugging Face Hub."),
+    "view": _command("looking.view", "Show runs as one page in the browser."),
+    "samples": _command("looking.samples", "List the samples of a run."),
+    "sample": _command("looking.sample", "Print one sample: what was said, read and scored."),
+    "sandbox": _command("sandbox", "Prove on this machine that model-written code is contained."),
+    "completion": _command("completion", "Print the script that completes commands in bash, zsh or fish."),
+    "analyse": _command("analyse", "Compute numbers over several runs."),
 }
 
 EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5

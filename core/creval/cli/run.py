@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from creval.cli.ending import ending
+from creval.cli.display.ending import ending
+from creval.cli.display.progress import watch
 from creval.cli.interruption import cure_shown
-from creval.cli.progress import watch
 from creval.cli.values import comma_list, docs_of, paths, settings, sweeps, texts
 from creval.engine.options import RunOptions
 from creval.models.lanes.addresses import shown_addresses
@@ -27,7 +27,7 @@ def start(given: Mapping[str, Any]) -> int:
         return start_several(tasks, given["model"], options, given["dry_run"])
     model = given["model"][0] if given["model"] else ""
     if given["dry_run"]:
-        from creval.cli.dry_run import show_estimate
+        from creval.cli.display.dry_run import show_estimate
 
         return show_estimate(tasks, model, options)
     provider, _, player = model.partition("/")

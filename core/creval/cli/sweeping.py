@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.cli.ending import ending, last_words
+from creval.cli.display.ending import ending, last_words
+from creval.cli.display.progress import watch
 from creval.cli.interruption import cure_shown
-from creval.cli.progress import watch
 from creval.engine.options import RunOptions
 from creval.visible import visible
 
@@ -43,7 +43,7 @@ def start_several(tasks: Sequence[str], models: Sequence[str], options: RunOptio
 def run_file(file: RunFile, options: RunOptions, output: Path, dry_run: bool) -> int:
     """Make what is missing of a file's runs in `output`, print their results, and return the exit code."""
     if dry_run:
-        from creval.cli.dry_run import show_estimate
+        from creval.cli.display.dry_run import show_estimate
 
         plain = replace(options, output=None)
         return max(show_estimate(file.tasks, entry.model, entry.applied(plain)) for entry in file.models)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from creval.data.dataset import Dataset
-from creval.data.files import open_file
 from creval.data.mirror import find_in_mirror
 from creval.data.options import DataOptions
 from creval.data.rows import ListRows, Rows
 from creval.data.shaping import Shaping
+from creval.data.tables.files import open_file
 from creval.errors import CrevalError, DataError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.components import COMPONENT_KEY

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from creval.data.files import open_file
 from creval.data.options import DataOptions
 from creval.data.rows import ListRows, Malformed, Row, Rows
+from creval.data.tables.files import open_file
 from creval.errors import DataError
 from creval.tasks.files import find_data_file, search_folders
 from creval.types.components import Generator

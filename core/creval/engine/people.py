@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from creval.data.answer_table import AnswerTable, read_answers
+from creval.data.tables.answer_table import AnswerTable, read_answers
 from creval.engine.options import RunOptions
 from creval.engine.run import run_new
 from creval.engine.setup import open_plans

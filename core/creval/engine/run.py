@@ -16,10 +16,10 @@ from creval.engine.planning.grid import asks_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import keep_files, tasks_here
 from creval.engine.repeating.rescoring import copy_run, keep_task_files, with_task_files
+from creval.engine.resuming.rows import check_rows
+from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
-from creval.engine.rows import check_rows
 from creval.engine.setup import Setup, open_plans, open_setup
-from creval.engine.spending import Spending
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget

@@ -16,9 +16,9 @@ from creval.engine.loop import drive
 from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.resuming.rows import Kept
 from creval.engine.roles.models import TARGET
 from creval.engine.roles.usage import UsageTally
-from creval.engine.rows import Kept
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
 from creval.engine.scoring.score import TaskScoring
 from creval.engine.scoring.step import ScoringWatch, score_again, score_missing

@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from creval.data.files import open_file
 from creval.data.rows import Malformed
+from creval.data.tables.files import open_file
 from creval.engine.manifest import read_options
 from creval.engine.options import RunOptions
 from creval.engine.scoring.making import make_scoring

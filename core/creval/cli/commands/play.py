@@ -178,7 +178,7 @@ def _place(seat: Seat) -> Iterator[_Place]:
 
 def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
     """Run, print the results and the last words, and show them where the person sits."""
-    from creval.cli.ending import ending
+    from creval.cli.display.ending import ending
     from creval.models.players.desks.page_state import Closing
     from creval.runs.commands import resume_command
 

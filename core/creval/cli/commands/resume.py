@@ -22,9 +22,9 @@ __all__ = ["resume"]
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
-    from creval.cli.ending import ending
+    from creval.cli.display.ending import ending
+    from creval.cli.display.progress import watch
     from creval.cli.interruption import cure_shown
-    from creval.cli.progress import watch
     from creval.engine.run import resume as go_on
     from creval.runs.folder import RunFolder
 

@@ -42,8 +42,8 @@ def score(
     --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
-    from creval.cli.ending import ending
-    from creval.cli.progress import watch
+    from creval.cli.display.ending import ending
+    from creval.cli.display.progress import watch
     from creval.cli.values import texts
     from creval.engine.options import Rescoring
     from creval.engine.run import rescore

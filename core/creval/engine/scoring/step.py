@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from creval.engine.rows import Kept
+from creval.engine.resuming.rows import Kept
 from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches, doc_batches
 from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError

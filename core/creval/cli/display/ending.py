@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from creval.api import RunResult
-from creval.cli.baseline_notes import baseline_notes
-from creval.cli.flag_notes import flag_notes
+from creval.cli.display.baseline_notes import baseline_notes
+from creval.cli.display.flag_notes import flag_notes
 from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.baselines import find_baselines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from creval.cli import completing
-from creval.cli.formats import format_options
+from creval.cli.display.formats import format_options
 from creval.cli.values import FilePath
 
 if TYPE_CHECKING:

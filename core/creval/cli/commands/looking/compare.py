@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from creval.cli import completing
-from creval.cli.formats import format_options
+from creval.cli.display.formats import format_options
 
 if TYPE_CHECKING:
     from creval.comparison.compare import Comparison

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.data.rows import ListRows, Malformed, Row, Rows
-from creval.data.text_files import JSON, CsvRows, JsonLinesRows
+from creval.data.tables.text_files import JSON, CsvRows, JsonLinesRows
 from creval.errors import DataError, MissingPartError
 
 __all__ = ["FORMATS", "open_file"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from creval.engine.figures import (
+from creval.engine.expecting.figures import (
     BYTES_A_TOKEN,
     FREE,
     NOTHING,

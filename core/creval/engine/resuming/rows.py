@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.resuming.spending import Spending
 from creval.engine.roles.usage import UsageTally
-from creval.engine.spending import Spending
 from creval.errors import RunError
 from creval.runs.codec import read_key
 from creval.runs.commands import resume_command

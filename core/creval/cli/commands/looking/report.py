@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.cli import completing
-from creval.cli.formats import format_options
+from creval.cli.display.formats import format_options
 from creval.cli.values import NewPath
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
-    from creval.cli.baseline_notes import baseline_notes
+    from creval.cli.display.baseline_notes import baseline_notes
     from creval.errors import RunError, UsageError
     from creval.report.baselines import find_baselines
     from creval.report.beside import print_beside

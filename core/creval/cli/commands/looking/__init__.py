@@ -1,0 +1,1 @@
+"""Commands that look at runs: results, samples, pages, comparisons."""

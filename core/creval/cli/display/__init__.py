@@ -1,0 +1,1 @@
+"""What a command shows: progress while a run goes on, notes and the end of it."""

@@ -1,0 +1,1 @@
+"""Local files with rows."""
