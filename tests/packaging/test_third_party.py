@@ -70,6 +70,9 @@ def test_our_own_entries_are_sound_and_name_what_is_there() -> None:
     assert set(entries) == {path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")}
     index = TaskIndex(load_plugins())
     for entry in entries.values():
+        changelog = (ROOT / "plugins" / entry.plugin / "CHANGELOG.md").read_text("utf-8")
+        if f"## [{entry.version}] - Unreleased" in changelog:
+            continue  # its tasks may still change; the entry is written anew when the version is released
         for name, stated in entry.tasks.items():
             task = index.load(f"{entry.plugin}/{name}")
             if (task.version, task.plugin_version) == (stated["version"], entry.version):
