@@ -7,10 +7,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.judged import HOOKS, PARTS, write_judged
 
 import creval
+from creval.cli.commands import sample as command
 from creval.data.dataset import Dataset
 from creval.data.rows import ListRows
 from creval.engine.options import RunOptions
@@ -174,6 +176,19 @@ def test_what_an_analysis_asks_about_such_docs_is_not_stored_either(task, monkey
         line.get("asked") == {"step": "analysis"} for line in read_lines(result.folder / "calls" / "judge.jsonl")
     )
     assert LICENSED not in plain(result.folder)
+
+
+def test_a_sample_is_shown_with_its_texts_where_that_is_asked_for(task, monkeypatch, options):
+    with ChatServer(Quoting()) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        folder = str(creval.run([task], "hosted_vllm/x", options(roles=JUDGE)).folder)
+    shown = [
+        CliRunner().invoke(command.sample, [folder, "d0", *more]) for more in ([], ["--texts"], ["--texts", "--json"])
+    ]
+    assert [each.exit_code for each in shown] == [0, 0, 0]
+    assert [f"Say {SECRET} 0" in each.output for each in shown] == [False, True, True]
+    assert "⟦…⟧" in shown[0].output and "(--texts)" in shown[0].output
+    assert json.loads(shown[2].output)["doc_fields"]["word"] == f"{SECRET} 0"
 
 
 def test_without_the_data_the_folder_is_read_as_it_stands(task, monkeypatch, tmp_path, options):

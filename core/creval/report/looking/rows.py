@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from creval.errors import UnknownNameError, UsageError
 from creval.names import nearest
 from creval.runs.reader import Run
+from creval.runs.texts import RunTexts
 from creval.types.sample import Sample, SampleKey, SampleScore
 
-__all__ = ["Filter", "Seen", "find_sample", "key_writer", "seen_samples"]
+__all__ = ["Filter", "Seen", "find_sample", "key_writer", "seen_samples", "with_texts"]
 
 _SHOWN = 10
 
@@ -82,6 +83,18 @@ def key_writer(run: Run) -> Callable[[SampleKey], str]:
         return ":".join(parts)
 
     return write
+
+
+def with_texts(seen: Seen, run: Run) -> Seen:
+    """Return a sample with what is kept by reference put back from the data.
+
+    Raises TaskError, DataError or RunError where task or data are gone, or are others.
+    """
+    if seen.sample.doc_digest is None:
+        return seen
+    texts = RunTexts(run.manifest)
+    score = None if seen.score is None else texts.score(seen.score)
+    return seen._replace(sample=texts.sample(seen.sample), score=score)
 
 
 def find_sample(run: Run, key: str) -> Seen:

@@ -36,6 +36,7 @@ def transcript(seen: Seen, judged: Sequence[Mapping[str, Any]] = ()) -> dict[str
     other roles in scoring.
     """
     sample, score = seen.sample, seen.score
+    referenced = sample.doc_digest is not None and not sample.doc
     data: dict[str, Any] = {
         **seen.to_row(),
         "seed": sample.seed,
@@ -43,8 +44,8 @@ def transcript(seen: Seen, judged: Sequence[Mapping[str, Any]] = ()) -> dict[str
         "seconds": sample.seconds,
         "served_by": sorted({str(served) for call in sample.calls if (served := _served(call.reply))}),
         "cost": _cost(sample.calls),
-        "doc_fields": dict(sample.doc) if sample.doc_digest is None else {"digest": sample.doc_digest},
-        "by_reference": sample.doc_digest is not None,
+        "doc_fields": {"digest": sample.doc_digest} if referenced else dict(sample.doc),
+        "by_reference": referenced,
         "turns": list(_turns(sample.calls)),
         "outcome": dict(sample.outcome),
         "judges": [_judge(record) for record in judged if "messages" in record],

@@ -19,20 +19,22 @@ __all__ = ["sample"]
 @click.argument("run", type=FilePath(), shell_complete=completing.runs)
 @click.argument("key")
 @click.option("--thinking", is_flag=True, help="Show the model's thinking, too.")
+@click.option("--texts", is_flag=True, help="Put back what is kept by reference; the task's data have to be here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def sample(run: Path, key: str, thinking: bool, as_json: bool) -> None:
+def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> None:
     """Print the sample of RUN that KEY names: every message and answer, how it was read and why, judges, scores.
 
     `creval samples RUN` lists the keys.
     """
     from creval.quotations import MARK
-    from creval.report.looking.rows import find_sample
+    from creval.report.looking.rows import find_sample, with_texts
     from creval.report.looking.transcript import QUOTED, judge_calls, transcript
     from creval.runs.reader import open_run
     from creval.visible import visible
 
     opened = open_run(run, as_stored=True)
     found = find_sample(opened, key)
+    found = with_texts(found, opened) if texts else found
     data = transcript(found, judge_calls(opened).get(found.sample.key, ()))
     if as_json:
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
@@ -48,7 +50,10 @@ def _lines(data: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]
         yield "text", f"  {data['reason']}"
     yield "note", "  " + "; ".join(_facts(data))
     if data["by_reference"]:
-        yield "note", "  the texts of this task's docs are kept by reference, and so is each message made of them"
+        yield (
+            "note",
+            "  the texts of this task's docs, and messages made of them, are kept by reference (--texts)",
+        )
     for turn in data["turns"]:
         yield from _turn(turn, thinking)
     if data["outcome"]:
