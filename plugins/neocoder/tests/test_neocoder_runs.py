@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -168,9 +169,21 @@ def test_the_syntax_detector_stands_beside(server: ChatServer, tmp_path: Path) -
     assert found["syntax_precision"] == found["syntax_recall"] == 1
 
 
+def write_answers(path: Path) -> Path:
+    """A file of answers for every problem and state: the first human solution."""
+    rows = [
+        {"task": task, "doc": problem.name, "answers": [f"```python\n{problem.solutions[0]}\n```"]}
+        for task in OWN
+        for problem in PROBLEMS.values()
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
 def test_killed_and_gone_on_with(server: ChatServer, tmp_path: Path) -> None:
-    """A kill loses calls in flight alone: no program that was reviewed is reviewed again."""
-    words = ["--tasks", "neocoder_own", "--model", "hosted_vllm/coder", "--role"]
+    """With recorded answers: a kill loses calls in flight alone, and no program that was reviewed is reviewed again."""
+    answers = write_answers(tmp_path / "answers.jsonl")
+    words = ["--tasks", "neocoder_own", "--model", f"replay/{answers}", "--role"]
     words += ["augmenter=hosted_vllm/reviewer", "--allow-code-execution", "--output", "run", "--concurrency", "2"]
     process = start(tmp_path, *words)
     book = tmp_path / "run" / "calls" / "augmenter.jsonl"
@@ -180,6 +193,7 @@ def test_killed_and_gone_on_with(server: ChatServer, tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     before = len(reviewed(server))
+    assert before == len(server.requests), "the target's answers are the recorded ones"
     finished = resume(tmp_path / "run", allow_code_execution=True)
     assert all(task["counts"]["scored"] == 15 for task in finished.results["tasks"])
     again = reviewed(server)
