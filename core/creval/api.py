@@ -82,7 +82,8 @@ def run(
     `desk` is where a person answers, where the model is `human/NAME` (default: the terminal).
 
     Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.
-    A failed sample raises nothing; see its status. Must not be called from a running event loop.
+    A failed sample raises nothing; see its status. Where an event loop is running (a notebook), the run has a
+    thread and a loop of its own; an interrupt ends it in order, and what is finished is saved.
     """
     from creval.engine.run import run_new
 

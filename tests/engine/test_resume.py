@@ -343,6 +343,39 @@ def test_a_run_inside_a_running_event_loop(make_task, server, options):
     assert asyncio.run(cell()).metrics("parrot")["right"]["value"] == 0.75
 
 
+def test_an_interrupt_inside_a_running_event_loop_ends_the_work_in_order():
+    """As the stop button of a notebook does it: SIGINT to the thread that waits."""
+    import asyncio
+    import signal
+    import threading
+
+    from creval.engine.loop import drive
+
+    seen = []
+
+    async def work():
+        waiting = threading.main_thread().ident
+        threading.Timer(0.2, signal.pthread_kill, (waiting, signal.SIGINT)).start()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def cell():
+        drive(work())
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    loop = asyncio.new_event_loop()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(cell())
+    finally:
+        signal.signal(signal.SIGINT, before)
+        loop.close()
+    assert seen == ["cancelled"]
+
+
 def test_lines_keep_whatever_a_model_says():
     record = {"text": "\ud83d lone, \u2028 separator, \x00 nul, \U0001f600"}
     line = dump_line(record)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from creval.interruption import CURRENT, Interruption
@@ -24,8 +25,28 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work) if interruption is None else _interruptible(work, interruption)
+    return _in_a_thread(work)
+
+
+def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run in a thread. An interrupt of the caller (the notebook's stop button) cancels it, and it ends in order."""
+    running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
+
+    async def watched() -> T:
+        running.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
+        done = thread.submit(asyncio.run, watched())
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            loop, task = running.result()
+            if task is not None and not done.done():
+                loop.call_soon_threadsafe(task.cancel)
+            with suppress(asyncio.CancelledError):
+                done.result()
+            raise
 
 
 def _interruptible(work: Coroutine[Any, Any, T], interruption: Interruption) -> T:
