@@ -13,7 +13,7 @@ from creval.plugin import RunError, SampleScore, open_run
 __all__ = ["discussion", "told"]
 
 
-@click.command(epilog="\b\nExample: creval openended discussion runs/jury --doc own-01 --criterion safety")
+@click.command(epilog="Example: creval openended discussion runs/jury --doc own-01 --criterion safety")
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--task", metavar="TASK", help="Of this task alone.")
 @click.option("--doc", metavar="ID", help="On this problem alone.")
