@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["cleaned"]
+__all__ = ["cleaned", "encodable"]
 
 _PATH = re.compile(
     r"(?:(?<![\w:/.\\-])|(?<=\w/)(?=/))"  # also behind a provider: replay//somewhere/answers.jsonl
@@ -25,3 +25,8 @@ def cleaned(data: Any) -> Any:
     if isinstance(data, list):
         return [cleaned(value) for value in data]
     return _PATH.sub(r"\1", data) if isinstance(data, str) else data
+
+
+def encodable(text: str) -> str:
+    """Return a text without lone surrogates, which no file in UTF-8 can hold: they are written out."""
+    return text.encode("utf-8", "backslashreplace").decode()

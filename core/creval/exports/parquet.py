@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError
-from creval.exports.cleaning import cleaned
+from creval.exports.cleaning import cleaned, encodable
 from creval.runs.folder import file_name
 from creval.types.sample import Sample, SampleScore
 
@@ -112,7 +112,7 @@ def _sample(run: Run, name: str, sample: Sample, score: SampleScore) -> dict[str
         "repeat": score.key.repeat,
         "status": score.status.value,
         "reason": score.reason,
-        "answers": [_text(answer) for answer in sample.answers],
+        "answers": [encodable(answer) for answer in sample.answers],
         "value": None if score.value is None else _json(score.value),
         "route": score.route,
         "doc": _json({"digest": sample.doc_digest} if sample.doc_digest else sample.doc),
@@ -124,13 +124,8 @@ def _sample(run: Run, name: str, sample: Sample, score: SampleScore) -> dict[str
     }
 
 
-def _text(text: str) -> str:
-    """Return a text without lone surrogates, which parquet cannot hold."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def _json(value: Any) -> str:
-    return _text(json.dumps(value, ensure_ascii=False, sort_keys=True))
+    return encodable(json.dumps(value, ensure_ascii=False, sort_keys=True))
 
 
 def _write(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> Path:

@@ -37,6 +37,12 @@ class Standing:
     instruments: str
     run: str
 
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What numbers that may be ranked together share."""
+        made = (self.task_hash, self.data, self.settings, self.instruments)
+        return (self.task, self.metric, self.condition or "", *made)
+
 
 COLUMNS = tuple(field.name for field in fields(Standing))
 
@@ -47,10 +53,7 @@ def leaderboard(runs: Sequence[Run], *, every_metric: bool = False) -> list[Stan
     for run in runs:
         for result, metric in _metrics(run, every_metric):
             standing = _standing(run, result, metric)
-            group = [standing.task, standing.metric, standing.condition or "", standing.task_hash, standing.data]
-            found.setdefault((*group, standing.settings, standing.instruments), []).append(
-                (standing, metric.get("higher_is_better"))
-            )
+            found.setdefault(standing.group, []).append((standing, metric.get("higher_is_better")))
     return [one for key in sorted(found) for one in _ranked(found[key])]
 
 
@@ -124,8 +127,7 @@ def leaderboard_html(standings: Sequence[Standing], title: str = "Leaderboard") 
     ]
     groups: dict[tuple[str, ...], list[Standing]] = {}
     for one in standings:
-        key = (one.task, one.metric, one.condition or "", one.task_hash, one.data, one.settings, one.instruments)
-        groups.setdefault(key, []).append(one)
+        groups.setdefault(one.group, []).append(one)
     for (task, metric, condition, *made), ones in groups.items():
         names = ("task", "data", "settings", "instruments")
         how = "; ".join(f"{name} {value}" for name, value in zip(names, made, strict=True) if value)

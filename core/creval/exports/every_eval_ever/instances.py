@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from creval.exports.cleaning import encodable
 from creval.exports.every_eval_ever.about import SCHEMA, About, as_texts, model_info
 from creval.exports.every_eval_ever.aggregate import evaluation_id, exported_metrics, result_id
 from creval.runs.reader import Run
@@ -62,12 +63,12 @@ def _said(sample: Sample, score: SampleScore) -> dict[str, Any]:
     target = sample.doc.get("target", sample.doc.get("solution"))
     reference = [] if target is None else [str(one) for one in (target if isinstance(target, list) else [target])]
     several = len(calls) > 1
-    texts = [_text(answer) for answer in sample.answers]
+    texts = [encodable(answer) for answer in sample.answers]
     turns = _dialogue(calls) if several else None
     return {
-        "sample_hash": _hash({"raw": _text(raw), "reference": reference}),
+        "sample_hash": _hash({"raw": encodable(raw), "reference": reference}),
         "interaction_type": "multi_turn" if several else "single_turn",
-        "input": {"raw": _text(raw), "reference": reference},
+        "input": {"raw": encodable(raw), "reference": reference},
         "output": None if several else {"raw": texts or [""]},
         "messages": turns,
         "answer_attribution": [
@@ -81,7 +82,7 @@ def _said(sample: Sample, score: SampleScore) -> dict[str, Any]:
         ],
         **_usage(calls),
         "performance": {"latency_ms": round(sample.seconds * 1000, 3)},
-        "error": None if score.reason is None else _text(score.reason),
+        "error": None if score.reason is None else encodable(score.reason),
         "metadata": as_texts({"status": score.status.value, "route": score.route}),
     }
 
@@ -89,19 +90,19 @@ def _said(sample: Sample, score: SampleScore) -> dict[str, Any]:
 def _extracted(score: SampleScore, texts: Sequence[str]) -> str:
     if score.value is None:
         return texts[-1] if texts else ""
-    return score.value if isinstance(score.value, str) else _text(json.dumps(score.value, ensure_ascii=False))
+    text = score.value if isinstance(score.value, str) else json.dumps(score.value, ensure_ascii=False)
+    return encodable(text)
 
 
 def _dialogue(calls: Sequence[CallRecord]) -> list[dict[str, Any]]:
     turns: list[dict[str, Any]] = []
     for call in calls:
-        said = [(str(message["role"]), str(message.get("content", ""))) for message in call.messages]
-        turns += [
-            {"turn_idx": len(turns) + i, "role": role, "content": _text(text)} for i, (role, text) in enumerate(said)
-        ]
+        for message in call.messages:
+            text = encodable(str(message.get("content", "")))
+            turns.append({"turn_idx": len(turns), "role": str(message["role"]), "content": text})
     last = calls[-1].reply if calls else None
     if last and last.get("completions"):
-        text = _text(str(last["completions"][0].get("text") or ""))
+        text = encodable(str(last["completions"][0].get("text") or ""))
         turns.append({"turn_idx": len(turns), "role": "assistant", "content": text})
     return turns
 
@@ -119,7 +120,3 @@ def _usage(calls: Sequence[CallRecord]) -> dict[str, Any]:
 def _hash(content: Mapping[str, Any]) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _text(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
