@@ -146,6 +146,24 @@ def test_a_run_of_the_same_rules_keeps_its_scores(
     assert (caplog.messages, _manifest(folder)["rescored"], _manifest(folder)["reading"]) == ([], [], READING)
 
 
+def test_a_whole_run_of_older_rules_keeps_them_until_it_is_scored_again(
+    make_task: Callable[..., str], server: ChatServer, options: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    made = run([make_task()], "hosted_vllm/parrot", options(base_url=server.url))
+    folder, value = made.folder, made.results["tasks"][0]["metrics"][0]["value"]
+    (folder / "run.json").write_text(json.dumps({**_manifest(folder), "reading": 1}), "utf-8")
+    scores = folder / "scores" / "parrot.jsonl"
+    scores.write_text(scores.read_text("utf-8").replace('"exact_match":1.0', '"exact_match":0.0'), "utf-8")
+    then = scores.read_bytes()
+    finished = resume(folder)
+    assert (finished.results["reading"], scores.read_bytes(), caplog.messages) == (1, then, [])
+    assert finished.results["tasks"][0]["metrics"][0]["value"] == 0.0
+    assert [attempt["reading"] for attempt in _manifest(folder)["attempts"]] == [READING, 1]
+    again = rescore(folder)
+    assert again.results["reading"] == READING and again.results["tasks"][0]["metrics"][0]["value"] == value > 0
+    assert len(caplog.messages) == 1
+
+
 def test_a_run_of_later_rules_is_left_alone(unpack: Callable[[str], Path]) -> None:
     folder = unpack("local")
     (folder / "run.json").write_text(json.dumps({**_manifest(folder), "reading": READING + 1}), "utf-8")

@@ -68,14 +68,18 @@ class RunSteps:
         self._all_kept = kept or {}
         self.kept = Kept()
         self._older = False
+        self._reading = READING
         self._usages: dict[str, UsageTally] = {}
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
 
     def whole(self) -> Finished:
         """Generate, score and aggregate."""
-        self._manifest["attempts"].append({"started": now(), "reading": READING})
+        begun_with = reading_of(self._manifest)
+        if self._is_scored():
+            self._reading = begun_with  # nothing is left to be read: its numbers stay as they are
+        self._older = begun_with < self._reading
+        self._manifest["attempts"].append({"started": now(), "reading": self._reading})
         self._save("running")
-        self._older = reading_of(self._manifest) < READING
         if self._older:
             self._tell_reading("all of them are scored anew")
         if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
@@ -98,6 +102,11 @@ class RunSteps:
             if interrupted or (isinstance(error, CrevalError) and not told):
                 error.add_note(f"Finished samples are saved. Go on with: {goes_on}")
             raise
+
+    def _is_scored(self) -> bool:
+        """Whether every sample is there with its score, all by the instruments that the run was begun with."""
+        kept = [(self._all_kept.get(plan.task.name, Kept()).scores, plan.total) for plan in self._plans]
+        return not self._manifest["rescored"] and all(keys is not None and len(keys) == total for keys, total in kept)
 
     def scored_again(self) -> Finished:
         """Score and aggregate what is saved."""
@@ -184,7 +193,7 @@ class RunSteps:
             "model": self._manifest["roles"][TARGET],
             "roles": {**self._manifest["roles"], **self._setup.options.roles},
             "seed": self._setup.options.seed,
-            "reading": READING,
+            "reading": self._reading,
             "status": "budget" if budget else status,
             "tasks": tasks,
         }

@@ -28,7 +28,6 @@ from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.commands import CONSENTS
 from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex
-from creval.types.reading import READING, reading_of
 
 __all__ = ["Outcome", "Part", "Sweep", "plan_sweep", "run_sweep"]
 
@@ -148,7 +147,7 @@ def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
     _check_same(manifest, options, model, asked)
-    if manifest["status"] != "done" or reading_of(manifest) < READING or not folder.results.is_file():
+    if manifest["status"] != "done" or not folder.results.is_file():
         return "begun"
     results = json.loads(folder.results.read_text(encoding="utf-8"))
     whole = all(not task["counts"]["errored"] and not task["counts"]["skipped"] for task in results["tasks"])
