@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from creval.report.figures import COLOURS, Figures
     from creval.report.files import csv_text, plain_data, write_csv, write_json, write_lines, write_text
     from creval.report.tables import print_table
+    from creval.report.tracked import run_numbers, run_settings
     from creval.resources.encoders.forward import NumpyEncoder
     from creval.resources.local_models import file_digest
     from creval.resources.options import ResourceOptions
@@ -208,6 +209,8 @@ __all__ = [
     "print_table",
     "refused",
     "reply_from_json",
+    "run_numbers",
+    "run_settings",
     "sha256_of",
     "speaks_of_the_last",
     "store_folder",
@@ -227,25 +230,15 @@ __all__ = [
 
 _HOMES = {
     "creval.caches": ("cache_folder",),
-    "creval.cli.parts": (
-        "command_options",
-        "open_workbench",
-        "part_options",
-    ),
-    "creval.comparison.paired": (
-        "Difference",
-        "paired_means",
-    ),
+    "creval.cli.parts": ("command_options", "open_workbench", "part_options"),
+    "creval.comparison.paired": ("Difference", "paired_means"),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),
     "creval.data.tables.files": ("open_file",),
     "creval.data.huggingface": ("open_huggingface",),
     "creval.data.mirror": ("offline_cure",),
     "creval.data.options": ("DataOptions",),
-    "creval.data.rows": (
-        "ListRows",
-        "Rows",
-    ),
+    "creval.data.rows": ("ListRows", "Rows"),
     "creval.engine.workbench": ("Workbench",),
     "creval.errors": (
         "BudgetError",
@@ -269,29 +262,11 @@ _HOMES = {
     "creval.models.traits": ("ProviderTraits",),
     "creval.names": ("nearest",),
     "creval.parsing.json.scan": ("holds_json",),
-    "creval.parsing.json.values": (
-        "JsonArray",
-        "JsonObject",
-    ),
+    "creval.parsing.json.values": ("JsonArray", "JsonObject"),
     "creval.parsing.list_shape": ("is_no_item", "one_item_a_line", "plain_separators"),
-    "creval.parsing.list_marks": (
-        "has_mark",
-        "straighten",
-        "strip_edges",
-        "strip_marks",
-        "strip_quotes",
-    ),
-    "creval.parsing.refusal": (
-        "REFUSAL_ROUTE",
-        "is_refusal",
-        "refused",
-    ),
-    "creval.parsing.small_talk": (
-        "is_small_talk",
-        "speaks_of_the_last",
-        "without_opening",
-        "without_talk",
-    ),
+    "creval.parsing.list_marks": ("has_mark", "straighten", "strip_edges", "strip_marks", "strip_quotes"),
+    "creval.parsing.refusal": ("REFUSAL_ROUTE", "is_refusal", "refused"),
+    "creval.parsing.small_talk": ("is_small_talk", "speaks_of_the_last", "without_opening", "without_talk"),
     "creval.parsing.unseen": ("without_unseen",),
     "creval.plugins.hookspecs": ("hookimpl",),
     "creval.plugins.parameters": (
@@ -306,33 +281,17 @@ _HOMES = {
         "text",
     ),
     "creval.plugins.registry": ("Registry",),
-    "creval.report.figures": (
-        "COLOURS",
-        "Figures",
-    ),
-    "creval.report.files": (
-        "csv_text",
-        "plain_data",
-        "write_csv",
-        "write_json",
-        "write_lines",
-        "write_text",
-    ),
+    "creval.report.figures": ("COLOURS", "Figures"),
+    "creval.report.files": ("csv_text", "plain_data", "write_csv", "write_json", "write_lines", "write_text"),
     "creval.report.tables": ("print_table",),
+    "creval.report.tracked": ("run_numbers", "run_settings"),
     "creval.resources.encoders.forward": ("NumpyEncoder",),
     "creval.resources.local_models": ("file_digest",),
     "creval.resources.options": ("ResourceOptions",),
     "creval.resources.vector_build": ("build_store",),
-    "creval.resources.vector_store": (
-        "list_stores",
-        "store_folder",
-    ),
+    "creval.resources.vector_store": ("list_stores", "store_folder"),
     "creval.resources.wordlists": ("WordList",),
-    "creval.runs.reader": (
-        "Run",
-        "open_run",
-        "open_runs",
-    ),
+    "creval.runs.reader": ("Run", "open_run", "open_runs"),
     "creval.scoring.agreement": ("agreement",),
     "creval.types.components": (
         "Aggregation",
@@ -357,22 +316,8 @@ _HOMES = {
         "Turn",
     ),
     "creval.types.kinds": ("Kind",),
-    "creval.types.messages": (
-        "Completion",
-        "GenerateRequest",
-        "Message",
-        "Origin",
-        "Reply",
-        "TokenLogprob",
-        "Usage",
-    ),
-    "creval.types.programs": (
-        "CaseResult",
-        "Language",
-        "Limits",
-        "Program",
-        "Stop",
-    ),
+    "creval.types.messages": ("Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"),
+    "creval.types.programs": ("CaseResult", "Language", "Limits", "Program", "Stop"),
     "creval.types.sample": (
         "CallRecord",
         "Condition",
@@ -383,13 +328,7 @@ _HOMES = {
         "SampleScore",
         "Status",
     ),
-    "creval.types.screens": (
-        "Choice",
-        "ChoiceGroup",
-        "Past",
-        "Screen",
-        "View",
-    ),
+    "creval.types.screens": ("Choice", "ChoiceGroup", "Past", "Screen", "View"),
 }
 
 if not TYPE_CHECKING:

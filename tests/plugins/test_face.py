@@ -28,7 +28,7 @@ download either file_digest flag has_mark holds_json hookimpl integer is_no_item
 list_stores nearest number offline_cure
 one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench
 paired_means params part_options plain_data plain_separators print_table
-refused reply_from_json sha256_of speaks_of_the_last
+refused reply_from_json run_numbers run_settings sha256_of speaks_of_the_last
 store_folder straighten strip_edges strip_marks strip_quotes text without_opening without_talk without_unseen
 write_csv write_json write_lines write_text
 """

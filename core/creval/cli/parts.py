@@ -55,12 +55,22 @@ def click_option(spec: FieldSpec) -> click.Option:
         return click.Option([flag, spec.name], is_flag=True, default=bool(spec.default), help=spec.help)
     return click.Option(
         [flag, spec.name],
-        type=_TYPES.get(spec.type, click.STRING),
+        type=_type(spec),
         default=spec.default,
         multiple=spec.multiple,
         show_default=spec.default not in (None, (), [], ""),
         help=spec.help,
     )
+
+
+def _type(spec: FieldSpec) -> Any:
+    """Return the type of an option, with the bounds of a number."""
+    low, high = spec.minimum, spec.maximum
+    if low is None and high is None:
+        return _TYPES.get(spec.type, click.STRING)
+    if spec.type == "integer":
+        return click.IntRange(None if low is None else int(low), None if high is None else int(high))
+    return click.FloatRange(low, high)
 
 
 def command_options(specs: Sequence[FieldSpec]) -> Callable[[Command], Command]:

@@ -358,13 +358,18 @@ class Sandbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One option of an analysis on the command line: `--name`, its JSON type, default and help."""
+    """One option of an analysis on the command line: `--name`, its JSON type, default and help.
+
+    A number below `minimum` or above `maximum` is refused with a message, as a seed below 0 is.
+    """
 
     name: str
     type: str = "string"
     default: Any = None
     help: str = ""
     multiple: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from creval.plugin import CaseResult, Limits, Program, Stop
 from creval.sandbox.bubblewrap import BubblewrapSandbox
 from creval_neocoder.problem import Case, Problem
+from creval_neocoder.programs import extraction
 from creval_neocoder.programs.extraction import find_program
 from creval_neocoder.programs.feeding import Run, runs
 from creval_neocoder.programs.released import accepted, given, harness, parse_released
@@ -112,6 +113,25 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     program = find_program(text)
     if program is not None:
         ast.parse(program)
+
+
+@pytest.mark.parametrize(
+    ("first", "line"), [("", "@a\n"), ("try:\n", "    a = 1\n"), ("", "a = \\\n")], ids=["decorators", "try", "joined"]
+)
+def test_what_is_cut_at_length_is_read_in_proportion_to_it(
+    first: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest, read = first + line * 2000, list[int]()
+    tree = extraction._tree
+
+    def counted(source: str) -> ast.Module:
+        read.append(len(source))
+        return tree(source)
+
+    monkeypatch.setattr(extraction, "_tree", counted)
+    program = find_program(f"{SOLVE}\n{rest}")
+    assert program is not None and "def solve" in program
+    assert sum(read) < 100 * len(rest)  # line by line it would be a thousand times
 
 
 def test_feeding() -> None:

@@ -27,7 +27,7 @@ __all__ = ["build_states"]
 @click.option("--model", metavar="M", required=True, help="The model that solves, as provider/name.")
 @click.option("--augmenter", metavar="M", default=None, help="The model that names techniques. Default: the same.")
 @click.option("--rounds", type=click.IntRange(1, 20), default=5, show_default=True, help="Rounds a problem.")
-@click.option("--seed", type=int, required=True, help="Of the draws, and of models in this process.")
+@click.option("--seed", type=click.IntRange(min=0), required=True, help="Of the draws, and of models in this process.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON.")
 @command_options(part_options(models=True))
 def build_states(

@@ -13,6 +13,7 @@ _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
 _BEGINS = re.compile(r"^(?:import |from |def |class |@|async def )", re.MULTILINE)
 _DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ONE_BY_ONE = 64  # lines of a beginning that is none, before the steps grow
 _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
@@ -20,7 +21,8 @@ def find_program(text: str) -> str | None:
     """Return the program of an answer, ready to run, or None where there is none.
 
     Of several fenced blocks the last one counts that defines solve(), else the last one. Of it the longest beginning
-    that is Python is taken (an answer may be cut). See `runnable` for what is kept.
+    that is Python is taken (an answer may be cut); where that would be lost in the middle of a statement of more than
+    64 lines, a shorter one. See `runnable` for what is kept.
     """
     source = find_source(text)
     return runnable(source) if source is not None else None
@@ -66,17 +68,23 @@ def _candidates(text: str) -> Sequence[str]:
 
 
 def _longest_prefix(block: str) -> str | None:
-    """The longest run of whole lines from the beginning that is Python and does something."""
+    """The longest run of whole lines from the beginning that is Python and does something.
+
+    Where Python finds fault only with the end (a `try` that was cut, decorators of nothing), each line less may help:
+    after 64 of them each step takes an eighth of the rest, so that the time is in proportion to the length.
+    """
     lines = block.strip("\n").split("\n")
     if _indented(lines):
         lines = [line[len(lines[0]) - len(lines[0].lstrip()) :] for line in lines]
-    end = len(lines)
+    end, tries = len(lines), 0
     while end > 0:
         source = "\n".join(lines[:end])
         tree, line = _parsed(source)
         if tree is not None:
             return source if any(not _says_nothing(node) for node in tree.body) else None
-        end = min(end, line) - 1  # whatever holds the faulty line is faulty, too
+        step = 1 if tries < _ONE_BY_ONE else max(1, end // 8)
+        end = min(end, line) - step  # whatever holds the faulty line is faulty, too
+        tries += 1
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from creval.plugin import Completion, TokenLogprob, Turn
 from creval_neocoder.programs.extraction import find_program
 from creval_neocoder.techniques.creativity import follows, new_beside
@@ -9,7 +11,7 @@ from creval_neocoder.techniques.creativity import follows, new_beside
 __all__ = ["EmptyProgram", "FollowingSolution", "GoldAnswer"]
 
 
-class Player:
+class Player(ABC):
     """What the players share. With `tokens` an answer is one token with its log-probability, for tasks that search."""
 
     def __init__(self, tokens: bool = False) -> None:
@@ -20,9 +22,9 @@ class Player:
         text = self.answer(turn)
         return Completion(text, logprobs=(TokenLogprob(text, 0.0, ((text, 0.0),)),)) if self._tokens else text
 
+    @abstractmethod
     def answer(self, turn: Turn) -> str:
         """Return the text of the answer."""
-        raise NotImplementedError
 
 
 class EmptyProgram(Player):

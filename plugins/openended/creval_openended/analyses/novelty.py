@@ -46,7 +46,9 @@ _OPTIONS = (
     FieldSpec(
         "human", "file", None, "Ranks by people: rows with doc and rank, 1 = most novel; or a run of novelty_people."
     ),
-    FieldSpec("seed", "integer", 0, "Draws the solutions, their first order, and which of a pair is shown first."),
+    FieldSpec(
+        "seed", "integer", 0, "Draws the solutions, their first order, and which of a pair is shown first.", minimum=0
+    ),
 )
 
 

@@ -29,8 +29,8 @@ INPUTS: tuple[FieldSpec, ...] = (
 )
 BOOTSTRAP: tuple[FieldSpec, ...] = (
     FieldSpec("confidence", "number", 0.95, "Level of the intervals, between 0 and 1."),
-    FieldSpec("bootstrap", "integer", 2000, "Bootstrap draws; 0 leaves the bootstrap out."),
-    FieldSpec("seed", "integer", 0, "Seed of the bootstrap."),
+    FieldSpec("bootstrap", "integer", 2000, "Bootstrap draws; 0 leaves the bootstrap out.", minimum=0),
+    FieldSpec("seed", "integer", 0, "Seed of the bootstrap.", minimum=0),
 )
 
 

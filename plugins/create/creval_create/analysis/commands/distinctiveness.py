@@ -34,8 +34,8 @@ class CreateDistinctiveness:
         return (
             FieldSpec("own", "string", "run", "Left out of the population: its own run, or (others) only itself."),
             FieldSpec("strength", "integer", 3, "Least strength of a path that is looked at."),
-            FieldSpec("queries", "integer", 300, "Queries at most, drawn by the seed."),
-            FieldSpec("seed", "integer", 0, "Seed of the draw."),
+            FieldSpec("queries", "integer", 300, "Queries at most, drawn by the seed.", minimum=1),
+            FieldSpec("seed", "integer", 0, "Seed of the draw.", minimum=0),
             FieldSpec("near", "number", 0.1, "A path within this distance is the same one, found by its model too."),
             FieldSpec("offline", "boolean", True, "Forbid the network."),
             OUTPUT,

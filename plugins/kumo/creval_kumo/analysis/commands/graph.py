@@ -16,6 +16,7 @@ from creval_kumo.domains.domain import Domain
 __all__ = ["GraphAnalysis"]
 
 _COLUMNS = ("domain", "truths", "edges", "components", "communities", "modularity", "largest")
+_MOST_SEEDS = 2**32 - 1  # of the generator that draws the pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class GraphAnalysis:
         return (
             DOMAIN,
             FieldSpec("join", "string", "action", "What joins two truths: one action, or one state of an action."),
-            FieldSpec("seed", "integer", 0, "Seed of the communities and the drawing."),
+            FieldSpec("seed", "integer", 0, "Seed of the communities and the drawing.", minimum=0, maximum=_MOST_SEEDS),
             *FILES,
         )
 

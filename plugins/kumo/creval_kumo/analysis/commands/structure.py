@@ -27,7 +27,7 @@ class StructureAnalysis:
         """Return the options of `creval analyse kumo-structure`."""
         return (
             FieldSpec("permutations", "integer", 2000, "Random tables for the permutation p-value; 0 for none."),
-            FieldSpec("seed", "integer", 0, "Seed of the permutations."),
+            FieldSpec("seed", "integer", 0, "Seed of the permutations.", minimum=0),
             *FILES,
         )
 
@@ -36,8 +36,6 @@ class StructureAnalysis:
         draws, seed = int(options.get("permutations", 2000)), int(options.get("seed") or 0)
         if not 0 <= draws <= MOST_PERMUTATIONS:
             raise UsageError(f"{draws} permutations are outside 0 to {MOST_PERMUTATIONS:,}", where="--permutations")
-        if seed < 0:
-            raise UsageError(f"the seed {seed} is below 0", where="--seed", cure="Take 0 or more.")
         found = {key: associate(table, draws, seed) for key, table in by_model(read_plays(runs)).items()}
         rows = [_row(*key, one) for key, one in found.items()]
         data = {"results": [{"model": m, "difficulty": d, **asdict(one)} for (m, d), one in found.items()]}
