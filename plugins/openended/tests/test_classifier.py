@@ -13,12 +13,15 @@ from click.testing import CliRunner
 from support.chat_server import ChatServer, Received
 
 import creval
+from creval.cli.main import invoke
 from creval.errors import CrevalError, DataError, UsageError
-from creval.plugin import Workbench
+from creval.plugin import Workbench, open_run
 from creval_openended.cli.entailment_check import entailment_check
 from creval_openended.entropy.checking import checked, read_pairs
 from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import partition_all
+from creval_openended.stepwise.candidates import without_label
+from creval_openended.stepwise.outcome import measured_steps
 
 WORDS = (
     "[PAD] [UNK] [CLS] [SEP] fold the coins count in your pocket wait until sun has set draw a plan room of on paper . "
@@ -96,20 +99,58 @@ def test_a_run_is_measured_with_it_and_says_so(nli: Path, tmp_path: Path) -> Non
     assert "@sha256:" in task["instruments"]["entailment"]
 
 
-def test_a_model_with_unknown_labels_is_refused_by_name(tmp_path: Path) -> None:
-    folder = make(tmp_path / "other", ("LABEL_0", "LABEL_1", "LABEL_2"))
-    with pytest.raises(UsageError, match="do not name entailment") as found:
-        creval.run(
-            tasks=["macgyver_own"],
-            model="baseline/ceiling",
-            options=creval.RunOptions(
-                output=tmp_path / "run",
-                offline=True,
-                limit=1,
-                resources={"entailment": f"transformers/{folder}", "embedding": "embedded/minilm"},
-            ),
-        )
-    assert "LABEL_0" in str(found.value)
+# --- whole runs from the command line --------------------------------------------------------------
+
+TWO = """\
+schema: 1
+include: openended/macgyver_own
+task: two
+version: 1.0.0
+score:
+  - openended.divergence: {rule: non_defeating}
+  - openended.surface
+tests: null
+"""
+
+
+def run_with(folder: Path, model: Path, task: str = "macgyver_own", limit: str = "2") -> int:
+    """Return the exit code of the command line."""
+    resources = ("--resource", f"entailment=transformers/{model}", "--resource", "embedding=embedded/minilm")
+    played = ("--tasks", task, "--model", "baseline/ceiling", "--limit", limit, "--output", str(folder / "run"))
+    return invoke([*played, "--offline", *resources])
+
+
+def test_a_model_of_two_classes_measures_a_whole_run(tmp_path: Path) -> None:
+    two = make(tmp_path / "two", ("entailment", "not_entailment"), seed=8)
+    assert run_with(tmp_path, two) == 0
+    run = open_run(tmp_path / "run")
+    with Workbench(creval.RunOptions(offline=True)) as bench:
+        judge = judge_by(bench.resource("entailment", f"transformers/{two}"), "strict")
+        for sample, score in zip(run.samples(), run.scores(), strict=True):
+            steps = [[without_label(each.text) for each in step] for step in measured_steps(sample.outcome)]
+            labels = asyncio.run(partition_all(steps, judge))
+            assert [each["labels"] for each in score.details["entropy_steps"]] == labels
+            assert score.scores["classes"] == sum(len(set(each)) for each in labels) / len(labels) < 10
+            assert score.scores["semantic_entropy"] < score.scores["naive_entropy"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "task", "reason"),
+    [
+        (("LABEL_0", "LABEL_1", "LABEL_2"), "macgyver_own", "do not name entailment"),
+        (("LABEL_0", "LABEL_1"), "macgyver_own", "do not name entailment"),
+        (("entailment", "not_entailment"), "two.yaml", "this model has two classes"),
+    ],
+)
+def test_a_model_that_cannot_serve_is_said_once_for_all_samples(
+    labels: tuple[str, ...], task: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.yaml").write_text(TWO, "utf-8")
+    named = str(tmp_path / task) if task.endswith(".yaml") else task
+    assert run_with(tmp_path, make(tmp_path / "model", labels), named, limit="10") == 2
+    out, err = capsys.readouterr()
+    assert (out + err).count(reason) == 1 and "Traceback" not in err
+    assert "LABEL_0" in err or "two" in err
 
 
 # --- entailment-check -------------------------------------------------------------------------------

@@ -40,6 +40,24 @@ def test_the_mean_has_to_exceed_the_threshold_and_released_is_content_to_reach_i
     assert score_one(jury(rounds=1), JudgeWorld(said)).scores["judge_calls"] == 26
 
 
+@pytest.mark.parametrize(
+    ("settings", "confidences", "calls"),
+    [
+        ({"threshold": 0.4}, (0.4, 0.4, 0.4), 44),  # whose mean in floats is a little more than 0.4
+        ({"threshold": 0.7}, (0.5, 0.7, 0.9), 44),
+        ({"threshold": 0.7}, (0.6, 0.7, 0.9), 26),
+        ({"variant": "released"}, (0.7, 0.7, 1.0), 26),  # a little less than 0.8
+        ({"variant": "released"}, (0.7, 0.7, 0.9), 44),
+    ],
+)
+def test_a_mean_that_meets_the_threshold_meets_it_whatever_floats_make_of_it(
+    settings: dict[str, Any], confidences: tuple[float, ...], calls: int
+) -> None:
+    by = dict(zip(("problem", "solution", "criterion"), confidences, strict=True))
+    world = JudgeWorld(said_by(confidence=lambda asked: f"[[{by[asked.by]}]]"))
+    assert score_one(jury(**settings), world).scores["judge_calls"] == calls
+
+
 def test_the_initialisation_of_two_analysts_is_shared_and_sees_all_criteria() -> None:
     world = JudgeWorld(said_by())
     score_one(jury(), world)

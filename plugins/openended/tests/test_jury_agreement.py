@@ -53,15 +53,19 @@ def test_areas_by_hand() -> None:
     assert area_under_rejection([], []) is None and area_under_rejection_released([], []) is None
 
 
-def test_the_released_area_sorts_by_the_probability_of_yes_and_ends_at_1() -> None:
-    """Six verdicts that are right, wrong, right, right, wrong, right from the highest probability on: 0.7250."""
-    gold = [True, False, True, False, True, False]
-    probability = [0.9, 0.8, 0.7, 0.4, 0.3, 0.1]
+def test_six_verdicts_under_both_readings_of_the_area() -> None:
+    """.5653 and .7250 for the same six verdicts, which are nowhere printed and were found by search.
+
+    Of verdicts with confidences of one decimal from .5 on, ten patterns of yes and right give both numbers. All of them
+    end with a wrong NO at .5, which the released code reads as YES; this is the one with the most YES.
+    """
+    said = [True, True, True, True, True, False]
+    gold = [True, False, True, True, False, True]
+    sure = [0.9, 0.9, 0.8, 0.7, 0.7, 0.5]
+    right = [one == truth for one, truth in zip(said, gold, strict=True)]
+    probability = [c if one else 1 - c for one, c in zip(said, sure, strict=True)]
+    assert area_under_rejection(right, sure) == pytest.approx(0.5653, abs=5e-5)
     assert area_under_rejection_released(gold, probability) == pytest.approx(0.7250, abs=5e-5)
-    sure = [p if p >= 0.5 else 1 - p for p in probability]
-    right = [(p >= 0.5) == truth for p, truth in zip(probability, gold, strict=True)]
-    ours = area_under_rejection(right, sure)
-    assert ours is not None and abs(ours - 0.7250) > 0.01  # another quantity under the same name
 
 
 def test_the_printed_numbers() -> None:
@@ -152,24 +156,6 @@ def test_the_labelled_solutions_and_their_traps(rows: list[dict[str, Any]], resu
         assert len({doc["id"] for doc in docs}) == len(docs) and all(doc["solution"] and doc["problem"] for doc in docs)
 
 
-def test_a_judge_that_always_says_yes_has_the_base_rates_for_its_accuracy(
-    rows: list[dict[str, Any]], results: Any
-) -> None:
-    """Over the whole of both sets, through the analysis's own arithmetic."""
-    from creval_openended.validation.agreement import _judge_rows
-
-    for name, docs in (
-        ("feasibility", labelled_feasibility(rows)),
-        ("effectiveness", labelled_effectiveness(rows, results)),
-    ):
-        gold = {Place(doc["id"], name): bool(doc[f"gold_{name}"]) for doc in docs}
-        said = [Judged("yes", place, SampleKey("t", place.doc, "", 0), True, 0.9, ()) for place in gold]
-        ((who, criterion, n, abstained, accuracy, area, *rest, base),) = _judge_rows("yes", said, gold)
-        assert (who, criterion, n, abstained) == ("yes", name, len(docs), 0)
-        assert accuracy == base == pytest.approx({"feasibility": 803 / 1294, "effectiveness": 2316 / 3446}[name])
-        assert area == pytest.approx(accuracy) and rest[1] == 0  # no better than chance
-
-
 USUAL = {
     "start": "[[POINT]] Rope holds. [[POINT]] The steps follow.",
     "turn": "[[General thoughts/opinion]]: It holds.",
@@ -182,6 +168,11 @@ MINILM = {"embedding": "embedded/minilm"}
 
 def usual(request: Received) -> Answer:
     return Answer(USUAL[kind_of(request.prompt)[0]])
+
+
+def is_drawn(file: Path, files: Any) -> bool:
+    """Whether an analysis names this plot and it is a picture."""
+    return str(file) in files and file.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.fixture(scope="module")
@@ -250,12 +241,59 @@ def test_tables_of_entropy_and_criteria(runs: dict[str, str], tmp_path: Path) ->
     models = tmp_path / "models.csv"
     models.write_text("model,family,place\nbaseline/ceiling,Players,7\n", "utf-8")
     drawn = Performance().run([runs["domain"]], models=str(models), output=str(tmp_path / "out"))
-    assert any(Path(file).suffix == ".png" and Path(file).stat().st_size > 0 for file in drawn.files)
+    assert is_drawn(tmp_path / "out" / "performance.png", drawn.files)
 
 
 def test_divergent_against_convergent(runs: dict[str, str], tmp_path: Path) -> None:
     found = Tradeoff().run([runs["domain"]], output=str(tmp_path))
     assert [row[2] for row in found.rows] == ["effectiveness", "feasibility", "overall", "safety"]
     assert all(row[3] == 3 and row[5] is None for row in found.rows)  # verdicts are all the same: no rho
+    assert is_drawn(tmp_path / "tradeoff.png", found.files)
     points = (tmp_path / "tradeoff-points.csv").read_text("utf-8").splitlines()
     assert len(points) == 5 and points[1].endswith("True")
+
+
+CURVE = """\
+schema: 1
+include: openended/jury
+task: curved
+version: 1.0.0
+score:
+  - openended.jury: {curve: true, criteria: [{name: safety, definition: Nobody is hurt.}]}
+metrics: [{name: safety, failed: exclude}]
+tests: null
+"""
+
+
+def test_accuracy_by_threshold_is_drawn_from_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figure 12: of two solutions one discussion is unsure and right first, the other one sure and right first."""
+    docs = [{"id": f"p{i}", "problem": "Cross.", "solution": f"Swim {i}.", "gold_safety": i} for i in range(2)]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs), "utf-8")
+    (tmp_path / "curved.yaml").write_text(CURVE, "utf-8")
+    said = {
+        ("0", "confidence"): ["[[0.4]]"] * 3 + ["[[0.9]]"] * 3,
+        ("1", "confidence"): ["[[0.6]]"] * 3 + ["[[0.7]]"] * 3,
+        ("0", "verdict"): ["[[NO]]", "[[YES]]"],
+        ("1", "verdict"): ["[[YES]]", "[[NO]]"],
+    }
+
+    def judge(request: Received) -> Answer:
+        kind = kind_of(request.prompt)[0]
+        prepared = said.get(("0" if "Swim 0." in request.prompt else "1", kind))
+        if prepared:
+            return Answer(prepared.pop(0))
+        # each turn in words of its own, so that the second round's judges see another discussion
+        return Answer(f"[[Opinion]]: Point {len(server.requests)}.") if kind == "turn" else usual(request)
+
+    with ChatServer(judge) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        data = {"curved": tmp_path / "pairs.jsonl"}
+        options = creval.RunOptions(
+            output=tmp_path / "run", resources=MINILM, roles={"judge": "hosted_vllm/judge"}, data=data
+        )
+        creval.run([str(tmp_path / "curved.yaml")], "given/solution", options)
+        assert len(server.requests) == 2 * (2 + 1 + 2 * 7) and not any(said.values())
+    found = JuryAgreement().run([str(tmp_path / "run")], output=str(tmp_path / "out"))
+    assert is_drawn(tmp_path / "out" / "jury-agreement.png", found.files)
+    points = "0.3: 1.000, 0.4: 0.500, 0.5: 0.500, 0.6: 0.000, 0.7: 0.000, 0.8: 0.000, 0.9: 0.000"
+    assert any(points in note for note in found.notes)

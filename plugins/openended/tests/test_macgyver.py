@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from macgyver_support import write_workbook
 
 from creval.data.options import DataOptions
 from creval.engine.examples import run_examples
@@ -21,19 +22,7 @@ from creval.engine.options import RunOptions
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval_openended.published.macgyver import COLUMNS, COMMIT, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
-
-
-def write_workbook(file: Path, rows: list[dict[str, Any]]) -> None:
-    from openpyxl import Workbook
-
-    book = Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.append(list(COLUMNS))
-    for row in rows:
-        sheet.append([row[name] for name in COLUMNS])
-    book.save(file)
+from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ from creval_openended.judging.wording import Wording
 __all__ = ["Discussion"]
 
 T = TypeVar("T")
+_DECIMALS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class _Stage:
 
     @property
     def mean(self) -> float:
-        return fmean(each.value for each in self.confidences.values())
+        """Rounded, so that three times 0.4 does not exceed 0.4: with one decimal means often meet a threshold."""
+        return round(fmean(each.value for each in self.confidences.values()), _DECIMALS)
 
     @property
     def decider(self) -> Analyst:

@@ -1,0 +1,83 @@
+"""HypoGen and BookMIA at a commit of the hub, by the real library against a hub on the loopback address."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.commands import creval
+from support.hub_server import HubServer
+
+from creval.plugin import DataOptions, open_run
+from creval_openended.published.imported import open_bookmia
+from creval_openended.stepwise.sentences import split_sentences
+
+DATASETS = {"hypogen": "UniverseTBD/hypogen-dr1", "bookmia": "swj0419/BookMIA"}
+OFFLINE = ("--resource", "entailment=cosine/0.85", "--resource", "embedding=embedded/minilm", "--offline")
+WORDS = ["the", "old", "harbour", "lay", "quiet", "under", "a", "thin", "moon", "while", "nobody", "watched", "it"]
+
+
+def excerpt(number: int) -> str:
+    chance = random.Random(number)
+    sentences = [" ".join(chance.sample(WORDS, 10)).capitalize() + "." for _ in range(12)]
+    return f"Excerpt\0 {number} begins. " + " ".join(sentences)
+
+
+def lines(name: str, count: int) -> bytes:
+    rows = [
+        {"bit": f"Belief {i}.\0", "flip": f"Idea {i}.", "spark": "not to be shown"}
+        if name == "hypogen"
+        else {"snippet": excerpt(i), "label": i % 2, "book": "not to be shown"}
+        for i in range(count)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def run(folder: Path, hub: HubServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    home = str(folder / "home")
+    return creval(folder, *arguments, HF_ENDPOINT=hub.url, HF_HOME=home, HF_HUB_DISABLE_XET="1", HF_TOKEN="")
+
+
+@pytest.mark.parametrize("name", list(DATASETS))
+def test_a_commit_is_fetched_once_and_played(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("datasets")
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    with HubServer({}) as hub:
+        published = hub.add(DATASETS[name], {"train.jsonl": lines(name, 310), "test.jsonl": lines(name, 50)})
+        pinned = published.commits[-1].oid
+        published.commit("main", "fewer", {"train.jsonl": lines(name, 5)})
+        done = run(tmp_path, hub, "openended", "import", name, "--revision", pinned)
+    assert done.returncode == 0, done.stderr
+    assert "310 of 310 rows kept" in done.stdout
+    kept = tmp_path / "cache" / "data" / "openended" / f"{name}.jsonl"
+    origin = json.loads(kept.with_suffix(".origin.json").read_text("utf-8"))
+    assert (origin["dataset"], origin["revision"], origin["split"]) == (DATASETS[name], pinned, "train")
+    text = kept.read_text("utf-8")
+    assert "not to be shown" not in text and "\\u0000" not in text and "\0" not in text
+
+    arguments = ("--tasks", name, "--model", "baseline/ceiling", "--limit", "2", "--output", "run", *OFFLINE)
+    played = run(tmp_path, hub, *arguments)  # the hub is gone: what was imported needs none
+    assert played.returncode == 0, played.stderr
+    scores = [score.scores["semantic_entropy"] for score in open_run(tmp_path / "run").scores()]
+    assert scores == pytest.approx([2.302585] * 2, abs=1e-5)
+    told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
+    if name == "hypogen":
+        assert "Belief" in told
+    else:  # by A22 two sentences begin it and two end it; kept by reference, no run passes them on
+        docs = list(open_bookmia(base=tmp_path, options=DataOptions(cache=tmp_path / "cache", offline=True)))
+        sentences = [split_sentences(json.loads(line)["snippet"]) for line in text.splitlines()]
+        framed = [(" ".join(one[:2]), " ".join(one[-2:])) for one in sentences]
+        assert [(doc["starter"], doc["ending"]) for doc in docs] == framed  # type: ignore[index]
+        assert "begins." not in told and "harbour" not in told
+
+
+def test_a_commit_that_the_hub_has_not_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    with HubServer({}) as hub:
+        hub.add(DATASETS["bookmia"], {"train.jsonl": lines("bookmia", 3)})
+        nowhere = run(tmp_path, hub, "openended", "import", "bookmia", "--revision", "b" * 40)
+    assert nowhere.returncode != 0 and "b" * 40 in nowhere.stderr and "Traceback" not in nowhere.stderr
+    assert not (tmp_path / "cache" / "data" / "openended").exists()
