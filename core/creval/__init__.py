@@ -9,17 +9,30 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
+    from creval.comparison.comparing import Compared, compare
     from creval.errors import CrevalError
     from creval.runs.reader import Run, open_run
 
     __version__: str
 
-__all__ = ["CrevalError", "Run", "RunOptions", "RunResult", "__version__", "open_run", "run"]
+__all__ = [
+    "Compared",
+    "CrevalError",
+    "Run",
+    "RunOptions",
+    "RunResult",
+    "__version__",
+    "compare",
+    "open_run",
+    "run",
+]
 
 _HOMES = {
     "RunOptions": "creval.api",
     "RunResult": "creval.api",
     "run": "creval.api",
+    "Compared": "creval.comparison.comparing",
+    "compare": "creval.comparison.comparing",
     "CrevalError": "creval.errors",
     "Run": "creval.runs.reader",
     "open_run": "creval.runs.reader",
@@ -42,4 +55,4 @@ if not TYPE_CHECKING:
 
     def __dir__() -> list[str]:
         """List the public names, imported or not."""
-        return sorted({*globals(), *__all__})
+        return sorted({*globals(), *__all__} - {"TYPE_CHECKING", "annotations"})

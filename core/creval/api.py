@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.engine.observer import Observer
+from creval.engine.observer import Guarded, Observer
 from creval.engine.options import RunOptions
+from creval.engine.watching.notebook import in_notebook
 from creval.errors import UnknownNameError
 from creval.runs.frames import data_frame, flat_metric
+from creval.runs.metrics import Metrics, metrics_table, of_task
+from creval.shown import some
 
 if TYPE_CHECKING:
     import pandas
@@ -32,14 +36,28 @@ class RunResult:
         """`done`, or `budget` where the budget stopped it."""
         return str(self.results["status"])
 
-    def metrics(self, task: str) -> dict[str, dict[str, Any]]:
-        """Return the metrics of a task over all conditions, by name. Raises UnknownNameError."""
-        for result in self.results["tasks"]:
-            if task in (result["task"], result["qualified"]):
-                return {metric["name"]: metric for metric in result["metrics"] if metric["condition"] is None}
-        raise UnknownNameError(
-            "task", task, [result["task"] for result in self.results["tasks"]], where=str(self.folder)
-        )
+    @property
+    def tasks(self) -> list[str]:
+        """The names of the run's tasks, in their order."""
+        return [str(result["task"]) for result in self.results["tasks"]]
+
+    def metrics(self, task: str) -> Metrics:
+        """Return the metrics of a task over all conditions, by name: plain dictionaries. Raises UnknownNameError.
+
+        `result["rat"]["accuracy"]["value"]` says the same in short; a notebook completes the names of tasks.
+        """
+        found = of_task(self.results, task)
+        if found is None:
+            raise UnknownNameError("task", task, self.tasks, where=str(self.folder))
+        return found
+
+    __getitem__ = metrics
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.tasks
+
+    def _repr_html_(self) -> str:
+        return metrics_table(f"{self.results['model']}, {self.status} ({self.folder.name})", self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat row a metric and condition: task, metric, condition, value, interval, counts ..."""
@@ -54,8 +72,7 @@ class RunResult:
         return data_frame(self.to_rows())
 
     def __repr__(self) -> str:
-        tasks = ", ".join(str(task["task"]) for task in self.results["tasks"])
-        return f"RunResult({str(self.folder)!r}: {self.results['model']}, {self.status}, {tasks})"
+        return f"RunResult({str(self.folder)!r}: {self.results['model']}, {self.status}, {some(self.tasks)})"
 
     def error_share(self) -> float:
         """Return the share of planned samples that ended as errored, 0 to 1."""
@@ -76,18 +93,25 @@ def run(
     options: RunOptions | None = None,
     observer: Observer | None = None,
     desk: Desk | None = None,
+    progress: bool | None = None,
 ) -> RunResult:
     """Run tasks (names, suites, YAML paths) on a model and return the result.
 
-    `desk` is where a person answers, where the model is `human/NAME` (default: the terminal).
+    `observer` is told what happens on the way. `desk` is where a person answers, where the model is `human/NAME`
+    (default: the terminal). `progress` shows how far the run is, beside the observer: True always, in a notebook as a
+    bar and elsewhere on standard error; None in a notebook alone; False never.
 
     Raises CrevalError: UnknownNameError, TaskError, DataError, MissingPartError, RunError ... before the first call.
     A failed sample raises nothing; see its status. Where an event loop is running (a notebook), the run has a
     thread and a loop of its own; an interrupt ends it in order, and what is finished is saved.
     """
     from creval.engine.run import run_new
+    from creval.engine.watching.showing import showing
 
-    finished = run_new(tasks, model, options or RunOptions(), observer, desk)
+    shown = in_notebook() if progress is None else progress
+    with showing() if shown else nullcontext() as display:
+        watchers = [one for one in (observer, display) if one is not None]
+        finished = run_new(tasks, model, options or RunOptions(), Guarded(*watchers), desk)
     return RunResult(finished.folder, finished.results)
 
 

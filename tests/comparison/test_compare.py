@@ -13,6 +13,10 @@ import pytest
 from scipy import stats
 from support.spellers import RIGHT
 
+import creval
+from creval.api import load_result
+from creval.errors import UsageError
+
 
 def compared(said: Any, *words: str) -> dict[str, Any]:
     code, out, err = said("compare", *words, "--json")
@@ -198,3 +202,46 @@ def test_every_mistake_has_one_message(runs: Path, said: Any, words: tuple[str, 
 
 def test_the_same_bytes_every_time(runs: Path, said: Any) -> None:
     assert said("compare", "weak", "strong", "--json") == said("compare", "weak", "strong", "--json")
+
+
+def test_from_python_as_from_the_command_line(runs: Path, said: Any) -> None:
+    found = creval.compare(["weak", creval.open_run("strong")], metrics="accuracy")
+    assert found.to_data() == compared(said, "weak", "strong", "--metric", "accuracy")
+    assert found.verdicts() == {"accuracy": "better"} and found.names == ["hosted_vllm/weak", "hosted_vllm/strong"]
+    assert repr(found) == "Compared(hosted_vllm/weak, hosted_vllm/strong; accuracy: better)"
+    (row,) = found.to_rows()
+    assert (row["first"], row["second"], row["verdict"]) == (0.4, 0.9, "better")
+    assert found.to_pandas().to_dict("records") == [row]
+    several = creval.compare([load_result("weak"), Path("alike"), "strong"])
+    assert [row["groups"] for row in several.to_rows() if row["metric"] == "accuracy"] == ["a", "ab", "b"]
+    assert repr(several).endswith("; 2 metrics)") and "3 runs, best first" in several._repr_html_()
+    with pytest.raises(UsageError, match="3 runs have no single verdict"):
+        several.verdicts()
+
+
+def test_margins_from_python(runs: Path) -> None:
+    pair = ["strong", "alike"]
+    assert set(creval.compare(pair, margin=0.3).verdicts().values()) == {"equivalent"}
+    assert creval.compare(pair, margin={"accuracy": 0.3}).verdicts() == {
+        "accuracy": "equivalent",
+        "errors": "cannot tell",
+    }
+    for wrong in (0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(UsageError, match="no difference that does not matter"):
+            creval.compare(pair, margin=wrong)
+    with pytest.raises(UsageError, match="one run has nothing beside it"):
+        creval.compare(["weak"])
+    tasks = creval.compare(["trials_weak", "trials_strong"]).verdicts()
+    assert {"trials.accuracy", "hot.accuracy [temperature=0]"} <= set(tasks)
+
+
+def test_what_only_the_player_of_a_baseline_uses_sets_no_runs_apart(tmp_path: Path) -> None:
+    """RAT's floor draws from a word list, which no answer of another model is scored with."""
+    made = [
+        creval.run(["rat"], f"baseline/{which}", creval.RunOptions(limit=20, output=tmp_path / which))
+        for which in ("floor", "ceiling")
+    ]
+    assert [result.results["tasks"][0]["instruments"] for result in made] == [{}, {}]
+    assert made[0].results["tasks"][0]["played_with"]["wordlist"].startswith("nouns/oewn-2024+")
+    assert made[1].results["tasks"][0]["played_with"] == {}
+    assert creval.compare(made).verdicts()["rat"] == "better"

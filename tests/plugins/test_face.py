@@ -14,7 +14,9 @@ import pytest
 import creval
 import creval.plugin
 
-USERS = {"CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "run"}
+USERS = {
+    *("Compared", "CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "compare", "run"),
+}
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord CaseResult Choice ChoiceGroup
 Completion Condition Context ContextLengthError CrevalError DataError DataOptions Difference Doc Embedding

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.report.numbers import decimals, number
-from creval.report.tables import cell
+from creval.shown import cell, decimals, number
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from creval.cli.display.ending import ending, last_words
-from creval.cli.display.progress import watch
 from creval.cli.interruption import cure_shown
 from creval.engine.options import RunOptions
+from creval.engine.watching.terminal import watch
 from creval.visible import visible
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 from creval.comparison.compare import Comparison
 from creval.report.beside import labels
-from creval.report.numbers import decimals, number
 from creval.runs.reader import Run
+from creval.shown import decimals, number
 
 __all__ = [
     "GROUPS_NOTE",

@@ -35,10 +35,10 @@ class Observer(Protocol):
 
 
 class Guarded:
-    """Calls an observer; one that raises is reported once, is not called again, and does not stop the run."""
+    """Calls observers; one that raises is reported once, is not called again, and stops neither run nor others."""
 
-    def __init__(self, inner: Observer) -> None:
-        self._inner: Observer | None = inner
+    def __init__(self, *inner: Observer) -> None:
+        self._inner = list(inner)
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         self._call("on_phase", phase, task, total, done)
@@ -56,16 +56,15 @@ class Guarded:
         self._call("on_finish", results)
 
     def _call(self, method: str, *given: Any) -> None:
-        if self._inner is None:
-            return
-        try:
-            told = getattr(self._inner, method, None)
-            if told is not None:  # an observer may leave out what it does not want to know
-                told(*given)
-        except Exception as error:
-            what = f"{type(self._inner).__name__}.{method}: {type(error).__name__}: {error}"
-            _LOG.warning("an observer failed and is left out from here on: %s", what)
-            self._inner = None
+        for inner in tuple(self._inner):
+            try:
+                told = getattr(inner, method, None)
+                if told is not None:  # an observer may leave out what it does not want to know
+                    told(*given)
+            except Exception as error:
+                what = f"{type(inner).__name__}.{method}: {type(error).__name__}: {error}"
+                _LOG.warning("an observer failed and is left out from here on: %s", what)
+                self._inner.remove(inner)
 
 
 class Quiet:

@@ -68,6 +68,7 @@ class RunOptions:
     command: str = ""
 
     def __post_init__(self) -> None:
+        _make_paths(self)
         parse_limit(self.limit)
         if self.docs and self.limit is not None:
             cure = "Leave one of them out."
@@ -97,6 +98,20 @@ class RunOptions:
         given = ((each.name, getattr(self, each.name), each) for each in fields(self))
         said = [f"{name}={value!r}" for name, value, each in given if value and value != each.default]
         return f"RunOptions({', '.join(said)})"
+
+
+def _make_paths(options: RunOptions) -> None:
+    """From Python paths come as texts too."""
+    for name in ("output", "cache_folder"):
+        given = getattr(options, name)
+        if isinstance(given, str):
+            object.__setattr__(options, name, Path(given))
+    if any(isinstance(file, str) for file in options.data.values()):
+        object.__setattr__(options, "data", {task: Path(file) for task, file in options.data.items()})
+    if isinstance(options.reuse, str | Path):
+        object.__setattr__(options, "reuse", (Path(options.reuse),))
+    elif any(isinstance(run, str) for run in options.reuse):
+        object.__setattr__(options, "reuse", tuple(map(Path, options.reuse)))
 
 
 class _Checked(dict[str, Any]):

@@ -127,7 +127,8 @@ class Setup:
 
     def instruments(self, task: Task) -> Instruments:
         """Return what a task's numbers are made with: resources and the models of its roles."""
-        return Instruments.of(task, self.options, self.contexts[task.name].names(), self.models.named(TARGET) or "")
+        opened, target = self.contexts[task.name].names(), self.models.named(TARGET) or ""
+        return Instruments.of(task, self.options, opened, target, self.uses(task, ""))
 
     async def close(self) -> None:
         """Close models and resources."""

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from creval.api import RunResult
 from creval.report.baselines import Baselines
-from creval.report.numbers import decimals, number
 from creval.report.results import LEGEND, counts_text, interval_notes, served_words
 from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
+from creval.shown import decimals, number
 from creval.visible import visible
 
 __all__ = ["beside_table", "labels", "print_beside"]

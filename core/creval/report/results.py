@@ -12,9 +12,9 @@ from rich.text import Text
 from creval.api import RunResult
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
-from creval.report.numbers import decimals, number
 from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
+from creval.shown import interval
 from creval.visible import visible
 
 __all__ = ["COLUMNS", "LEGEND", "counts_text", "interval_notes", "print_results", "result_rows", "served_words"]
@@ -75,7 +75,7 @@ def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
                     metric["name"],
                     metric["condition"],
                     metric["value"],
-                    _interval(metric),
+                    interval(metric),
                     metric["n"],
                     baselines.beside(task, metric, "floor"),
                     baselines.beside(task, metric, "ceiling"),
@@ -95,13 +95,6 @@ def served_words(result: RunResult) -> str:
         return ""
     named = ", ".join(f"{name} {count}" for name, count in served.most_common())
     return visible(f"{named} (of {served.total()} calls)")
-
-
-def _interval(metric: Mapping[str, Any]) -> str | None:
-    if metric["ci_low"] is None:
-        return None
-    places = decimals(metric["value"])
-    return f"{number(metric['ci_low'], places)} to {number(metric['ci_high'], places)}"
 
 
 def interval_notes(result: RunResult) -> Iterator[str]:

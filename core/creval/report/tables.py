@@ -13,25 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from creval.report.numbers import number
+from creval.shown import cell, numeric
 from creval.visible import visible
 
-__all__ = ["cell", "print_table", "table_console"]
+__all__ = ["print_table", "table_console"]
 
 WIDE = 240
 _GAP = 3  # between two columns, their rule included
 _INTERVAL = re.compile(r"\S+ to \S+")
-
-
-def cell(value: Any) -> str:
-    """Render one value: `–` for none, floats by `creval.report.numbers`, no control characters."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return number(value)
-    return visible(str(value))
 
 
 def print_table(
@@ -51,10 +40,8 @@ def print_table(
         _print_blocks(title, heads, texts, console)
         return
     table = Table(title=escape(visible(title)) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for index, head in enumerate(heads):
-        values = [row[index] for row in rows if row[index] is not None]
-        numeric = bool(values) and all(isinstance(value, int | float) for value in values)
-        table.add_column(escape(head), justify="right" if numeric else "left", min_width=narrowest[index])
+    for head, least, right in zip(heads, narrowest, numeric(heads, rows), strict=True):
+        table.add_column(escape(head), justify="right" if right else "left", min_width=least)
     for row in texts:
         table.add_row(*row)
     console.print(table)

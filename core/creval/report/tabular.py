@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from creval.report.files import csv_text
-from creval.report.tables import cell
+from creval.shown import cell, numeric
 
 __all__ = ["FORMATS", "latex_text", "markdown_text"]
 
@@ -28,26 +28,17 @@ _LATEX = {
 def markdown_text(columns: Sequence[str], rows: Cells) -> str:
     """Return a table in the form of GitHub's Markdown: one line a row, numbers to the right."""
     texts = [[_markdown(value) for value in row] for row in rows]
-    rule = ["---:" if numeric else "---" for numeric in _numeric(columns, rows)]
+    rule = ["---:" if right else "---" for right in numeric(columns, rows)]
     lines = [[_markdown(name) for name in columns], rule, *texts]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def latex_text(columns: Sequence[str], rows: Cells) -> str:
     """Return a table as a LaTeX `tabular` with the rules of booktabs (the paper needs \\usepackage{booktabs})."""
-    align = "".join("r" if numeric else "l" for numeric in _numeric(columns, rows))
+    align = "".join("r" if right else "l" for right in numeric(columns, rows))
     lines = [" & ".join(map(_latex, row)) + r" \\" for row in (columns, *rows)]
     body = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*body, r"\end{tabular}", ""])
-
-
-def _numeric(columns: Sequence[str], rows: Cells) -> list[bool]:
-    """Which columns hold numbers alone, where they hold anything."""
-    found = []
-    for index in range(len(columns)):
-        values = [row[index] for row in rows if row[index] is not None]
-        found.append(bool(values) and all(isinstance(value, int | float) for value in values))
-    return found
 
 
 def _markdown(value: Any) -> str:

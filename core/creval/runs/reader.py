@@ -17,6 +17,8 @@ from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import DoneKeys, RunFolder, check_form
 from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
+from creval.runs.metrics import Metrics, metrics_table, of_task
+from creval.shown import html_table, some
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ Row = TypeVar("Row", Sample, SampleScore)
 _ENDED = ("done", "budget")
 _PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
 _MAX_RESULTS = 200_000_000  # bytes; more is no file of creval's
-_SHOWN = 3  # tasks in a representation
 
 
 def open_run(folder: str | Path, as_stored: bool = False) -> Run:
@@ -85,10 +86,22 @@ class Run:
         self.manifest: Mapping[str, Any] = self._checked_manifest()
 
     def __repr__(self) -> str:
-        tasks = ", ".join(self.tasks[:_SHOWN]) + (
-            f" and {len(self.tasks) - _SHOWN} more" if len(self.tasks) > _SHOWN else ""
-        )
-        return f"Run({str(self.folder)!r}: {self.model}, {self.status}, {tasks})"
+        return f"Run({str(self.folder)!r}: {self.model}, {self.status}, {some(self.tasks)})"
+
+    def _repr_html_(self) -> str:
+        """A table of the metrics; of a run without them, what `repr` says."""
+        title = f"{self.model}, {self.status} ({self.folder.name})"
+        return metrics_table(title, self.results) if self._files.results.is_file() else html_table(repr(self), (), ())
+
+    def __getitem__(self, task: str) -> Metrics:
+        """Return the metrics of a task over all conditions, by name. Raises UnknownNameError, RunError."""
+        found = of_task(self.results, task)
+        if found is None:
+            raise UnknownNameError("task", task, self.tasks, where=str(self.folder))
+        return found
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.tasks
 
     def as_stored(self) -> Run:
         """This run, read as its folder holds it: with references where its tasks store docs by reference."""

@@ -204,7 +204,7 @@ def closing_of(finished: Finished, show_results: bool) -> Closing:
     """Return the last page: thanks, and where results are to be shown what the screens say of them, and the metrics."""
     from creval.engine.screens import closing_words
     from creval.models.players.desks.page_state import Closing
-    from creval.report.tables import cell
+    from creval.shown import cell
 
     if not show_results:
         return Closing("All done. Thank you.", ["Your answers are saved."])

@@ -23,9 +23,9 @@ __all__ = ["resume"]
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
     from creval.cli.display.ending import ending
-    from creval.cli.display.progress import watch
     from creval.cli.interruption import cure_shown
     from creval.engine.run import resume as go_on
+    from creval.engine.watching.terminal import watch
     from creval.runs.folder import RunFolder
 
     if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):

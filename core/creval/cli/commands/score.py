@@ -43,10 +43,10 @@ def score(
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
     from creval.cli.display.ending import ending
-    from creval.cli.display.progress import watch
     from creval.cli.values import texts
     from creval.engine.options import Rescoring
     from creval.engine.run import rescore
+    from creval.engine.watching.terminal import watch
 
     how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)
     with watch() as observer:

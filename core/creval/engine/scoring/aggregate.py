@@ -141,6 +141,7 @@ def task_results(
         "routes": dict(sorted(tally.routes.items())),
         "instruments": dict(instruments.names),
         "asked_instruments": dict(instruments.chosen),
+        "played_with": dict(instruments.played_with),
         "usage": usage.whole().to_json(),
         "usage_by_role": {
             role: tally.to_json() | {"errors": tally.errors, "reused": tally.reused}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from creval.engine.options import RunOptions
 from creval.engine.scoring.standard import changed_parameters, standard_metric
@@ -21,17 +21,29 @@ class Instruments:
 
     `chosen` are the specifications in use, of resources and of the models of roles; `own` those that the task names
     (a role for which it names none has no entry); `names` the full names, with revision or checksum where the
-    instrument tells it; `notes` what a reader of the numbers should know of them.
+    instrument tells it; `notes` what a reader of the numbers should know of them. `played_with` are the full names of
+    those that only the player of a baseline uses: they make answers, not numbers, and another model's run has none.
     """
 
     chosen: Mapping[str, str]
     own: Mapping[str, str]
     names: Mapping[str, str]
     notes: Sequence[str] = ()
+    played_with: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, task: Task, options: RunOptions, opened: Mapping[str, str], target: str = "") -> Instruments:
-        """Return the instruments of a task; `opened` are the full names of the resources that are open."""
+    def of(
+        cls,
+        task: Task,
+        options: RunOptions,
+        opened: Mapping[str, str],
+        target: str = "",
+        used: Collection[str] | None = None,
+    ) -> Instruments:
+        """Return the instruments of a task; `opened` are the full names of the resources that are open.
+
+        `used` are those that protocol, parsers and scorers use (None: all).
+        """
         resources = {name: options.resources.get(name, spec) for name, spec in task.resources.items()}
         roles = {role: options.roles.get(role) or task.role_models.get(role) for role in task.roles}
         chosen = resources | {role: spec for role, spec in roles.items() if spec is not None}
@@ -40,7 +52,11 @@ class Instruments:
             for role, spec in roles.items()
             if spec is not None and _plain(spec) == _plain(target)
         ]
-        return cls(chosen, {**task.resources, **task.role_models}, {**chosen, **opened}, notes)
+        named = {**chosen, **opened}
+        players = set() if used is None else {name for name in resources if name not in used}
+        names = {name: full for name, full in named.items() if name not in players}
+        played = {name: full for name, full in opened.items() if name in players}
+        return cls(chosen, {**task.resources, **task.role_models}, names, notes, played)
 
     def metric_name(self, task: Task, metric: MetricSpec, registry: Registry) -> str:
         """Return `drat`, or `drat[embedded/minilm]` where another instrument was used, `drat[quantile=0.8]` ...

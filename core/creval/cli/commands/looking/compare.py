@@ -45,25 +45,19 @@ def compare(
     doc has one 0/1, else the swap test over docs), the smallest difference that so many docs could have shown, and a
     verdict: better, worse, equivalent (within --margin), or cannot tell.
     """
-    from creval.comparison.compare import Asking, as_data, compare_runs
-    from creval.comparison.tables import PAIR_COLUMNS, RANK_COLUMNS, names_of, pair_rows, rank_rows
+    from creval.comparison import comparing
     from creval.report.tabular import FORMATS
-    from creval.runs.reader import open_runs
     from creval.visible import visible
 
-    asking = Asking(tasks, metrics, _margins(margins), bool(more["force"]))
-    opened = [run.as_stored() for run in open_runs(runs)]  # numbers alone are read
-    found, notes = compare_runs(opened, asking)
+    found = comparing.compare(runs, tasks=tasks, metrics=metrics, margin=_margins(margins), force=bool(more["force"]))
     if form == "json":
-        click.echo(json.dumps(as_data(found, opened, notes), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(found.to_data(), indent=2, ensure_ascii=False))
         return
-    two = len(opened) == 2
-    rows = pair_rows(found) if two else rank_rows(found, names_of(opened))
     if form is not None:
-        click.echo(FORMATS[form](PAIR_COLUMNS if two else RANK_COLUMNS, rows), nl=False)
+        click.echo(FORMATS[form](*found.table()), nl=False)
     else:
-        _print(found, opened, more["most_flips"])
-    for note in notes:
+        _print(found.comparisons, found.runs, more["most_flips"])
+    for note in found.notes:
         click.echo(visible(note), err=True)
 
 

@@ -1,0 +1,67 @@
+"""The metrics of a task as plain data that shows itself shortly: in a shell, and as a table in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.errors import UnknownNameError
+from creval.shown import cell, html_table, interval
+
+__all__ = ["Metric", "Metrics", "metrics_table", "of_task"]
+
+_COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "not scored")
+_ROWS = 40  # of a table in a notebook
+
+
+class Metric(dict[str, Any]):
+    """One metric of results.json: `value`, `ci_low`, `ci_high`, `n`, `counts`, `definition` ... by their keys."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        within = f" ({interval(self)})" if interval(self) else ""
+        return f"Metric({self['name']}: {cell(self['value'])}{within}, n {self['n']})"
+
+
+class Metrics(dict[str, Metric]):
+    """The metrics of one task over all conditions, by name. A name that is none is told with the nearest one."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> Metric:
+        raise UnknownNameError("metric", name, [*self], hint=f"It is one of: {', '.join(self) or 'none'}.")
+
+    def __repr__(self) -> str:
+        said = [f"{name}: {cell(metric['value'])}" for name, metric in self.items()]
+        return f"Metrics({', '.join(said)})"
+
+    def _repr_html_(self) -> str:
+        return _table("", [_row(None, metric) for metric in self.values()])
+
+
+def of_task(results: Mapping[str, Any], task: str) -> Metrics | None:
+    """Return the metrics of a task (by its name, with or without its plugin's) over all conditions; None without it."""
+    for result in results["tasks"]:
+        if task in (result["task"], result["qualified"]):
+            return Metrics({one["name"]: Metric(one) for one in result["metrics"] if one["condition"] is None})
+    return None
+
+
+def metrics_table(title: str, results: Mapping[str, Any]) -> str:
+    """Return all metrics of results.json as a table for a notebook."""
+    return _table(title, [_row(result["task"], metric) for result in results["tasks"] for metric in result["metrics"]])
+
+
+def _table(title: str, rows: Sequence[Sequence[Any]]) -> str:
+    """A column that holds nothing is left out."""
+    kept = [place for place in range(len(_COLUMNS)) if any(row[place] is not None for row in rows)]
+    below = [f"and {len(rows) - _ROWS} more: see to_rows()"] if len(rows) > _ROWS else []
+    shown = [[row[place] for place in kept] for row in rows[:_ROWS]]
+    return html_table(title, [_COLUMNS[place] for place in kept], shown, below)
+
+
+def _row(task: str | None, metric: Mapping[str, Any]) -> Sequence[Any]:
+    counts = metric["counts"]
+    missed = ", ".join(f"{n} {status}" for status, n in counts.items() if n and status != "scored")
+    return [task, metric["name"], metric["condition"], metric["value"], interval(metric), metric["n"], missed or None]

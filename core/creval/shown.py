@@ -1,0 +1,88 @@
+"""How a value is shown: one rule for all tables, on the terminal, in files and in notebooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from creval.visible import visible
+
+__all__ = ["cell", "decimals", "html_table", "interval", "number", "numeric", "some"]
+
+_TINY = 1e-6
+
+
+def decimals(value: float) -> int:
+    """Return after how many decimals a value is cut: 3 below 10, 2 below 100, else 1.
+
+    A value below 0.01 gets as many more as its first two digits take.
+    """
+    size = abs(value)
+    if not math.isfinite(size) or round(size, 2) >= 100:
+        return 1
+    if round(size, 3) >= 10:
+        return 2
+    if size and round(size, 3) < 0.01:
+        return 1 - math.floor(math.log10(size))
+    return 3
+
+
+def number(value: float, places: int | None = None) -> str:
+    """Render a float with `places` decimals (default: `decimals`); below a millionth with an exponent."""
+    if not math.isfinite(value):
+        return f"{value:g}"
+    if places is None:
+        if 0 < abs(value) < _TINY:
+            return f"{value:.1e}"
+        places = decimals(value)
+    return f"{round(value, places) + 0.0:.{places}f}"  # + 0.0: no "-0.000"
+
+
+def interval(metric: Mapping[str, Any]) -> str | None:
+    """Return the interval of a metric of results.json as `low to high`, as precise as its value; None without one."""
+    if metric["value"] is None or metric["ci_low"] is None or metric["ci_high"] is None:
+        return None
+    places = decimals(metric["value"])
+    return f"{number(metric['ci_low'], places)} to {number(metric['ci_high'], places)}"
+
+
+def cell(value: Any) -> str:
+    """Render one value: `–` for none, floats by `number`, no control characters."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value)
+    return visible(str(value))
+
+
+def numeric(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]:
+    """Return which columns hold numbers alone, where they hold anything."""
+    found = []
+    for index in range(len(columns)):
+        values = [row[index] for row in rows if row[index] is not None]
+        found.append(bool(values) and all(isinstance(value, int | float) for value in values))
+    return found
+
+
+def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], below: Sequence[str] = ()) -> str:
+    """Return a table for a notebook: escaped, numbers to the right, with lines of notes `below` it."""
+    sides = ["right" if right else "left" for right in numeric(columns, rows)]
+
+    def line(tag: str, values: Sequence[Any]) -> str:
+        cells = zip(values, sides, strict=True)
+        return "".join(f'<{tag} style="text-align: {side}">{escape(cell(value))}</{tag}>' for value, side in cells)
+
+    head = f"<thead><tr>{line('th', columns)}</tr></thead>"
+    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
+    notes = "".join(f"<div>{escape(visible(words))}</div>" for words in below)
+    return f"<div>{escape(visible(title))}</div><table>{head}<tbody>{body}</tbody></table>{notes}"
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
