@@ -30,6 +30,7 @@ COMMANDS = {
     "play": _command("play", "Play a task yourself, in the terminal or on a local web page."),
     "run": _command("run", "Run what a YAML file says, or only what is missing of it."),
     "resume": _command("resume", "Go on with a run that was interrupted or killed."),
+    "merge": _command("merge", "Make one run of its shards."),
     "score": _command("score", "Score the saved answers of a run again, asking no model."),
     "score-file": _command("score_file", "Score answers of people from a spreadsheet."),
     "report": _command("looking.report", "Print the results of runs beside floor and ceiling."),
@@ -79,6 +80,7 @@ _RUN_OPTIONS = (
     click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first."),
     click.option("--sample-id", multiple=True, metavar="ID", help="Ask only this doc; may be given several times."),
     click.option("--docs", type=FilePath(), metavar="FILE", help="Ask only the docs whose ids stand in FILE."),
+    click.option("--shard", metavar="I/N", help="Ask only the I-th of N fixed parts of the docs; see creval merge."),
     click.option("--repeats", type=click.IntRange(min=1), help="Tries a doc; by default what the task says."),
     click.option(
         "--seed",

@@ -47,6 +47,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
     return RunOptions(
         limit=given["limit"],
         docs=docs_of(given["sample_id"], given["docs"]),
+        shard=given["shard"],
         repeats=given["repeats"],
         seed=given["seed"],
         offline=given["offline"],

@@ -36,9 +36,9 @@ class Checked:
 def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) -> tuple[Decision, list[Checked]]:
     """Check every rule, and decide.
 
-    No-go where a critical or supporting rule is broken; cannot tell where a critical one is open. Raises
-    UsageError where a rule needs a baseline and none is named, UnknownNameError for a task, metric or condition that
-    the run has not, and RunError where run and baseline do not compare.
+    No-go where a critical or supporting rule is broken; cannot tell where a critical one is open. Raises UsageError
+    where the run is a shard, or a rule needs a baseline and none is named, UnknownNameError for a task, metric or
+    condition that the run has not, and RunError where run and baseline do not compare.
     """
     if baseline is None and any(rule.of_baseline for rule in policy.rules):
         raise UsageError(
@@ -46,6 +46,10 @@ def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) 
             where=str(policy.file),
             cure="Add --baseline RUN, or baseline: RUN to the file.",
         )
+    shard = run.manifest.get("options", {}).get("shard")
+    if shard:
+        cure = "Make one run of all shards with creval merge, and hold that against the policy."
+        raise UsageError(f"the run is shard {shard}, a part of a whole", where=str(run.folder), cure=cure)
     checked = [_check(run, rule, policy, baseline, force) for rule in policy.rules]
     deciding = [each for each in checked if each.rule.tier != "advisory"]
     if any(each.answer == "broken" for each in deciding):

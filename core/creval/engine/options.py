@@ -9,15 +9,22 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+from creval.engine.planning.shards import parse_shard
 from creval.errors import UnknownNameError, UsageError
+from creval.runs.commands import CONSENTS
 from creval.tasks.sections.settings import EXTRA, generation_settings
 from creval.visible import odd_sign
 
-__all__ = ["Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
+__all__ = ["MAY_DIFFER", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 MAX_REPEATS = 1_000_000
+MAY_DIFFER = frozenset(
+    {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
+    | {"allowed_error_share", "offline", "reuse", "base_url", *CONSENTS}
+)
+"""Options on which no answer depends: they may be others when a run is gone on with, and in its shards."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 
@@ -27,6 +34,7 @@ class RunOptions:
     """Everything of a run but its tasks and its target model. None means: as the task says.
 
     - `limit`: docs a task: a number takes a seeded random subset, `"first:N"` the first N.
+    - `shard`: `"3/16"` asks the third of sixteen fixed parts of these docs alone (`creval merge` joins such runs).
     - `repeats`, `generation`: override those of every task (a generation setting of None is not sent); a setting that
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
     - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`); `resources`: name -> instrument.
@@ -44,6 +52,7 @@ class RunOptions:
 
     limit: int | str | None = None
     docs: Sequence[str] = ()
+    shard: str | None = None
     repeats: int | None = None
     seed: int = 0
     offline: bool = False
@@ -70,6 +79,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         _make_paths(self)
         parse_limit(self.limit)
+        parse_shard(self.shard)
         if self.docs and self.limit is not None:
             cure = "Leave one of them out."
             raise UsageError("a limit does not go with docs that are named", where="--limit", cure=cure)

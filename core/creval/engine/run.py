@@ -12,7 +12,7 @@ from creval.engine.manifest import asked_hash, now, read_options, start_manifest
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice, provider_advice
-from creval.engine.planning.grid import asks_people
+from creval.engine.planning.grid import asked_people, asks_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import keep_files, tasks_here
 from creval.engine.repeating.rescoring import copy_run, keep_task_files, with_task_files
@@ -31,7 +31,6 @@ from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.tasks.index import TaskIndex
 from creval.types.reading import READING, reading_of
-from creval.types.sample import Condition
 from creval.types.screens import Desk
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
@@ -76,7 +75,9 @@ def run_new(
     if options.output:
         folder = RunFolder.create(options.output)
     else:
-        folder = RunFolder.create_default(RUNS, model, [plan.task.name for plan in plans], now().replace(":", ""))
+        names = [plan.task.name for plan in plans]
+        names += [f"shard{options.shard.replace('/', 'of')}"] if options.shard else []
+        folder = RunFolder.create_default(RUNS, model, names, now().replace(":", ""))
     with RunLock(folder.path):
         folder.check_new()  # another process may have begun and ended here since
         try:
@@ -121,7 +122,7 @@ def resume(
             trust_remote_code=given.get("trust_remote_code", False),
         )
         plugins = load_plugins()
-        named, people = tasks_here(folder, manifest["requested"]), _asked_people(manifest)
+        named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
         spending = Spending()
@@ -151,19 +152,13 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         _check_reading(manifest, path)
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
-        plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins, people=_asked_people(manifest))
+        plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins, people=asked_people(manifest))
         plans = with_task_files(plans, how.task_files, options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
         setup = open_setup([plan.task for plan in plans], {**manifest["roles"], **how.roles}, options, plugins)
         setup.open_parts(target=False)
         _keep_calls(setup, folder, manifest)
         return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
-
-
-def _asked_people(manifest: Mapping[str, Any]) -> bool:
-    """Whether people were asked, and once (runs of earlier versions asked them under each of a task's conditions)."""
-    once = any([each["name"] for each in task["conditions"]] == [Condition().name] for task in manifest["tasks"])
-    return asks_people(manifest["roles"][TARGET]) and once
 
 
 def _named(roles: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from creval.engine.manifest import options_data, read_options
 from creval.engine.observer import Observer
-from creval.engine.options import RunOptions
+from creval.engine.options import MAY_DIFFER, RunOptions
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import keep_files
 from creval.engine.repeating.run_file import Entry, RunFile, entry_names
@@ -25,19 +25,12 @@ from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN
 from creval.models.opening import open_model
 from creval.plugins.loader import Plugins, load_plugins
-from creval.runs.commands import CONSENTS
 from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex
 
 __all__ = ["Outcome", "Part", "Sweep", "plan_sweep", "run_sweep"]
 
 Watch = Callable[[], AbstractContextManager[Observer]]
-
-_MAY_DIFFER = frozenset(
-    {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
-    | {"allowed_error_share", "offline", "reuse", "base_url", *CONSENTS}
-)
-"""Options on which no answer depends: they may be others when a run is gone on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +149,7 @@ def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
 
 def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, asked: Mapping[str, str]) -> None:
     old, new = options_data(read_options(manifest["options"])), options_data(options)
-    different = [name for name in new if name not in _MAY_DIFFER and old.get(name) != new[name]]
+    different = [name for name in new if name not in MAY_DIFFER and old.get(name) != new[name]]
     if manifest["roles"][TARGET] != model:
         different.insert(0, "model")
     if {task["task"]: task["hash"] for task in manifest["tasks"]} != asked:

@@ -72,6 +72,8 @@ def _unfit(result: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
         return "the Hub sorts from high to low, and higher is not better here"
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return "it has no value"
+    if result.get("shard"):
+        return f"it is shard {result['shard']}, a part of the docs; merge the shards first"
     if result.get("replaced_data") or result.get("changed"):
         return "made with other data or parameters than the benchmark's"
     return ""

@@ -43,6 +43,7 @@ RESERVED = frozenset(
         "gate",
         "leaderboard",
         "ls",
+        "merge",
         "new",
         "play",
         "plugins",

@@ -32,6 +32,8 @@ def _text(value: Any) -> str:
 def own_settings(result: RunResult) -> list[str]:
     """Return what of a run is not as its tasks have it: settings, conditions, data, changed tasks; each said once."""
     notes: dict[str, None] = {}
+    shards = {task["shard"] for task in result.results["tasks"] if task.get("shard")}
+    notes.update(dict.fromkeys(f"shard {shard}: a part of the docs" for shard in sorted(shards)))
     for task in result.results["tasks"]:
         words = setting_words(task.get("generation_overrides") or {}, task.get("condition_overrides") or {})
         notes.update(dict.fromkeys(f"{option} {text}" for option, text in words))

@@ -195,6 +195,11 @@ class RunFolder:
         for line in whole_lines(self.samples(task)):
             yield _head(line)[0], line
 
+    def rows(self, file: Path) -> Iterator[tuple[SampleKey, str, Line]]:
+        """Yield key, status and line of every whole row of a file of samples or scores."""
+        for line in whole_lines(file):
+            yield *_head(line), line
+
     def read_scores(self, task: str) -> Iterator[SampleScore]:
         """Yield a task's scores one at a time."""
         for record in read_lines(self.scores(task)):

@@ -25,7 +25,8 @@ def show_estimate(tasks: Sequence[str], model: str, options: RunOptions) -> int:
 
     found = estimate_run(tasks, model, options)
     rows = [_row(row) for row in (*found.tasks, *([found.total] if len(found.tasks) > 1 else []))]
-    print_table(f"{model}: what to expect, at least to at most", _COLUMNS, rows)
+    part = f" (shard {options.shard})" if options.shard else ""
+    print_table(f"{model}{part}: what to expect, at least to at most", _COLUMNS, rows)
     for note in found.notes:
         click.echo(visible(note))
     if not found.missing:

@@ -17,7 +17,7 @@ from creval.tasks.yaml.schema import validator_for
 from creval.tasks.yaml.wording import Fault, say
 from creval.types.sample import Condition
 
-__all__ = ["asks_people", "for_people", "with_own_grid"]
+__all__ = ["asked_people", "asks_people", "for_people", "with_own_grid"]
 
 
 def with_own_grid(task: Task, options: RunOptions, registry: Registry) -> Task:
@@ -55,6 +55,12 @@ def for_people(task: Task) -> Task:
 def asks_people(model: str) -> bool:
     """Whether a model, as it is named, is a person."""
     return model.startswith("human/")
+
+
+def asked_people(manifest: Mapping[str, Any]) -> bool:
+    """Whether a run asked people, and once (those of earlier versions asked them under each of a task's conditions)."""
+    once = any([each["name"] for each in task["conditions"]] == [Condition().name] for task in manifest["tasks"])
+    return asks_people(manifest["roles"]["target"]) and once
 
 
 _OPTION = "--condition"

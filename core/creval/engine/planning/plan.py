@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from creval.data.dataset import Dataset
 from creval.engine.options import RunOptions, parse_limit
 from creval.engine.planning.seeds import choose
+from creval.engine.planning.shards import Shard, parse_shard
 from creval.errors import DataError
 from creval.tasks.model import Task
 from creval.types.sample import Condition, Doc, SampleKey
@@ -32,7 +34,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """The samples of one task. `indices` are the docs chosen, None for all.
+    """The samples of one task. `indices` are the docs chosen, None for all; `shard` says which part of more they are.
 
     `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
     task's; both have gone into the task's conditions where it varies them.
@@ -44,6 +46,7 @@ class TaskPlan:
     repeats: int
     overrides: Mapping[str, Any] = field(default_factory=dict)
     varied: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    shard: Shard | None = None
 
     @property
     def chosen(self) -> Sequence[int]:
@@ -121,7 +124,7 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
 
 
 def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
-    """Choose the docs of a task by the limit and seed of the run."""
+    """Choose the docs of a task by the limit and seed of the run, and of these the shard's, be they none."""
     limit, first = parse_limit(options.limit)
     count = len(dataset)
     indices: Sequence[int] | None = None
@@ -131,5 +134,10 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
         indices = range(limit) if first else choose(count, limit, options.seed, task.qualified)
     elif limit is not None and limit > count:
         _LOG.warning("%s: --limit %s, but there are %d docs; all of them are taken", task.name, options.limit, count)
+    shard = parse_shard(options.shard)
+    if shard is not None:
+        ids = dataset.ids
+        chosen = range(count) if indices is None else indices
+        indices = array("q", (index for index in chosen if shard.holds(ids[index])))
     repeats = options.repeats or task.repeats
-    return TaskPlan(task, dataset, indices, repeats, dict(options.generation), dict(options.conditions))
+    return TaskPlan(task, dataset, indices, repeats, dict(options.generation), dict(options.conditions), shard)

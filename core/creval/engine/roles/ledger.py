@@ -29,7 +29,7 @@ from creval.runs.calls import CallBook, Place
 from creval.runs.references import message_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
 
-__all__ = ["Asking", "Ledger", "RoleCounts", "question_key"]
+__all__ = ["Asking", "Ledger", "RoleCounts", "question_key", "reusable"]
 
 _VERSION = 1  # of the key's recipe: to be raised when it changes, so that no old key is taken for a new one
 _CUT = frozenset({"length", "content_filter", "error", "abort", "unknown"})
@@ -184,9 +184,9 @@ class Ledger:
                 del self._kept[key]
             if number == 0:
                 self._void.add(key)
-        elif _reusable(record) and number == 0:
+        elif reusable(record) and number == 0:
             self._kept[key] = _Kept(number, place)
-        elif _reusable(record) and key not in self._void:
+        elif reusable(record) and key not in self._void:
             self._kept.setdefault(key, _Kept(number, place))
 
     def _again(self, reply: Reply, role: str) -> Reply:
@@ -231,7 +231,7 @@ class Ledger:
         reply = replace(reply, record=f"{request.origin.role}#{key}#{attempt}")
         record |= {"at": _time(), "reply": reply_to_json(sealed_reply(reply, request))} | _lost(reply.lost)
         self._write(record)
-        if not self._books and _reusable(record):
+        if not self._books and reusable(record):
             self._memory[key] = reply
         return reply
 
@@ -242,7 +242,7 @@ class Ledger:
         _count(self._usage[_task(record), role], record)
         if "from" not in record:  # such an answer is counted as given again
             _count(self._now[role], record)
-        if place is not None and _reusable(record):
+        if place is not None and reusable(record):
             self._kept[short] = _Kept(0, place)
         self._tell()
 
@@ -259,7 +259,7 @@ def _task(record: Mapping[str, Any]) -> str:
     return str(record["asked"].get("task", ""))
 
 
-def _reusable(record: Mapping[str, Any]) -> bool:
+def reusable(record: Mapping[str, Any]) -> bool:
     """Whether a call ended with a whole answer: none of its completions cut, refused or empty."""
     completions = record.get("reply", {}).get("completions", ())
     return bool(completions) and all(

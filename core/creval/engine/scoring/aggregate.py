@@ -130,6 +130,7 @@ def task_results(
         "docs": plan.docs,
         "dataset_docs": len(plan.dataset),
         "docs_digest": plan.docs_digest,
+        **({} if plan.shard is None else {"shard": str(plan.shard)}),
         "repeats": plan.repeats,
         "generation_overrides": dict(plan.overrides),
         "condition_overrides": {name: list(values) for name, values in plan.varied.items()},
@@ -157,6 +158,8 @@ def task_results(
 
 def _identity(plan: TaskPlan) -> str:
     parts: list[Any] = [plan.task.hash, plan.dataset.fingerprint, plan.overrides]
+    if plan.shard is not None:
+        parts.append({"shard": str(plan.shard)})
     if plan.varied:
         parts.append({name: list(values) for name, values in plan.varied.items()})
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

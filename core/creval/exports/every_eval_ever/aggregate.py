@@ -68,6 +68,7 @@ def _result(
 ) -> dict[str, Any]:
     task = str(result["task"])
     data = {"fingerprint": result["dataset"], "docs": result["docs"], "docs_digest": result.get("docs_digest")}
+    data |= {"shard": result["shard"]} if result.get("shard") else {}
     return {
         "evaluation_result_id": result_id(task, metric),
         "evaluation_name": f"creval.{task}",

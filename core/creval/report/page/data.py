@@ -19,7 +19,19 @@ from creval.runs.reader import Run
 __all__ = ["page_data"]
 
 _USAGE = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "cost", "unpriced_calls")
-_SETTINGS = ("limit", "docs", "repeats", "seed", "generation", "conditions", "resources", "roles", "data", "offline")
+_SETTINGS = (
+    "limit",
+    "docs",
+    "shard",
+    "repeats",
+    "seed",
+    "generation",
+    "conditions",
+    "resources",
+    "roles",
+    "data",
+    "offline",
+)
 
 
 def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""`creval merge RUN...`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from creval.cli import completing
+from creval.cli.values import NewPath
+
+if TYPE_CHECKING:
+    from creval.engine.merging.merge import MergedRun
+
+__all__ = ["merge"]
+
+_SHOWN = 8
+
+
+@click.command(epilog="Example: creval merge runs/shards/* --output runs/whole")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completing.runs)
+@click.option("--output", "-o", type=NewPath(), metavar="RUN", required=True, help="The folder of the one run.")
+@click.pass_context
+def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
+    """Make one run of its shards (see --shard), with all samples, calls and scores in the order of an undivided run.
+
+    Runs that are no parts of one run are refused. Where shards are missing or unfinished the exit code is 1, and
+    creval resume makes the rest in the merged run. The shards stay as they are.
+    """
+    from creval.cli.run import command_line
+    from creval.engine.merging.merge import merge_runs
+
+    made = merge_runs(runs, output, command_line())
+    for line in _notes(made):
+        click.echo(line, err=True)
+    if made.results is None:
+        ctx.exit(1)
+    from creval.api import RunResult
+    from creval.report.baselines import find_baselines
+    from creval.report.results import print_results
+
+    print_results([RunResult(output, made.results)], find_baselines(output.absolute().parent))
+    click.echo(f"run folder: {output}")
+
+
+def _notes(made: MergedRun) -> list[str]:
+    """Say what the merged run lacks, and which verdicts differ."""
+    from creval.runs.commands import resume_command
+    from creval.visible import visible
+
+    notes = []
+    if made.differing:
+        one = made.differing == 1
+        notes.append(
+            f"{made.differing} question{'' if one else 's'} to other roles had verdicts that differ: all are kept in "
+            "calls/, where those that are not used name the one that is (instead)"
+        )
+    if made.results is not None:
+        return notes
+    if made.missing:
+        named = ", ".join(map(str, made.missing[:_SHOWN]))
+        more = f" and {len(made.missing) - _SHOWN} more" if len(made.missing) > _SHOWN else ""
+        notes.append(f"missing shards: {named}{more}")
+    lacks = [
+        f"{count:,} of {made.planned:,} {what}"
+        for count, what in ((made.planned - made.samples, "samples"), (made.samples - made.scores, "scores"))
+        if count > 0
+    ]
+    said = f"{' and '.join(lacks)} are still to be made" if lacks else "a part did not come to its end"
+    notes.append(visible(f"{made.folder}: {said}. Go on with: {resume_command(made.folder)}"))
+    return notes

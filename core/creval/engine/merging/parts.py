@@ -1,0 +1,139 @@
+"""The runs that are merged: whether they are parts of one undivided run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from creval.engine.manifest import options_data, read_options
+from creval.engine.options import MAY_DIFFER
+from creval.engine.planning.shards import Shard, parse_shard
+from creval.errors import RunError, UsageError
+from creval.runs.folder import RunFolder
+from creval.runs.lock import RunLock
+from creval.types.reading import READING, reading_of
+
+__all__ = ["Part", "check_same", "locked_parts", "missing_shards"]
+
+_OWN = MAY_DIFFER | {"shard", "data"}  # the files of --data may stand elsewhere on another machine
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the runs: its folder, its manifest, and its shard (None: it is of the undivided run already)."""
+
+    folder: RunFolder
+    manifest: Mapping[str, Any]
+    shard: Shard | None
+
+    @property
+    def path(self) -> Path:
+        """Its run folder."""
+        return self.folder.path
+
+    @property
+    def ended(self) -> bool:
+        """Whether it made all that it was to make."""
+        return self.manifest["status"] == "done" and self.folder.results.is_file()
+
+    def results(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return what its results.json says of each task. Raises RunError where it is damaged."""
+        try:
+            data = json.loads(self.folder.results.read_text(encoding="utf-8"))
+            return {task["task"]: task for task in data["tasks"]}
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+            where = str(self.folder.results)
+            raise RunError(f"cannot be read: {error!r}", where=where, cure="Write it anew: creval score") from error
+
+
+@contextmanager
+def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[Part]]:
+    """Open the runs, by number of shard, and keep every other process out of them.
+
+    Raises UsageError where none is named, RunError where one is none, is at work, is damaged, or is named twice.
+    """
+    if not folders:
+        raise UsageError("no run is named", where="RUNS", cure="Name the shards' run folders, for example: shards/*")
+    places: set[Path] = set()
+    for folder in folders:
+        place = folder.resolve()
+        if place in places:
+            raise RunError("the run is named twice", where=str(folder), cure="Name each run once.")
+        if place == output.resolve():
+            raise UsageError("the run is one of those that are merged", where="--output", cure="Name a new folder.")
+        places.add(place)
+    with ExitStack() as locks:
+        parts = []
+        for folder in folders:
+            opened = RunFolder.open(folder)
+            locks.enter_context(RunLock(folder))
+            manifest = opened.read_manifest()
+            parts.append(Part(opened, manifest, parse_shard(manifest["options"].get("shard"))))
+        yield sorted(parts, key=lambda part: (part.shard or Shard(0, 0), folders.index(part.path)))
+
+
+def check_same(parts: Sequence[Part]) -> None:
+    """Raises RunError where two runs are no parts of one run, with all in which they differ."""
+    first = parts[0]
+    for part in parts[1:]:
+        different = list(_differences(first.manifest, part.manifest))
+        if different:
+            raise RunError(
+                f"it is no part of the same run as {first.path}; they differ in {', '.join(different)}",
+                where=str(part.path),
+                cure="Merge runs that were made by one command but for --shard and --output.",
+            )
+    divisions = {part.shard.of: part for part in parts if part.shard is not None}
+    if len(divisions) > 1:
+        said = " and ".join(f"{of} parts ({part.path})" for of, part in sorted(divisions.items())[:2])
+        raise RunError(f"the docs were divided into {said}", cure="Merge the shards of one division.")
+    if reading_of(first.manifest) > READING:
+        reading = reading_of(first.manifest)
+        what = f"its answers are read by version {reading} of creval's rules, and this creval has {READING}"
+        raise RunError(what, where=str(first.path), cure="Use the creval that made the runs, or a later one.")
+
+
+def missing_shards(parts: Sequence[Part]) -> list[Shard]:
+    """Return the shards that no run is of; none where one of the runs is undivided."""
+    shards = {part.shard for part in parts if part.shard is not None}
+    if len(shards) == 0 or any(part.shard is None for part in parts):
+        return []
+    of = next(iter(shards)).of
+    return [shard for number in range(1, of + 1) if (shard := Shard(number, of)) not in shards]
+
+
+def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    if one["roles"] != other["roles"]:
+        roles = sorted({*one["roles"], *other["roles"]})
+        different = [role for role in roles if one["roles"].get(role) != other["roles"].get(role)]
+        yield " and ".join("the model" if role == "target" else f"the model of the {role}" for role in different)
+    tasks, others = ({task["task"]: task for task in manifest["tasks"]} for manifest in (one, other))
+    if list(tasks) != list(others):
+        yield "the tasks"
+    else:
+        for name, task in tasks.items():
+            yield from _of_task(name, task, others[name])
+    old, new = (options_data(read_options(manifest["options"])) for manifest in (one, other))
+    yield from (_said(name) for name in new if name not in _OWN and name != "roles" and old.get(name) != new[name])
+    if reading_of(one) != reading_of(other):
+        yield "the version of the rules by which answers are read (creval score brings both to today's)"
+
+
+def _of_task(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    if one["hash"] != other["hash"]:
+        yield f"the task {name!r} itself"
+    if one["dataset"] != other["dataset"]:
+        yield f"the data of {name!r}"
+    if (one["conditions"], one["repeats"]) != (other["conditions"], other["repeats"]):
+        yield f"the conditions or repeats of {name!r}"
+    if one.get("plugin_version") != other.get("plugin_version"):
+        yield f"the version of the plugin of {name!r}"
+
+
+def _said(name: str) -> str:
+    return "the seed" if name == "seed" else f"the option {name}"

@@ -1,0 +1,160 @@
+"""The samples and scores of one task, of all parts, in the order of the undivided run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from creval.engine.merging.lines import Found, LineTable, Sources, writing
+from creval.engine.merging.parts import Part
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.roles.usage import UsageTally
+from creval.errors import DataError, RunError
+from creval.runs.folder import REDO, RunFolder
+from creval.runs.jsonl import Line
+from creval.types.sample import SampleKey
+
+__all__ = ["Merged", "Ranking", "merge_samples", "merge_scores"]
+
+_Suppliers = np.ndarray[Any, np.dtype[np.int32]]
+_TIMES = ("started", "seconds")
+
+
+class Ranking:
+    """The place of each sample in the undivided run: by doc, condition and repeat."""
+
+    def __init__(self, plan: TaskPlan) -> None:
+        self._dataset = plan.dataset
+        self._conditions = {condition.name: place for place, condition in enumerate(plan.task.conditions)}
+        self._repeats = plan.repeats
+        self._chosen = np.zeros(len(plan.dataset), dtype=bool)
+        self._chosen[np.asarray(plan.chosen, dtype=np.int64)] = True
+        self.count = len(plan.dataset) * len(self._conditions) * plan.repeats
+
+    def of(self, key: SampleKey) -> int | None:
+        """Return the rank of a sample, from 0; None where the undivided run has none such."""
+        condition = self._conditions.get(key.condition)
+        if condition is None or not 0 <= key.repeat < self._repeats:
+            return None
+        try:
+            position = self._dataset.position(key.doc)
+        except DataError:
+            return None
+        if not self._chosen[position]:
+            return None
+        return (position * len(self._conditions) + condition) * self._repeats + key.repeat
+
+
+@dataclass(slots=True)
+class Merged:
+    """What became of a task's samples: how many there are, what their calls took, and whose each is.
+
+    `suppliers` has for each rank the number of the part whose sample was taken, -1 where there is none.
+    """
+
+    samples: int
+    usage: UsageTally
+    suppliers: _Suppliers
+
+
+def merge_samples(parts: Sequence[Part], target: RunFolder, task: str, ranking: Ranking) -> Merged:
+    """Write the samples of a task in one order.
+
+    A sample that two parts have is written once: one that did not end as errored, before others that of the first
+    part. Raises RunError with file and line for rows that are damaged, doubled or another run's, and where two parts
+    have answers to one sample that differ in more than times.
+    """
+    files = [part.folder.samples(task) for part in parts]
+    samples = _table(parts, ranking, (task, files))
+    suppliers = np.full(ranking.count, -1, dtype=np.int32)
+    usage, written = UsageTally(), 0
+    sources = Sources(files)
+    try:
+        with writing(target.samples(task)) as file:
+            for group in samples.groups():
+                chosen = samples.found(group[0])
+                record = sources.record(chosen)
+                _check_equal(record, [samples.found(row) for row in group if not samples.flags[row]], sources)
+                suppliers[samples.ranks[group[0]]] = chosen.part
+                usage.add(record)
+                file.write(sources.line(chosen).text)
+                written += 1
+    finally:
+        sources.close()
+    return Merged(written, usage, suppliers)
+
+
+def merge_scores(
+    parts: Sequence[Part], target: RunFolder, task: str, ranking: Ranking, which: tuple[Merged, Collection[int]]
+) -> int:
+    """Write the scores of the samples that were taken, and return how many there are.
+
+    Those of the parts `stale` are left out, to be made again. Raises RunError as `merge_samples` does.
+    """
+    (merged, stale), files = which, [part.folder.scores(task) for part in parts]
+    scores, suppliers = _table(parts, ranking, (task, files)), merged.suppliers
+    sources, written = Sources(files), 0
+    try:
+        with writing(target.scores(task)) as file:
+            for group in scores.groups():
+                supplier = suppliers[scores.ranks[group[0]]]
+                row = next((row for row in group if scores.parts[row] == supplier), None)
+                if row is not None and supplier not in stale:
+                    place = scores.found(row)
+                    sources.record(place)  # a damaged one must not be copied
+                    file.write(sources.line(place).text)
+                    written += 1
+    finally:
+        sources.close()
+    return written
+
+
+def _table(parts: Sequence[Part], ranking: Ranking, of: tuple[str, Sequence[Path]]) -> LineTable:
+    """Look at every line of all parts. Raises RunError for rows that are another run's or stand twice in a file."""
+    (task, files), table = of, LineTable()
+    for number, (part, file) in enumerate(zip(parts, files, strict=True)):
+        seen = bytearray(ranking.count // 8 + 1)
+        for key, status, line in part.folder.rows(file):
+            rank = ranking.of(key) if key.task == task else None
+            if rank is None or (part.shard is not None and not part.shard.holds(key.doc)):
+                raise _fault(f"{_named(key)} is not of this run", line)
+            if seen[rank >> 3] & (1 << (rank & 7)):
+                raise _fault(f"{_named(key)} stands there twice", line)
+            seen[rank >> 3] |= 1 << (rank & 7)
+            table.add(rank, number, line, status in REDO)
+    return table
+
+
+def _check_equal(first: Mapping[str, Any], places: Sequence[Found], sources: Sources) -> None:
+    """Raises RunError where answers of several parts to one sample differ."""
+    for place in places[1:]:
+        if _said(first) != _said(sources.record(place)):
+            one, other = sources.numbered(places[0]), sources.numbered(place)
+            name = f"the doc {first['doc_id']!r} ({first['condition']}, repeat {first['repeat']})"
+            raise RunError(
+                f"{name} has another answer than at {one.path}:{one.number}",
+                where=f"{other.path}:{other.number}",
+                cure="Merge without one of the two runs.",
+            )
+
+
+def _said(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a sample without what may differ between two equal ones: times, and what tries and calls took."""
+    calls = [
+        {"role": call["role"], "messages": call["messages"], "settings": call.get("settings")}
+        | {"completions": (call.get("reply") or {}).get("completions"), "error": call.get("error")}
+        for call in record["calls"]
+    ]
+    return {name: value for name, value in record.items() if name not in _TIMES} | {"calls": calls}
+
+
+def _named(key: SampleKey) -> str:
+    return f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat})"
+
+
+def _fault(what: str, line: Line) -> RunError:
+    return RunError(what, where=f"{line.path}:{line.number}", cure="Remove the line, go on with that run, merge again.")

@@ -1,0 +1,193 @@
+"""The ledgers of the parts become one: every call is kept, and of verdicts that differ one is named as used."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from creval.engine.merging.lines import Found, Ints, Sources, writing
+from creval.engine.merging.parts import Part
+from creval.engine.merging.samples import Merged, Ranking
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.roles.ledger import reusable
+from creval.errors import RunError
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import dump_line, whole_lines
+from creval.types.sample import SampleKey
+
+__all__ = ["Places", "Verdicts", "merge_calls"]
+
+_LAST = np.iinfo(np.int64).max
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """What the ledgers differed in: how many questions, and (part, role) whose verdicts are not the ones used."""
+
+    differing: int = 0
+    unused: set[tuple[int, str]] = field(default_factory=set)
+
+
+class Places:
+    """Where a call belongs: beside the sample for which it was made first, tasks in their order."""
+
+    def __init__(self, plans: Sequence[TaskPlan], rankings: Sequence[Ranking], merged: Sequence[Merged]) -> None:
+        self._tasks: dict[str, tuple[int, Ranking]] = {}
+        self._suppliers: list[tuple[int, Merged]] = []
+        base = 0
+        for plan, ranking, each in zip(plans, rankings, merged, strict=True):
+            self._tasks[plan.task.name] = (base, ranking)
+            self._suppliers.append((base, each))
+            base += ranking.count + 1
+
+    def of(self, asked: Mapping[str, Any]) -> int:
+        """Return a rank; calls that belong to no sample come after those of their task, analyses' at the end."""
+        base, ranking = self._tasks.get(asked.get("task", ""), (0, None))
+        if ranking is None:
+            return int(_LAST)
+        key = SampleKey(asked["task"], str(asked.get("doc_id")), str(asked.get("condition")), asked.get("repeat", -1))
+        rank = ranking.of(key)
+        return base + (ranking.count if rank is None else rank)
+
+    def order(self, rank: int, part: int) -> tuple[int, bool, int]:
+        """Return what parts that asked one question are sorted by: the one whose sample was taken comes first."""
+        supplier = -1
+        for base, merged in self._suppliers:
+            if base <= rank < base + len(merged.suppliers):
+                supplier = int(merged.suppliers[rank - base])
+        return rank, supplier not in (-1, part), part
+
+
+class _Book:
+    """Columns over the calls of one role, of all parts."""
+
+    def __init__(self, parts: Sequence[Part], role: str, places: Places) -> None:
+        self.high, self.low = array("Q"), array("Q")
+        self.ranks, self.parts, self.starts, self.lengths = array("q"), array("i"), array("q"), array("i")
+        for number, part in enumerate(parts):
+            for line in whole_lines(part.folder.calls(role)):
+                record = line.record()
+                try:
+                    high, low = (int(record["key"][start : start + 16], 16) for start in (0, 16))
+                    rank = -1 if "unreadable" in record else places.of(record["asked"])
+                    int(record["attempt"])
+                except (KeyError, TypeError, ValueError, AttributeError) as error:
+                    where = f"{line.path}:{line.number}"
+                    raise RunError(f"the line is no recorded call ({error!r})", where=where, cure=_CURE) from error
+                self.high.append(high)
+                self.low.append(low)
+                self.ranks.append(rank)
+                self.parts.append(number)
+                self.starts.append(line.start)
+                self.lengths.append(len(line.text))
+
+    def found(self, row: int) -> Found:
+        return Found(self.parts[row], self.starts[row], self.lengths[row])
+
+    def questions(self) -> Iterator[list[int]]:
+        """Yield the rows of each question, by part and place."""
+        order = np.lexsort(
+            (np.array(self.parts), np.array(self.low), np.array(self.high))
+        )  # stable: files stay in order
+        for _, rows in groupby(order, key=lambda row: (self.high[row], self.low[row])):
+            yield [int(row) for row in rows]
+
+
+_CURE = "Remove the line, go on with that run, merge again."
+
+
+def merge_calls(parts: Sequence[Part], target: RunFolder, role: str, places: Places) -> Verdicts:
+    """Write the calls of a role in one order: beside the sample for which each was made, those of a question together.
+
+    A question that several parts asked has all its calls, numbered on (`attempt`); the verdict that is used comes
+    last, which is that of the part whose sample comes first, and the others name it (`instead`). Lines that are equal
+    to the last byte are one. Raises RunError with file and line for one that is no call.
+    """
+    book, verdicts = _Book(parts, role, places), Verdicts()
+    sources = Sources([part.folder.calls(role) for part in parts])
+    count = len(book.ranks)
+    order: Ints = np.zeros((4, count), dtype=np.int64)  # what rows are sorted by: rank, part, place, number
+    changed: dict[int, dict[str, Any] | None] = {}
+    try:
+        for rows in book.questions():
+            groups = [list(each) for _, each in groupby(rows, key=lambda row: book.parts[row])]
+            groups.sort(key=lambda group: places.order(_rank(book, group), book.parts[group[0]]))
+            first = groups[0]
+            head = (_rank(book, first), book.parts[first[0]])
+            if len(groups) > 1:
+                groups = _several(groups, book, (sources, role, verdicts), changed)
+            for number, row in enumerate(row for group in groups for row in group):
+                place = book.starts[first[0]] if len(groups) > 1 else book.starts[row]
+                order[:, row] = (*head, place, number)
+        with writing(target.calls(role)) as file:
+            for row in np.lexsort(tuple(order[::-1])):
+                if int(row) in changed:
+                    record = changed[int(row)]
+                    file.write(b"" if record is None else dump_line(record))
+                else:
+                    file.write(sources.line(book.found(int(row))).text)
+    finally:
+        sources.close()
+    return verdicts
+
+
+def _rank(book: _Book, group: Sequence[int]) -> int:
+    return next((book.ranks[row] for row in group if book.ranks[row] >= 0), int(_LAST))
+
+
+def _several(
+    groups: list[list[int]],
+    book: _Book,
+    about: tuple[Sources, str, Verdicts],
+    changed: dict[int, dict[str, Any] | None],
+) -> list[list[int]]:
+    """Order the calls of several parts to one question, and note in `changed` how their lines are written."""
+    sources, role, verdicts = about
+    records = {row: sources.record(book.found(row)) for group in groups for row in group}
+    said = [_verdict([records[row] for row in group]) for group in groups]
+    used = next((place for place, each in enumerate(said) if each is not None), 0)
+    ordered = [*groups[:used], *groups[used + 1 :], groups[used]]
+    seen: set[bytes] = set()
+    number, numbers = 0, dict[int, int]()
+    for group in ordered:
+        renumbered: dict[int, int] = {}
+        for row in group:
+            line, attempt = sources.line(book.found(row)).text, int(records[row]["attempt"])
+            if line in seen:  # a copy of the same run
+                changed[row] = None
+                continue
+            seen.add(line)
+            if "unreadable" not in records[row] or attempt not in renumbered:
+                renumbered[attempt] = number
+                number += 1
+            numbers[row] = renumbered[attempt]
+            changed[row] = {**records[row], "attempt": numbers[row]}
+    last = max((n for row, n in numbers.items() if row in groups[used]), default=number - 1)
+    differs = False
+    for place, group in enumerate(groups):
+        if place == used or said[place] is None or said[place] == said[used]:
+            continue
+        differs = True
+        verdicts.unused.add((book.parts[group[0]], role))
+        for row in group:
+            if row in numbers and reusable(records[row]):
+                changed[row] = {**(changed[row] or {}), "instead": last}
+    verdicts.differing += differs
+    return ordered
+
+
+def _verdict(records: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return what the ledger gives again of a part's calls to a question: the last that is whole and was readable."""
+    verdict = None
+    for record in records:
+        if "unreadable" in record:
+            verdict = None
+        elif reusable(record):
+            verdict = json.dumps([each["text"] for each in record["reply"]["completions"]])
+    return verdict
