@@ -23,7 +23,7 @@ import creval.plugin
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference-plugin.md"
 GROUPS = {
     "Registering": ("creval.plugins", "creval.types.kinds"),
-    "Components": ("creval.types.components", "creval.types.screens"),
+    "Components": ("creval.types.components", "creval.types.screens", "creval.types.execution"),
     "Samples and messages": ("creval.types.sample", "creval.types.messages"),
     "Programs": ("creval.types.programs",),
     "Runs, models and resources for commands and analyses": ("creval.runs", "creval.engine", "creval.cli"),

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         TaskProtocol,
         Turn,
     )
+    from creval.types.execution import Executor, Foreman, Made, Scored, Work
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.programs import CaseResult, Language, Limits, Program, Stop
@@ -116,10 +117,12 @@ __all__ = [
     "Doc",
     "Embedding",
     "Entailment",
+    "Executor",
     "Expected",
     "FatalModelError",
     "FieldSpec",
     "Figures",
+    "Foreman",
     "GenerateRequest",
     "Generator",
     "JsonArray",
@@ -128,6 +131,7 @@ __all__ = [
     "Language",
     "Limits",
     "ListRows",
+    "Made",
     "Message",
     "MissingPartError",
     "MissingScore",
@@ -157,6 +161,7 @@ __all__ = [
     "SandboxError",
     "Scorable",
     "Score",
+    "Scored",
     "Scorer",
     "ScoringError",
     "Screen",
@@ -171,6 +176,7 @@ __all__ = [
     "UsageError",
     "View",
     "WordList",
+    "Work",
     "Workbench",
     "agreement",
     "build_store",
@@ -315,6 +321,7 @@ _HOMES = {
         "TaskProtocol",
         "Turn",
     ),
+    "creval.types.execution": ("Executor", "Foreman", "Made", "Scored", "Work"),
     "creval.types.kinds": ("Kind",),
     "creval.types.messages": ("Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"),
     "creval.types.programs": ("CaseResult", "Language", "Limits", "Program", "Stop"),

@@ -20,12 +20,13 @@ USERS = {
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord CaseResult Choice ChoiceGroup
 Completion Condition Context ContextLengthError CrevalError DataError DataOptions Difference Doc Embedding
-Entailment Expected FatalModelError FieldSpec Figures GenerateRequest Generator JsonArray JsonObject Kind
-Language Limits ListRows Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
+Entailment Executor Expected FatalModelError FieldSpec Figures Foreman GenerateRequest Generator JsonArray JsonObject
+Kind
+Language Limits ListRows Made Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
 Parser Past PluginError Program Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
 ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleScore Sandbox SandboxError
-Scorable Score Scorer ScoringError Screen Session Status Stop TaskProtocol TokenLogprob Turn UnknownNameError
-Usage UsageError View WordList Workbench agreement build_store cache_folder command_options component csv_text
+Scorable Score Scored Scorer ScoringError Screen Session Status Stop TaskProtocol TokenLogprob Turn UnknownNameError
+Usage UsageError View WordList Work Workbench agreement build_store cache_folder command_options component csv_text
 download either file_digest flag has_mark holds_json hookimpl integer is_no_item is_refusal is_small_talk list_of
 list_stores nearest number offline_cure
 one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench

@@ -115,6 +115,8 @@ _RUN_OPTIONS = (
     ),
     click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox."),
     click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring."),
+    click.option("--executor", metavar="E", default="local", show_default=True, help="Who carries out the samples."),
+    click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of the executor."),
     click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder (default: under runs/)."),
 )
 

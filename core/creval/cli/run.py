@@ -69,6 +69,8 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         allow_code_execution=given["allow_code_execution"],
         trust_remote_code=given["trust_remote_code"],
         command=command_line(),
+        executor=given["executor"],
+        executor_options=texts(given["executor_option"], "--executor-option"),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,9 +13,20 @@ from creval.visible import odd_sign, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.engine.options import Resuming
+    from creval.engine.options import Consents
 
-__all__ = ["FilePath", "NewPath", "comma_list", "consents_of", "docs_of", "paths", "settings", "sweeps", "texts"]
+__all__ = [
+    "FilePath",
+    "NewPath",
+    "comma_list",
+    "consents_of",
+    "docs_of",
+    "executor_of",
+    "paths",
+    "settings",
+    "sweeps",
+    "texts",
+]
 
 
 class FilePath(click.Path):
@@ -57,9 +68,15 @@ def comma_list(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for word in words if word))
 
 
-def consents_of(given: Mapping[str, Any]) -> Resuming:
+def consents_of(given: Mapping[str, Any]) -> Consents:
     """Return what the command line lets run, of all that it gives."""
     return {"allow_code_execution": given["allow_code_execution"], "trust_remote_code": given["trust_remote_code"]}
+
+
+def executor_of(given: MutableMapping[str, Any]) -> dict[str, Any]:
+    """Take the executor out of what the command line gives, and return it; its options only with it, or where given."""
+    named, options = given.pop("executor"), texts(given.pop("executor_option"), "--executor-option")
+    return {"executor": named, "executor_options": options if named or options else None}
 
 
 def texts(values: Sequence[str], option: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ __all__ = ["discovery", "face", "targets", "wheel"]
 HEAVY = frozenset(
     [
         *("aiohttp", "click", "datasets", "huggingface_hub", "jinja2", "jsonschema", "litellm", "matplotlib", "numpy"),
-        *("onnxruntime", "pandas", "pyarrow", "rich", "scipy", "sentence_transformers", "sklearn", "tensorflow"),
+        *("onnxruntime", "pandas", "pyarrow", "ray", "rich", "scipy", "sentence_transformers", "sklearn", "tensorflow"),
         *("tokenizers", "torch", "trackio", "transformers", "wandb", "yaml"),
     ]
 )

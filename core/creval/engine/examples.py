@@ -11,7 +11,6 @@ from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.generation.sampling import make_sample
 from creval.engine.options import RunOptions
-from creval.engine.planning.plan import Work
 from creval.engine.roles.context import with_roles
 from creval.engine.roles.models import TARGET
 from creval.engine.setup import Setup, open_setup
@@ -25,6 +24,7 @@ from creval.models.spec import ModelSpec
 from creval.models.traits import ProviderTraits
 from creval.plugins.loader import Plugins
 from creval.tasks.model import Example, Said, Task
+from creval.types.execution import Work
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
 from creval.types.sample import Doc, SampleKey, SampleScore
 

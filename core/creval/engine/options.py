@@ -15,14 +15,14 @@ from creval.runs.commands import CONSENTS
 from creval.tasks.sections.settings import EXTRA, generation_settings
 from creval.visible import odd_sign
 
-__all__ = ["MAY_DIFFER", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
+__all__ = ["MAY_DIFFER", "Consents", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 MAX_REPEATS = 1_000_000
 MAY_DIFFER = frozenset(
     {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
-    | {"allowed_error_share", "offline", "reuse", "base_url", *CONSENTS}
+    | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", *CONSENTS}
 )
 """Options on which no answer depends: they may be others when a run is gone on with, and in its shards."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
@@ -41,6 +41,8 @@ class RunOptions:
     - `data`: task -> file in the task's own format, in place of its dataset.
     - `docs`: ids of docs: only these are asked, in the order of the data; not together with `limit`.
     - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are given again, at no cost.
+    - `executor`: who carries out the samples: `local`, or a plugin's (`ray`, `ray://HOST:PORT`) with its own
+      `executor_options`. The results are the same, so neither is part of any identity.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
     - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
@@ -75,6 +77,8 @@ class RunOptions:
     allow_code_execution: bool = False
     trust_remote_code: bool = False
     command: str = ""
+    executor: str = "local"
+    executor_options: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _make_paths(self)
@@ -201,17 +205,23 @@ def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
     return int(number), first
 
 
-class Resuming(TypedDict, total=False):
-    """What a run that goes on is given anew: limits in place of its own, its address where that was not stored whole.
+class Consents(TypedDict, total=False):
+    """Leave to run programs, of models' answers or of encoders. It holds for one command alone."""
 
-    Consent to run programs, of models' answers or of encoders, holds for this command alone, whatever the run had.
+    allow_code_execution: bool
+    trust_remote_code: bool
+
+
+class Resuming(Consents, total=False):
+    """What a run that goes on is given anew: limits and executor in place of its own, consents, and its address where
+    that was not stored whole.
     """
 
     max_cost: float | None
     max_calls: int | None
     base_url: str | None
-    allow_code_execution: bool
-    trust_remote_code: bool
+    executor: str | None
+    executor_options: Mapping[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +229,8 @@ class Rescoring:
     """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
 
     `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew. So does consent to run
-    programs. `task_files` are other YAML for tasks of the run that ask the same; `output` is a new run folder for the
-    scores (None: they take the place of the old ones).
+    programs. `executor` carries it out (None: the run's own). `task_files` are other YAML for tasks of the run that ask
+    the same; `output` is a new run folder for the scores (None: they take the place of the old ones).
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
@@ -232,6 +242,8 @@ class Rescoring:
     trust_remote_code: bool = False
     task_files: Sequence[Path] = ()
     output: Path | None = None
+    executor: str | None = None
+    executor_options: Mapping[str, str] | None = None
 
     def applied(self, options: RunOptions) -> RunOptions:
         """Return a run's options with these in their place."""
@@ -244,4 +256,6 @@ class Rescoring:
             reuse=(*options.reuse, *self.reuse),
             allow_code_execution=self.allow_code_execution,
             trust_remote_code=self.trust_remote_code,
+            executor=self.executor or options.executor,
+            executor_options=options.executor_options if self.executor_options is None else self.executor_options,
         )

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from creval.engine.execution.foreman import Crew, RunForeman
+from creval.engine.execution.opening import open_executor
 from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import Rescoring, Resuming, RunOptions
@@ -59,11 +61,14 @@ def run_new(
     watcher = Guarded(observer or Quiet())
     watcher.on_phase("open", None, 0, 0)
     plugins = load_plugins()
+    executor = open_executor(options.executor, options.executor_options, plugins.registry)
+    if executor.elsewhere and asks_people(model):
+        raise UsageError("a person sits at this machine", where="--executor", cure="Leave --executor out.")
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
     plans = open_plans(requested, options, plugins, people=asks_people(model))
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins, desk=desk)
-    setup.open_parts()
+    setup.open_parts(resources=not executor.elsewhere)
     for plan in plans:
         for line in advice(plan, options):
             _LOG.warning(line)
@@ -84,7 +89,7 @@ def run_new(
             manifest = start_manifest(requested, roles, options, plugins, plans)
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
-            return RunSteps(folder, manifest, setup, plans, watcher).whole()
+            return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
@@ -112,8 +117,8 @@ def resume(
     with RunLock(path):
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
-        limits = {"max_cost": given.get("max_cost"), "max_calls": given.get("max_calls")}
-        manifest["options"] |= {name: limit for name, limit in limits.items() if limit is not None}
+        anew = {name: given.get(name) for name in ("max_cost", "max_calls", "executor", "executor_options")}
+        manifest["options"] |= {name: value for name, value in anew.items() if value is not None}
         options = read_options(manifest["options"])
         options = replace(
             options,
@@ -122,6 +127,7 @@ def resume(
             trust_remote_code=given.get("trust_remote_code", False),
         )
         plugins = load_plugins()
+        executor = open_executor(options.executor, options.executor_options, plugins.registry)
         named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
@@ -129,9 +135,9 @@ def resume(
         kept = {plan.task.name: check_rows(folder, plan, spending) for plan in plans}
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
-        setup.open_parts()
+        setup.open_parts(resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
-        return RunSteps(folder, manifest, setup, plans, watcher, kept).whole()
+        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher, kept).whole()
 
 
 def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
@@ -152,13 +158,14 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         _check_reading(manifest, path)
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
+        executor = open_executor(options.executor, options.executor_options, plugins.registry)
         plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins, people=asked_people(manifest))
         plans = with_task_files(plans, how.task_files, options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
         setup = open_setup([plan.task for plan in plans], {**manifest["roles"], **how.roles}, options, plugins)
-        setup.open_parts(target=False)
+        setup.open_parts(target=False, resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
-        return RunSteps(folder, manifest, setup, plans, watcher).scored_again()
+        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher).scored_again()
 
 
 def _named(roles: Mapping[str, str]) -> dict[str, str]:

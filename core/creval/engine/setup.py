@@ -72,10 +72,11 @@ class Setup:
         """Return what scoring a task needs."""
         return make_scoring(task, self.plugins.registry, self.contexts[task.name])
 
-    def open_parts(self, target: bool = True) -> None:
+    def open_parts(self, target: bool = True, resources: bool = True) -> None:
         """Open the target (unless only scoring is to be done), the models of all roles, and the resources in use.
 
-        What is missing must show before the first call, not after the last.
+        What is missing must show before the first call, not after the last. Without `resources` these are opened by
+        workers elsewhere; only the consent to run programs is asked for.
         Raises MissingPartError, UnknownNameError, UsageError (a sandbox without leave to run code, a task without the
         baseline that is to play it).
         """
@@ -87,7 +88,10 @@ class Setup:
             self._load(task, spec)
             for role in task.roles:
                 self.models.get(role, task.role_models.get(role))
-            self.open_resources(task, spec)
+            if resources:
+                self.open_resources(task, spec)
+            else:
+                self.contexts[task.name].check_consent(self.uses(task, spec))
 
     def open_resources(self, task: Task, target: str) -> None:
         """Open what a task's components use, with `target` as its model. Raises as `open_parts` does."""

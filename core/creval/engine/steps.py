@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.engine.generation.generate import Job, generate
+from creval.engine.execution.foreman import Crew
+from creval.engine.generation.generate import Job, Means, generate
 from creval.engine.loop import drive
 from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
@@ -20,11 +21,8 @@ from creval.engine.resuming.rows import Kept
 from creval.engine.roles.models import TARGET
 from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
-from creval.engine.scoring.score import TaskScoring
-from creval.engine.scoring.step import ScoringWatch, score_again, score_missing
-from creval.engine.scoring.storing import Storing
+from creval.engine.scoring.step import Scoring, ScoringWatch, score_again, score_missing
 from creval.engine.scoring.tally import TaskTally
-from creval.engine.setup import Setup
 from creval.errors import BudgetError, CrevalError, RunError, ScoringError
 from creval.interruption import CURRENT
 from creval.runs.commands import resume_command, score_command
@@ -35,7 +33,7 @@ from creval.types.sample import SampleScore
 
 __all__ = ["Finished", "RunSteps"]
 
-_Step = Callable[[RunFolder, TaskScoring, ScoringWatch, int], Awaitable[BudgetError | None]]
+_Step = Callable[[RunFolder, Scoring, ScoringWatch], Awaitable[BudgetError | None]]
 _LOG = logging.getLogger("creval")
 
 
@@ -55,15 +53,15 @@ class RunSteps:
         self,
         folder: RunFolder,
         manifest: dict[str, Any],
-        setup: Setup,
-        plans: Sequence[TaskPlan],
+        crew: Crew,
         observer: Observer,
         kept: Mapping[str, Kept] | None = None,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
-        self._setup = setup
-        self._plans = plans
+        self._foreman, self._executor = crew
+        self._setup = setup = self._foreman.setup
+        self._plans = self._foreman.plans
         self._observer = observer
         self._all_kept = kept or {}
         self.kept = Kept()
@@ -116,15 +114,15 @@ class RunSteps:
 
     async def _work(self) -> Finished:
         try:
-            jobs = [
-                Job(plan, self._setup.runtime(plan.task), self._all_kept.get(plan.task.name, Kept()).samples)
-                for plan in self._plans
-            ]
-            budget = await generate(jobs, self._folder, self._setup.options.concurrency, self._observer)
+            await self._executor.open(self._foreman)
+            self._foreman.prepare()
+            jobs = [Job(plan, self._all_kept.get(plan.task.name, Kept()).samples) for plan in self._plans]
+            means = Means(self._executor.make, self._foreman.concurrency, self._foreman.target_stats)
+            budget = await generate(jobs, self._folder, means, self._observer)
             results, unpaid = await self._results("budget" if budget else "done")
             budget = budget or unpaid
         finally:
-            await self._setup.close()
+            await self._close()
         self._manifest["finished"] = now()
         if self._older:
             self._note_rescored()
@@ -133,12 +131,20 @@ class RunSteps:
 
     async def _score_only(self) -> Finished:
         try:
+            await self._executor.open(self._foreman)
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
-            await self._setup.close()
+            await self._close()
         self._note_rescored()
         self._save(self._manifest["status"])
         return self._finish(results, budget)
+
+    async def _close(self) -> None:
+        """Close the executor, and then the parts that its workers may be asking."""
+        try:
+            await self._executor.close()
+        finally:
+            await self._setup.close()
 
     def _note_rescored(self) -> None:
         self._manifest["rescored"].append(
@@ -170,7 +176,7 @@ class RunSteps:
 
     def _done_by_models(self) -> dict[str, dict[str, float]]:
         """What each model did in this process, and how many answers the ledger gave again."""
-        models = {role: model.stats().to_json() for role, model in self._setup.models.opened().items()}
+        models = {role: stats.to_json() for role, stats in self._foreman.stats().items()}
         for role, counts in self._setup.ledger.counts().items():
             for name, done in models.items():
                 if name.partition("=")[0] == role:
@@ -239,8 +245,8 @@ class RunSteps:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
         self.kept = self._all_kept.get(plan.task.name, Kept())
         self._usages[plan.task.name] = self.kept.usage
-        scoring = replace(self._setup.scoring(plan.task), storing=Storing(plan.dataset))
-        return await step(self._folder, scoring, self, self._setup.options.concurrency)
+        scoring = Scoring(self._foreman.scoring(plan), self._executor.score, self._executor.batch)
+        return await step(self._folder, scoring, self)
 
     def read(self, record: Mapping[str, Any]) -> None:
         """A line of samples/ has been read that was not counted before."""

@@ -18,7 +18,7 @@ from creval.cli import completing
 from creval.cli.values import NewPath, consents_of
 
 if TYPE_CHECKING:
-    from creval.engine.options import Resuming, RunOptions
+    from creval.engine.options import Consents, RunOptions
     from creval.engine.steps import Finished
     from creval.models.players.desks.page_state import Closing
     from creval.models.players.desks.standing import Standing
@@ -151,7 +151,7 @@ def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
         return _end(folder, place, lambda: run_new(tasks, model, options, place.standing, place.desk))
 
 
-def play_again(folder: Path, seat: Seat | None = None, given: Resuming | None = None) -> int:
+def play_again(folder: Path, seat: Seat | None = None, given: Consents | None = None) -> int:
     """Go on with a run that a person began, and return the exit code. Raises UsageError for a run of a model."""
     from creval.engine.run import resume
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from creval.cli import completing
+from creval.cli.values import executor_of
+
+if TYPE_CHECKING:
+    from creval.engine.options import Resuming
 
 __all__ = ["resume"]
 
@@ -19,6 +23,8 @@ __all__ = ["resume"]
 @click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
+@click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")
+@click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
@@ -28,11 +34,11 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     from creval.engine.watching.terminal import watch
     from creval.runs.folder import RunFolder
 
+    given |= executor_of(given)
     if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
         from creval.cli.commands.play import play_again
-        from creval.engine.options import Resuming
 
-        ctx.exit(play_again(run, given=cast(Resuming, given)))
+        ctx.exit(play_again(run, given=cast("Resuming", given)))
     with cure_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
     options = RunFolder.open(run).read_manifest()["options"]

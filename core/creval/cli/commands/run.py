@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from creval.cli.values import FilePath, NewPath
+from creval.cli.values import FilePath, NewPath, executor_of
 
 __all__ = ["run"]
 
@@ -26,6 +26,8 @@ _FILES = ("sweep.yaml", "run.yaml")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The folder, in place of the file's.")
+@click.option("--executor", metavar="E", help="Who carries out the samples, in place of the file's.")
+@click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
 @click.pass_context
 def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
     """Run what FILE says: tasks, one model or several, and options. A run folder stands for the file in it.
@@ -42,7 +44,8 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     path = next((file / name for name in _FILES if (file / name).is_file()), file)
     asked = read_run_file(path)
     output = given.pop("output") or asked.output or Path("runs") / path.stem
-    changes = {name: value for name, value in given.items() if value}
+    chosen = {name: value for name, value in executor_of(given).items() if value is not None}
+    changes = {name: value for name, value in given.items() if value} | chosen
     options = replace(asked.options, **changes, command=command_line())
     if model:
         entries = [Entry(one) for one in dict.fromkeys(model)]

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from creval.cli import completing
-from creval.cli.values import FilePath, NewPath
+from creval.cli.values import FilePath, NewPath, executor_of
 
 __all__ = ["score"]
 
@@ -27,6 +27,8 @@ __all__ = ["score"]
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls of this scoring.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
+@click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")
+@click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -48,6 +50,7 @@ def score(
     from creval.engine.run import rescore
     from creval.engine.watching.terminal import watch
 
+    given |= executor_of(given)
     how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)
     with watch() as observer:
         finished = rescore(run, how, observer)

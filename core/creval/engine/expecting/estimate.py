@@ -20,7 +20,7 @@ from creval.engine.expecting.figures import (
 )
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.options import RunOptions
-from creval.engine.planning.plan import TaskPlan, Work
+from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.context import OpenResources, resource_options_of
 from creval.engine.roles.models import TARGET
 from creval.engine.setup import Setup, open_plans, open_setup
@@ -29,6 +29,7 @@ from creval.models.opening import listed_price
 from creval.models.options import ModelOptions
 from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
+from creval.types.execution import Work
 from creval.types.messages import Message
 from creval.types.sample import SampleKey
 

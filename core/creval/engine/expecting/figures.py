@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from creval.engine.generation.session import TaskRuntime
-from creval.engine.planning.plan import Work
 from creval.models.prices import Price
 from creval.resources.entailment.role import CALLS_A_PAIR, PROMPT_BYTES
 from creval.tasks.sections.parts import role_behind
 from creval.types.components import Expected
+from creval.types.execution import Work
 from creval.types.messages import Usage
 
 __all__ = [

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from creval.engine.generation.sampling import Made, make_sample
-from creval.engine.generation.session import TaskRuntime
 from creval.engine.observer import Observer
-from creval.engine.planning.plan import TaskPlan, Work
-from creval.engine.roles.models import TARGET
+from creval.engine.planning.plan import TaskPlan
 from creval.errors import BudgetError, CrevalError, FatalModelError
 from creval.models.secrets import redact
+from creval.models.stats import ModelStats
 from creval.runs.codec import sample_data
 from creval.runs.folder import DoneKeys, RunFolder
 from creval.runs.jsonl import Appender, UnstorableError
 from creval.runs.references import by_reference
+from creval.types.execution import Made, Work
 from creval.types.sample import Sample, Status
 
-__all__ = ["HOPELESS", "Job", "generate"]
+__all__ = ["HOPELESS", "Job", "Means", "generate"]
 
 HOPELESS = 20
 """So many samples of a task may end as errored before the first one that does not; then the task is given up."""
@@ -27,11 +27,18 @@ HOPELESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One task to generate: its plan, what its samples share, and those that are there where all of them stay."""
+    """One task to generate: its plan, and the samples that are there where all of them stay."""
 
     plan: TaskPlan
-    runtime: TaskRuntime
     known: DoneKeys | None = None
+
+
+class Means(NamedTuple):
+    """How samples are made: by whom (an executor), how many at once at most, and what the target did so far."""
+
+    make: Callable[[Work], Awaitable[Made]]
+    concurrency: int
+    stats: Callable[[], ModelStats]
 
 
 @dataclass(slots=True)
@@ -63,6 +70,7 @@ class _Generation:
     """The state of one generation: an iterator that all workers draw from, and the open files."""
 
     tasks: Sequence[_Progress]
+    means: Means
     observer: Observer
     budget: BudgetError | None = None
     works: Iterator[tuple[_Progress, Work]] = field(init=False)
@@ -79,18 +87,18 @@ class _Generation:
 
     async def worker(self) -> None:
         """Draw samples until none is left or the budget ends. No queue: a doc is read when a worker is free for it."""
+        make, _, stats = self.means
         for progress, work in self.works:
             if self.budget is not None:
                 return
-            runtime = progress.job.runtime
             try:
-                made = await make_sample(runtime, work)
+                made = await make(work)
             except BudgetError as error:
                 self.budget = error
                 return
             progress.note(made)
             sample = _store(progress, made.sample)
-            self.observer.on_sample(sample, runtime.models.get(TARGET).stats())
+            self.observer.on_sample(sample, stats())
 
     def close(self) -> None:
         for progress in self.tasks:
@@ -123,7 +131,7 @@ def _as_it_is(sample: Sample) -> Sample:
     return sample
 
 
-async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, observer: Observer) -> BudgetError | None:
+async def generate(jobs: Sequence[Job], folder: RunFolder, means: Means, observer: Observer) -> BudgetError | None:
     """Make every sample that is missing. Returns the BudgetError that ended it early, if one did.
 
     Raises RunError (full disk), UsageError (a part that every sample needs is missing), and the samples' own error
@@ -136,12 +144,12 @@ async def generate(jobs: Sequence[Job], folder: RunFolder, concurrency: int, obs
     tasks = [
         _Progress(job, keys, Appender(folder.samples(name))) for job, keys, name in zip(jobs, done, names, strict=True)
     ]
-    generation = _Generation(tasks, observer)
+    generation = _Generation(tasks, means, observer)
     total, ready = sum(job.plan.total for job in jobs), sum(len(keys) for keys in done)
     observer.on_phase("generate", None, total, ready)
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(max(1, min(concurrency, total - ready))):
+            for _ in range(max(1, min(means.concurrency, total - ready))):
                 group.create_task(generation.worker())
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None

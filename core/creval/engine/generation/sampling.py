@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from creval.engine.generation.session import LiveSession, TaskRuntime
-from creval.engine.planning.plan import Work
 from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
+from creval.types.execution import Made, Work
 from creval.types.origin import line_of
 from creval.types.sample import Sample, Status
 
-__all__ = ["Made", "make_sample"]
-
-
-class Made(NamedTuple):
-    """A finished sample, and the error that ended it, if one did."""
-
-    sample: Sample
-    error: CrevalError | None
+__all__ = ["make_sample"]
 
 
 async def make_sample(runtime: TaskRuntime, work: Work) -> Made:

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from creval.engine.planning.plan import Work
 from creval.engine.planning.seeds import derive, sample_seed
 from creval.engine.roles.context import TaskContext
 from creval.engine.roles.ledger import Asking, Ledger, question_key
@@ -22,6 +21,7 @@ from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.tasks.templates.shots import render_prompt
 from creval.types.components import Parsed, TaskProtocol
+from creval.types.execution import Work
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import CallRecord, Condition, Doc, Status
 

@@ -15,21 +15,12 @@ from creval.engine.planning.seeds import choose
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.errors import DataError
 from creval.tasks.model import Task
-from creval.types.sample import Condition, Doc, SampleKey
+from creval.types.execution import Work
+from creval.types.sample import Doc, SampleKey
 
-__all__ = ["TaskPlan", "Work", "check_named_docs", "plan_task"]
+__all__ = ["TaskPlan", "check_named_docs", "plan_task"]
 
 _LOG = logging.getLogger("creval")
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One sample to make."""
-
-    key: SampleKey
-    doc: Doc
-    condition: Condition
-    repeat: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,11 @@ class OpenResources:
         """Return the resource. Raises MissingPartError, UnknownNameError, UsageError (a sandbox without consent)."""
         with self._lock:
             if (name, spec) not in self._open:
-                self._check_consent(name, spec)
+                self.check_consent(name, spec)
                 self._open[name, spec] = open_resource(name, spec, self._registry, self._options)
             return self._open[name, spec]
 
-    def _check_consent(self, name: str, spec: str) -> None:
+    def check_consent(self, name: str, spec: str) -> None:
         """Programs run only where this very command allows it; nothing that is read from a file can."""
         component, _ = resolve(name, spec, self._registry)
         if component.kind == "sandbox" and not self._allow_code_execution:
@@ -119,6 +119,12 @@ class TaskContext:
             bind = getattr(opened, "bound", None)  # an instrument that asks a role asks this task's model
             self._bound[name] = opened if bind is None else bind(self, self.task)
         return self._bound[name]
+
+    def check_consent(self, names: Sequence[str]) -> None:
+        """Raises UsageError where a resource of these would run programs without leave; none is opened."""
+        for name in names:
+            if name in self.specs:
+                self._shared.check_consent(name, self.specs[name])
 
     def names(self) -> dict[str, str]:
         """Return the full names (with revision or checksum) of the task's resources that are open and tell one."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from creval.engine.resuming.rows import Kept
-from creval.engine.scoring.score import BATCH, Pending, TaskScoring, batches, doc_batches
+from creval.engine.scoring.score import BATCH, TaskScoring, batches, doc_batches
 from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
 from creval.runs.codec import read_sample, score_data
 from creval.runs.folder import DoneKeys, RunFolder
 from creval.runs.jsonl import Appender, UnstorableError
+from creval.types.execution import Scored
 from creval.types.sample import Sample, SampleScore, Status
 
-__all__ = ["ScoringWatch", "score_again", "score_missing"]
+__all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "store"]
 
 
 class ScoringWatch(Protocol):
@@ -36,30 +36,33 @@ class ScoringWatch(Protocol):
         """`count` further samples are done."""
 
 
-async def score_missing(
-    folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch, concurrency: int
-) -> BudgetError | None:
+class Scoring(NamedTuple):
+    """How the samples of a task are scored: with what, by whom (an executor), in batches of how many at most."""
+
+    parts: TaskScoring
+    score: Callable[[str, Iterator[Sequence[Sample]], Scored], Awaitable[None]]
+    batch: int = BATCH
+
+
+async def score_missing(folder: RunFolder, scoring: Scoring, watch: ScoringWatch) -> BudgetError | None:
     """Score the samples that have no score yet, or an errored one; each score is written when the sample is done.
 
     Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
     """
-    done = folder.prepare_scores(scoring.task.name, watch.kept.scores)
-    if scoring.by_docs and _lacking(folder, scoring.task.name, done):  # a new answer changes what the others are worth
-        folder.scores(scoring.task.name).unlink(missing_ok=True)
+    task = scoring.parts.task.name
+    done = folder.prepare_scores(task, watch.kept.scores)
+    if scoring.parts.by_docs and _lacking(folder, task, done):  # a new answer changes what the others are worth
+        folder.scores(task).unlink(missing_ok=True)
         done = DoneKeys()
     watch.some(len(done))
-    file = Appender(folder.scores(scoring.task.name))
-    return await _score(_Reading(folder, done), (scoring, concurrency), file, watch)
+    return await _score(_Reading(folder, done), scoring, Appender(folder.scores(task)), watch)
 
 
-async def score_again(
-    folder: RunFolder, scoring: TaskScoring, watch: ScoringWatch, concurrency: int
-) -> BudgetError | None:
+async def score_again(folder: RunFolder, scoring: Scoring, watch: ScoringWatch) -> BudgetError | None:
     """Score every sample anew into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
-    beside = folder.new_scores(scoring.task.name)
+    beside = folder.new_scores(scoring.parts.task.name)
     beside.unlink(missing_ok=True)
-    reading = _Reading(folder, DoneKeys())
-    return await _score(reading, (scoring, concurrency), Appender(beside), watch)
+    return await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
 
 
 def _lacking(folder: RunFolder, task: str, done: DoneKeys) -> bool:
@@ -89,65 +92,31 @@ class _Reading(NamedTuple):
         return Counter((key.doc, key.condition) for key in keys if key not in self.done)
 
 
-class _Queue:
-    """Samples to score, from which all workers draw; the file is read as they need it."""
+async def _score(reading: _Reading, how: Scoring, file: Appender, watch: ScoringWatch) -> BudgetError | None:
+    """Let the executor score what is to be scored; each score is written the moment it comes."""
+    parts = how.parts
+    samples = reading.samples(parts.task.name, watch)
+    whole = parts.by_docs
+    cut = doc_batches(samples, reading.sizes(parts.task.name), how.batch) if whole else batches(samples, how.batch)
 
-    def __init__(self, samples: Iterator[list[Sample]], scoring: TaskScoring) -> None:
-        self.budget: BudgetError | None = None
-        self._batches = samples
-        self._scoring = scoring
-        self._ready: deque[Pending] = deque()
-        self._filling = asyncio.Lock()
+    def scored(scores: Sequence[SampleScore]) -> None:
+        for score in scores:
+            watch.one(store(file.append, score, parts.storing))
+        watch.some(len(scores))
 
-    async def take(self, count: int) -> list[Pending]:
-        """Return up to `count` samples to which the scorers that ask nobody were applied; none at the end."""
-        async with self._filling:
-            if not self._ready and self.budget is None:
-                batch = next(self._batches, None)
-                if batch is not None:
-                    self._ready.extend(await self._scoring.begin(batch))
-            if self.budget is not None:
-                return []
-            return [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
-
-
-async def _score(
-    reading: _Reading, how: tuple[TaskScoring, int], file: Appender, watch: ScoringWatch
-) -> BudgetError | None:
-    """Score with as many workers as calls may be in flight, where a scorer asks others, else with one."""
-    scoring, concurrency = how
-    samples = reading.samples(scoring.task.name, watch)
-    whole = scoring.by_docs
-    queue = _Queue(doc_batches(samples, reading.sizes(scoring.task.name)) if whole else batches(samples), scoring)
-
-    async def work() -> None:
-        while True:
-            try:
-                group = await queue.take(scoring.waiting or BATCH)
-                await scoring.finish(group)
-            except BudgetError as error:  # those in flight come to their own end
-                queue.budget = error
-                return
-            if not group:
-                return
-            for each in group:
-                watch.one(_append(file.append, scoring.joined(each), scoring.storing))
-            watch.some(len(group))
-
+    budget = None
     try:
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(concurrency if scoring.waiting else 1):
-                workers.create_task(work())
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
+        await how.score(parts.task.name, cut, scored)
+    except BudgetError as error:
+        budget = error
     finally:
         file.close()
     for _ in samples:  # after the budget's end the rest is read for what it took
         pass
-    return queue.budget
+    return budget
 
 
-def _append(write: Callable[[dict[str, object]], object], score: SampleScore, storing: Storing | None) -> SampleScore:
+def store(write: Callable[[dict[str, object]], object], score: SampleScore, storing: Storing | None) -> SampleScore:
     """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
     try:
         write(score_data(score if storing is None else storing.stored(score)))

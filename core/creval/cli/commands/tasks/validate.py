@@ -13,7 +13,7 @@ from creval.visible import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.engine.options import Resuming
+    from creval.engine.options import Consents
     from creval.tasks.model import Task
 
 __all__ = ["validate"]
@@ -80,7 +80,7 @@ def _print_form(form: str, problems: Sequence[Problem], warnings: Sequence[Probl
 
 
 def _run_tests(
-    targets: Sequence[str], resource: Sequence[str], consents: Resuming, to_error: bool = False
+    targets: Sequence[str], resource: Sequence[str], consents: Consents, to_error: bool = False
 ) -> list[Problem]:
     """Run the examples of the tasks and return what went wrong."""
     import asyncio
