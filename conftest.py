@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-import json
 import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from support.parity import Parity
 
 # No test asserts a time: a busy machine must not fail a property.
 settings.register_profile("creval", deadline=None)
@@ -50,31 +50,9 @@ def reference_data() -> Path:
     pytest.skip("reference data not found: set CREVAL_DATA to its folder")
 
 
-class Parity:
-    """What tests against the originals found, for `tools/fill_parity.py`, which names the file by CREVAL_PARITY."""
-
-    def __init__(self, file: str | None) -> None:
-        self._file = None if file is None else Path(file)
-
-    @property
-    def wanted(self) -> bool:
-        """Whether everything is to be compared, and not a sample."""
-        return self._file is not None
-
-    def add(self, task: str, about: Mapping[str, str], pairs: Sequence[tuple[float, float]], within: float) -> None:
-        """Note one comparison: `pairs` of numbers (ours, theirs), which agree where they differ by at most `within`."""
-        if self._file is None:
-            return
-        differences = [abs(ours - theirs) for ours, theirs in pairs]
-        agreement = sum(difference <= within for difference in differences) / len(differences)
-        line = {"task": task, **about, "answers": len(pairs), "agreement": agreement, "worst": max(differences)}
-        with self._file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-
 @pytest.fixture(scope="session")
 def parity() -> Parity:
-    """Takes the comparisons with the originals."""
+    """Takes the comparisons with the originals, for `tools/fill_parity.py`."""
     return Parity(os.environ.get("CREVAL_PARITY"))
 
 

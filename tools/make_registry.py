@@ -51,7 +51,7 @@ def task(found: Any) -> dict[str, Any]:
     said = {"version": found.version, "hash": found.hash}
     if found.source.paper:
         said["paper"] = found.source.paper
-    if found.parity:
+    if "against" in found.parity:
         said["parity"] = dict(found.parity)
     return said
 

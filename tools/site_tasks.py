@@ -126,10 +126,12 @@ def _baselines(task: Task, plugins: Plugins) -> str:
 
 
 def _parity(task: Task) -> Iterator[str]:
-    stated = task.resolved.get("parity")
-    if stated:
+    stated = dict(task.parity)
+    if "against" in stated:
         yield "## Held against"
         yield f"```yaml\n{yaml.safe_dump(stated, sort_keys=False, allow_unicode=True).rstrip()}\n```"
+    elif stated:
+        yield f"## Held against\n\nNothing: {stated['none']}"
 
 
 def _gold(task: Task) -> Iterator[str]:

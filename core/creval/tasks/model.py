@@ -297,10 +297,12 @@ class Task:
 
     @property
     def parity(self) -> Mapping[str, Any]:
-        """What the task was held against; empty where its own file does not say, as with one that includes another."""
+        """What the task was held against, by its own file alone; or `none` with the reason, which includers share."""
         stated: Mapping[str, Any] = self.resolved.get("parity", {})
-        own = {key for key in stated if self.origins[f"parity.{key}"].rpartition(":")[0] == str(self.file)}
-        return {key: value for key, value in stated.items() if key in own} if "against" in own else {}
+        own = {key for key in stated if self.origins[f"parity.{key}"].rpartition(":")[0] == str(self.file)} - {"none"}
+        if {"against", "answers", "agreement", "worst"} <= own:
+            return {key: value for key, value in stated.items() if key in own}
+        return {"none": stated["none"]} if "none" in stated else {}
 
     @property
     def few_shot(self) -> FewShot | None:

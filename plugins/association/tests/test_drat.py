@@ -58,13 +58,16 @@ def by_the_letter(
 
 
 @pytest.mark.fidelity
-def test_figure_8_with_the_papers_encoder(embedded: Callable[[str], Any], reference_data: Path) -> None:
+def test_figure_8_with_the_papers_encoder(embedded: Callable[[str], Any], reference_data: Path, parity: Any) -> None:
     scores = score_figure_8(embedded("mpnet"))
     cases = json.loads((reference_data / "drat" / "figure8_cases.json").read_text())["cases"]
     assert {case["name"]: " ".join(case["words"]) for case in cases} == FIGURE_8
     for case in cases:
         assert scores[case["name"]]["drat"] == pytest.approx(case["expected"], abs=0.005)
     assert [scores[name]["survivors"] for name in FIGURE_8] == [3, 8, 0]
+    pairs = [(scores[case["name"]]["drat"], case["expected"]) for case in cases]
+    about = {"against": "the answers of Figure 8 (arXiv:2605.13450), with all-mpnet-base-v2"}
+    parity.add("drat", about, pairs, 0.005, whole=False)
 
 
 @pytest.mark.fidelity

@@ -48,7 +48,7 @@ def test_no_letters_are_unparsed(answer: Any) -> None:
     assert result.failure == "no word in the answer" and result.scores == {}
 
 
-def test_the_items_are_the_papers(reference_data: Path) -> None:
+def test_the_items_are_the_papers(reference_data: Path, parity: Any) -> None:
     with (reference_data / "rat_cra144" / "drat_paper_30.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     items = read_jsonl("rat_items.jsonl")
@@ -56,6 +56,12 @@ def test_the_items_are_the_papers(reference_data: Path) -> None:
         (row["cue1"], row["cue2"], row["cue3"], row["solution"]) for row in rows
     ]
     assert len(items) == 30 and len({item["id"] for item in items}) == 30
+    scored = Rat().score([scorable(item, row["solution"]) for item, row in zip(items, rows, strict=True)], context())
+    against = (
+        "the solutions in the authors' list of items, github.com/samjschapiro/comb-creat-eval, each of which scores 1"
+    )
+    about = {"against": against, "commit": "dbe350af05cfd9abb92d67196d2bcfa1e7d98a94"}
+    parity.add("rat", about, [(result.scores["rat"], 1.0) for result in scored], 0)
 
 
 def test_players_of_rat() -> None:

@@ -16,6 +16,7 @@ from creval_create.utility.rules import Rules
 from creval_create.utility.utility import utility
 
 PATIENCES = (0.7, 0.9, 1.0)
+COMMIT = "32a5e674efe447f03f4691b3f3866b1b2e4c9e83"
 
 
 def target(row: dict[str, Any]) -> Target:
@@ -48,17 +49,26 @@ def test_every_reply_is_read_as_the_authors_read_it(judged: list[dict[str, Any]]
     assert read == 178
 
 
-def test_validity_and_the_paths_kept(judged: list[dict[str, Any]]) -> None:
+def test_validity_and_the_paths_kept(judged: list[dict[str, Any]], parity: Any) -> None:
+    pairs: list[tuple[float, float]] = []
     for row in judged:
         paths = [as_path(path) for path in row["parsed_paths"]]
         assert [float(fault(path, target(row), "released") is None) for path in paths] == row["validity"]
         assert kept(row, "released") == row["indices_to_keep"]
         assert strengths(row, row["indices_to_keep"]) == row["strength_path_kept"]
+        stored = dict(zip(row["indices_to_keep"], row["strength_path_kept"], strict=True))
+        ours = dict(zip(kept(row, "released"), strengths(row, kept(row, "released")), strict=True))
+        pairs += [(ours.get(place, 0.0), stored.get(place, 0.0)) for place in range(len(paths))]
     assert {rule: sum(len(kept(row, rule)) for row in judged) for rule in RULES} == {
         "strict": 88,
         "shared": 116,
         "released": 116,
     }
+    against = (
+        "the strength of each path, 0 where it is not valid and factual, as the authors stored it for one model's "
+        "answers to twenty queries, github.com/ManyaWadhwa/manyawadhwa.github.io"
+    )
+    parity.add("create_published_released", {"against": against, "commit": COMMIT}, pairs, 0)
 
 
 def test_a_fifth_of_the_judge_calls_is_saved(judged: list[dict[str, Any]]) -> None:
@@ -81,7 +91,7 @@ def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any
     """Released rules, and Eq. 1 under the released validity, per query and on the mean."""
     equation = Rules(validity="released")
     sums: dict[tuple[str, float], list[float]] = {}
-    pairs: list[tuple[float, float]] = []
+    pairs: dict[str, list[tuple[float, float]]] = {"released": [], "equation": []}
     for row in judged:
         places = kept(row, "released")
         stored = expected["queries"][str(row["index"])]
@@ -99,13 +109,16 @@ def test_utility_per_query(judged: list[dict[str, Any]], expected: dict[str, Any
                 found = utility(qualities, distances, rules, patience)
                 assert found == pytest.approx(stored[name][str(patience)], abs=2e-4), (row["index"], name, patience)
                 sums.setdefault((name, patience), []).append(found)
-                if name == "released" and patience == 0.9:
-                    pairs.append((found, stored[name][str(patience)]))
+                if patience == 0.9:
+                    pairs[name].append((found, stored[name][str(patience)]))
         if stored["mean_distance"] is not None:
             assert mean_distance(distances) == pytest.approx(stored["mean_distance"], abs=2e-4)
-    against = "creative utility by the released rules, from the authors' stored judgements of one model's answers"
-    about = {"against": against, "commit": "32a5e674efe447f03f4691b3f3866b1b2e4c9e83"}
-    parity.add("create_released", about, pairs, 2e-4)
+    apart = "computed apart from this code from the authors' stored judgements of one model's answers to twenty queries"
+    said = {"released": f"creative utility by the released rules, {apart}"}
+    said["equation"] = f"creative utility by Eq. 1 over the paths that the released rules hold valid, {apart}"
+    parity.add("create_released", {"against": said["released"], "commit": COMMIT}, pairs["released"], 2e-4)
+    for task in ("create", "create_published"):
+        parity.add(task, {"against": said["equation"], "commit": COMMIT}, pairs["equation"], 2e-4)
     means = {key: statistics.mean(values) for key, values in sums.items()}
     for key, value in {
         ("released", 0.7): 8.0560,

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +47,30 @@ def greedy(texts: Sequence[str], holds: set[Pair]) -> list[int]:
             labels.append(len(founders))
             founders.append(text)
     return labels
+
+
+TASKS = ("macgyver", "bookmia", "hypogen")
+
+
+def test_worked_values_of_the_authors_functions(parity: Any) -> None:
+    """Ten candidates of equal and of falling weight, six in three classes, four with one pair."""
+    falling = [-0.1 * i for i in range(1, 11)]
+    six = [mean_logprob(each) for each in ([-0.2, -0.4], [-0.6], [-0.1, -0.1, -0.7], [-1.2], [-0.8, -1], [-2.3])]
+    four = [mean_logprob(each) for each in ([-0.1, -0.3], [-0.5] * 3, [-1], [-2, -0.4])]
+    worked = [
+        (entropies(range(10), [-1.0] * 10), 2.302585093),
+        (entropies(range(10), falling), 2.262349803),
+        (entropies([0, 0, 0, 1, 1, 2], six), 0.704051877),
+        (entropies([0, 0, 1, 2], four), 0.846317182),
+    ]
+    pairs = [(found.semantic or 0.0, theirs) for found, theirs in worked]
+    assert all(ours == pytest.approx(theirs, abs=1e-9) for ours, theirs in pairs)
+    against = (
+        "semantic entropy of worked sets of candidates by the authors' own functions, "
+        "github.com/stonkmem/MacGyverSemanticProbing at b2a17dd; no answers are published"
+    )
+    for task in TASKS:
+        parity.add(task, {"against": against}, pairs, 1e-9)
 
 
 def test_ten_equal_weights_in_ten_classes() -> None:

@@ -5,7 +5,7 @@
 
 A variant is laid over its file by the rule of `include`, and is called `<task>_<variant>`. It takes over neither the
 `tests` nor the `description` that stand in the file itself, since both speak of the file's own task (nor whether that
-is a template); what the file includes it keeps.
+is a template, nor what it was held against, but for the reason why nothing); what the file includes it keeps.
 """
 
 from __future__ import annotations
@@ -60,7 +60,17 @@ def take_apart(root: Node, place: TaskFile, included: bool) -> Parts:
     if variant.is_mapping:
         properties = _shape()["additionalProperties"]["properties"]
         variant = Node({key: node for key, node in variant.value.items() if key in properties}, variant.place)
-    return Parts(_renamed(_without(own, *_OF_THE_FILE), place.variant, variant), variant, faults)
+    return Parts(_renamed(_passed_on(own), place.variant, variant), variant, faults)
+
+
+def _passed_on(own: Node) -> Node:
+    """Return what a file says of its variants, too; of `parity` that is the reason why it is none."""
+    kept = _without(own, *_OF_THE_FILE)
+    parity = own.get("parity")
+    if parity is None or not parity.is_mapping or "none" not in parity.value:
+        return kept
+    reason = Node({"none": parity.value["none"]}, parity.place, parity.key)
+    return Node({**kept.value, "parity": reason}, kept.place, kept.key)
 
 
 def _without(root: Node, *keys: str) -> Node:

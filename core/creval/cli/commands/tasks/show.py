@@ -109,10 +109,13 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
 
 def _parity(stated: Mapping[str, Any]) -> str:
     """Say in one line what the task was held against."""
-    if not stated:
-        return ""
-    at = f" at {stated['commit'][:12]}" if "commit" in stated else ""
-    share = f"{stated['agreement']:.1%} of {stated['answers']:,} answers agree"
+    if "against" not in stated:
+        return f"none: {stated['none']}" if stated else "none stated"
+    at = f" (commit {stated['commit'][:12]})" if "commit" in stated else ""
+    share = f"{stated['agreement']:.1%} of {stated['answers']:,} compared agree"
+    if "numbers" in stated:
+        count, over = stated["numbers"], f"made over {stated['answers']:,} answers"
+        share = f"{stated['agreement']:.1%} of {count:,} {'number' if count == 1 else 'numbers'} {over} agree"
     return f"{share} with {stated['against']}{at}; the largest difference is {stated['worst']:.2g}"
 
 
