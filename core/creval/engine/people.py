@@ -14,6 +14,7 @@ from creval.engine.steps import Finished
 from creval.errors import DataError, RunError, UsageError
 from creval.models.players.desks.table import TableDesk
 from creval.plugins.loader import load_plugins
+from creval.runs.jsonl import DiskError
 
 __all__ = ["PersonResult", "score_table"]
 
@@ -69,5 +70,8 @@ def _score(task: str, person: str, answers: Mapping[str, str], options: RunOptio
     assert options.output is not None
     docs: Sequence[str] = tuple(answers)
     own = replace(options, output=options.output / person, docs=docs, limit=None, repeats=1, concurrency=1)
-    finished = run_new([task], f"human/{person}", own, desk=TableDesk(answers))
+    try:
+        finished = run_new([task], f"human/{person}", own, desk=TableDesk(answers))
+    except DiskError as error:
+        raise error.then("score the table again, into another folder (--output).") from error.__cause__
     return PersonResult(person, sum(1 for answer in answers.values() if answer.strip()), finished)

@@ -17,7 +17,7 @@ from creval.engine.planning.advice import advice, provider_advice
 from creval.engine.planning.grid import asked_people, asks_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import keep_files, tasks_here
-from creval.engine.repeating.rescoring import copy_run, keep_task_files, with_task_files
+from creval.engine.repeating.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
 from creval.engine.resuming.rows import check_rows
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
@@ -153,7 +153,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         return finished
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
-    with RunLock(path):
+    with scoring_goes_on(path, how), RunLock(path):
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
         options = how.applied(read_options(manifest["options"]))

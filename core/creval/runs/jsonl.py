@@ -98,20 +98,29 @@ class Appender:
             os.close(descriptor)
 
 
-def disk_error(error: OSError, path: Path) -> RunError:
+class DiskError(RunError):
+    """A file of a run folder cannot be written. `first` is what has to be done before anything can go on."""
+
+    def __init__(self, what: str, path: Path, first: str, then: str) -> None:
+        super().__init__(what, where=str(path), cure=f"{first}, then {then}")
+        self.first = first
+
+    def then(self, words: str) -> DiskError:
+        """This error with another way on: that of who was writing, where going on with the run is not it."""
+        self.cure = f"{self.first}, then {words}"
+        return self
+
+
+def disk_error(error: OSError, path: Path) -> DiskError:
     """Return the error of a file of a run folder that cannot be written, with the way on."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
     begun = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
     then = f"go on with: {resume_command(folder)}" if begun else "try again."
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        cure = f"Raise the limit (ulimit -n 4096), then {then}"
-        return RunError("too many files are open", where=str(path), cure=cure)
-    return RunError(
-        "the disk is full" if full else f"cannot be written: {error.strerror}",
-        where=str(path),
-        cure=f"{'Free some space' if full else 'Mend this'}, then {then}",
-    )
+        return DiskError("too many files are open", path, "Raise the limit (ulimit -n 4096)", then)
+    what = "the disk is full" if full else f"cannot be written: {error.strerror}"
+    return DiskError(what, path, "Free some space" if full else "Mend this", then)
 
 
 def drop_torn_line(path: Path) -> bool:

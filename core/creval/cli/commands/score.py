@@ -45,6 +45,7 @@ def score(
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
     from creval.cli.display.ending import ending
+    from creval.cli.interruption import cure_shown
     from creval.cli.values import texts
     from creval.engine.options import Rescoring
     from creval.engine.run import rescore
@@ -52,6 +53,6 @@ def score(
 
     given |= executor_of(given)
     how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)
-    with watch() as observer:
+    with cure_shown(), watch() as observer:
         finished = rescore(run, how, observer)
     ctx.exit(ending(finished, 1.0))

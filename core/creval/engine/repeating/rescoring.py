@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from creval.engine.options import RunOptions
+from creval.engine.options import Rescoring, RunOptions
 from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import TASKS, task_yaml
 from creval.engine.roles.context import with_roles
 from creval.errors import UnknownNameError, UsageError
+from creval.interruption import CURRENT
+from creval.models.lanes.addresses import shown_addresses
 from creval.plugins.loader import Plugins
+from creval.runs.commands import CONSENTS, score_command
 from creval.runs.folder import RunFolder, file_name
-from creval.runs.jsonl import disk_error
+from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
 from creval.tasks.files import parse_path
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 
-__all__ = ["copy_run", "keep_task_files", "with_task_files"]
+__all__ = ["copy_run", "keep_task_files", "scoring_goes_on", "with_task_files"]
 
 _KEPT = ("samples", "calls", TASKS)
 _OPTION = "--task-file"
@@ -79,8 +84,45 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
     """Let the YAML that a copy of a run was scored with stand in it."""
     for file in files:
         task = _load(file, plugins)
-        (folder / TASKS).mkdir(exist_ok=True)
-        (folder / TASKS / f"{file_name(task.name)}.yaml").write_text(task_yaml(task), encoding="utf-8")
+        kept = folder / TASKS / f"{file_name(task.name)}.yaml"
+        try:
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_text(task_yaml(task), encoding="utf-8")
+        except OSError as error:
+            raise disk_error(error, kept).then(f"copy {file} there: the scores stand.") from error
+
+
+@contextmanager
+def scoring_goes_on(path: Path, how: Rescoring) -> Iterator[None]:
+    """Let what ends a scoring early name the command that scores again: to go on with the run is another thing."""
+    again = score_command(path, also=" ".join(_words(path, how)))
+    interruption = CURRENT.get()
+    if interruption is not None:
+        interruption.goes_on = again
+    try:
+        yield
+    except DiskError as error:
+        raise error.then(f"score again with: {again}") from error.__cause__
+    except KeyboardInterrupt as error:
+        error.add_note(f"The scores are as they were. Score again with: {again}")
+        raise
+
+
+def _words(path: Path, how: Rescoring) -> Iterator[str]:
+    """The options of `creval score` that stand for `how`, without the consents of the run: they are said anyway."""
+    had = RunFolder.open(path).read_manifest()["options"]
+    pairs = [("resource", f"{name}={spec}") for name, spec in how.resources.items()]
+    pairs += [("role", f"{role}={model}") for role, model in how.roles.items()]
+    pairs += [("task-file", str(file)) for file in how.task_files]
+    pairs += [("reuse", str(run)) for run in how.reuse]
+    pairs += [
+        (name, f"{limit:g}") for name, limit in (("max-cost", how.max_cost), ("max-calls", how.max_calls)) if limit
+    ]
+    for name, value in pairs:
+        yield f"--{name} {shlex.quote(shown_addresses(value))}"
+    for consent in CONSENTS:
+        if getattr(how, consent) and not had.get(consent):
+            yield f"--{consent.replace('_', '-')}"
 
 
 def _load(file: Path, plugins: Plugins) -> Task:

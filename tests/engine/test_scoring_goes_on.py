@@ -1,0 +1,100 @@
+"""What ends a scoring early names the command that scores again, with its options, and not the one that goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.chat_server import ChatServer
+
+import creval
+from creval.cli.main import invoke
+from creval.engine.options import Rescoring, RunOptions
+from creval.engine.people import score_table
+from creval.engine.run import rescore
+from creval.errors import RunError
+from creval.runs import jsonl
+
+MODEL = "hosted_vllm/parrot"
+
+
+@contextlib.contextmanager
+def full(part: str, after: int = 2) -> Iterator[None]:
+    """A disk that takes no more than `after` lines of the files whose path holds `part`."""
+    real, left = os.write, [after]
+
+    def write(descriptor: int, data: bytes) -> int:
+        if part in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonl.os, "write", write)
+        yield
+
+
+def told(error: BaseException) -> list[str]:
+    """The words of the command that an error names last, without `creval`."""
+    return shlex.split("\n".join([str(error), *getattr(error, "__notes__", ())]).rpartition("creval ")[2])
+
+
+@pytest.fixture
+def run(make_task: Any, server: ChatServer, options: Any) -> creval.RunResult:
+    return creval.run([make_task()], MODEL, options(base_url=server.url))
+
+
+def test_a_full_disk_while_scoring_names_the_scoring(run: creval.RunResult, make_task: Any, tmp_path: Path) -> None:
+    before = (run.folder / "scores" / "parrot.jsonl").read_bytes()
+    how = Rescoring(task_files=(Path(make_task()),), max_calls=50, trust_remote_code=True)
+    with full("scores"), pytest.raises(RunError, match="the disk is full\nFree some space, then score again") as caught:
+        rescore(run.folder, how)
+    assert (run.folder / "scores" / "parrot.jsonl").read_bytes() == before
+    words = told(caught.value)
+    file = str(tmp_path / "parrot.yaml")
+    assert words == ["score", str(run.folder), "--task-file", file, "--max-calls", "50", "--trust-remote-code"]
+    assert invoke(words) == 0
+
+
+def test_with_a_new_folder_the_copy_is_what_is_scored(run: creval.RunResult, tmp_path: Path) -> None:
+    with full("scores"), pytest.raises(RunError, match="the disk is full") as caught:
+        rescore(run.folder, Rescoring(output=tmp_path / "again"))
+    assert told(caught.value) == ["score", str(tmp_path / "again")]
+    assert invoke(told(caught.value)) == 0
+
+
+def test_an_interrupted_scoring_names_the_scoring(run: creval.RunResult) -> None:
+    class Stop:
+        def on_scored(self, count: int) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rescore(run.folder, Rescoring(max_cost=0.5), Stop())  # type: ignore[arg-type]
+    assert told(caught.value) == ["score", str(run.folder), "--max-cost", "0.5"]
+    assert creval.open_run(run.folder)["parrot"]["right"]["value"] == 0.75
+
+
+def test_a_full_disk_while_a_run_goes_on_names_the_run(run: creval.RunResult) -> None:
+    (run.folder / "scores" / "parrot.jsonl").unlink()
+    with full("scores"), pytest.raises(RunError, match="the disk is full") as caught:
+        from creval.engine.run import resume
+
+        resume(run.folder)
+    assert told(caught.value) == ["resume", str(run.folder)]
+
+
+def test_a_table_of_people_is_scored_again_and_nobody_asked(make_task: Any, tmp_path: Path) -> None:
+    table = tmp_path / "answers.csv"
+    table.write_text("participant,doc,answer\np1,d0,word0\np1,d1,word1\np1,d2,no\n")
+    options = RunOptions(output=tmp_path / "study")
+    with full("samples"), pytest.raises(RunError, match="the disk is full") as caught:
+        score_table(make_task(), table, options, str)
+    assert "score the table again, into another folder (--output)" in str(caught.value)
+    assert "play" not in str(caught.value)
