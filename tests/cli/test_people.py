@@ -22,6 +22,7 @@ from creval.cli.main import invoke
 from creval.data.tables.answer_table import read_answers
 from creval.errors import DataError, TaskError
 from creval.plugins.loader import load_plugins
+from creval.runs.reader import open_run
 from creval.tasks.index import TaskIndex
 
 SOLUTIONS = {"cottage-swiss-cake": "cheese", "cream-skate-water": "ice", "show-life-row": "boat"}
@@ -201,6 +202,40 @@ def test_three_people_take_part_at_once_each_by_the_own_link(tmp_path: Path) -> 
         assert again.returncode == 0 and "3 of 3 are done" in out, err
     finally:
         again.kill()
+
+
+def test_several_people_play_the_judge_on_the_same_answers(tmp_path: Path) -> None:
+    arguments = ("play", "jury_people", "--as", "judge", "--model", "given/solution", "--limit", "first:1")
+    process = start(tmp_path, *arguments, "--participants", "ada,bob", "-o", "study")
+    try:
+        links = dict(process.stdout.readline().split() for _ in range(2))
+        with ThreadPoolExecutor(2) as pool:
+            ends = list(pool.map(take_part, [links["ada"], links["bob"]], ["1", "0"]))
+        assert all("Tie one end of the shoelace" in json.dumps(end["asked"]) for end in ends), "the judge's screen"
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0 and "2 of 2 are done" in out, err
+    finally:
+        process.kill()
+    for person, label in (("ada", 1), ("bob", 0)):
+        run = open_run(tmp_path / "study" / person)
+        assert run.manifest["roles"] == {"target": "given/solution", "judge": f"human/{person}"}
+        (score,) = run.scores()
+        assert [score.scores[name] for name in ("feasibility", "safety", "effectiveness")] == [label] * 3
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--as", "judge"], "Name both: --as judge --model replay/RUN, or neither."),
+        (["--model", "given/solution"], "Name both: --as judge --model replay/RUN, or neither."),
+        (["--name", "ada"], "leave --name out"),
+    ],
+)
+def test_participants_are_refused_what_does_not_fit(
+    more: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert invoke(["play", "jury_people", "--participants", "2", "-o", "study", *more]) == 2
+    assert said in capsys.readouterr().err and not (tmp_path / "study").exists()
 
 
 def wait_for(true: Any) -> Any:

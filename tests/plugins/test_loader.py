@@ -10,6 +10,7 @@ import pytest
 from support.toy_plugins import write_distribution
 
 from creval.errors import UnknownNameError
+from creval.plugins.aside import aside
 from creval.plugins.loader import Plugins, load_plugins
 
 SOUND = """
@@ -268,3 +269,17 @@ def test_observers_get_copies_of_their_own(site: Path) -> None:
     assert results == {"tasks": [{"task": "a"}]}
     assert sys.modules["later_plugin"].seen[-1] == ("ended", results)
     assert not hooks.failures
+
+
+def test_what_plugins_print_goes_aside_in_several_threads_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two that overlap, the first to enter leaving first: afterwards the output is the command's again."""
+    first, second = aside(), aside()
+    first.__enter__()
+    second.__enter__()
+    print("first")
+    first.__exit__(None, None, None)
+    print("second")
+    second.__exit__(None, None, None)
+    print("own")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("own\n", "first\nsecond\n")

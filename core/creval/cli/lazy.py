@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from creval.errors import PluginError, UnknownNameError
+from creval.plugins.aside import aside
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,7 +28,7 @@ def import_command(target: str) -> click.Command:
     """Import the click command at `module:attribute`. Raises PluginError where there is none."""
     module, _, attribute = target.partition(":")
     try:
-        with redirect_stdout(sys.stderr):  # what a plugin prints at import belongs to no command's output
+        with aside():  # what a plugin prints at import belongs to no command's output
             command = getattr(importlib.import_module(module), attribute)
     except KeyboardInterrupt:
         raise

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.cli.casting import AS_TARGET, Casting
 from creval.cli.values import comma_list
 from creval.errors import CrevalError, UsageError
 from creval.visible import visible
@@ -30,11 +31,15 @@ _PATIENCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """Where the pages are served: the address, the first of the ports (0: any free ones), and what the end shows."""
+    """Where the pages are served: the address, the first of the ports (0: any free ones), and what the end shows.
+
+    `casting` says which role all of them play.
+    """
 
     host: str
     port: int = 0
     show_results: bool = False
+    casting: Casting = AS_TARGET
 
 
 @dataclass(slots=True)
@@ -105,6 +110,7 @@ def _sitting(stack: ExitStack, tasks: Sequence[str], options: RunOptions, name: 
 
     path = options.output
     assert path is not None
+    model, roles = rooms.casting.of(name)
     standing = Standing()
     desk = stack.enter_context(WebDesk(name, standing, rooms.port, rooms.host))
     consents: Any = {
@@ -115,7 +121,7 @@ def _sitting(stack: ExitStack, tasks: Sequence[str], options: RunOptions, name: 
     def work() -> Finished:
         if (path / "run.json").exists():
             return resume(path, standing, desk, **consents)
-        return run_new(tasks, f"human/{name}", options, standing, desk)
+        return run_new(tasks, model, replace(options, roles=roles), standing, desk)
 
     return _Sitting(name, path, desk, work)
 

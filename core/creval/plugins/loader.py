@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ import pluggy
 from creval.errors import PluginError, UnknownNameError
 from creval.names import nearest
 from creval.plugins import builtin
+from creval.plugins.aside import aside
 from creval.plugins.distributions import Distribution, find_distributions, installed_version
 from creval.plugins.failures import PluginFailure, failure_of
 from creval.plugins.hooks import HookCalls, PluginHooks
@@ -238,7 +237,7 @@ class _Loading:
 
     def _import(self) -> None:
         module_name, _, attribute = self.target.partition(":")
-        with redirect_stdout(sys.stderr):  # what a plugin prints would stand among the JSON of a command
+        with aside():  # what a plugin prints would stand among the JSON of a command
             module = importlib.import_module(module_name)
         self._module = module
         plugin: Any = module

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError
+from creval.plugins.aside import aside
 from creval.types.kinds import Kind
 
 __all__ = ["ANY_SCORE", "Component", "Registry"]
@@ -61,7 +60,7 @@ class Component:
         """Import and return the attribute. Raises MissingPartError where a package it needs is absent."""
         module_name, _, attribute = self.target.partition(":")
         try:
-            with redirect_stdout(sys.stderr):  # what a plugin prints would stand among the JSON of a command
+            with aside():  # what a plugin prints would stand among the JSON of a command
                 module = importlib.import_module(module_name)
         except KeyboardInterrupt:
             raise

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from creval.cli import completing
 from creval.errors import UnknownNameError
+from creval.plugins.aside import aside
 
 if TYPE_CHECKING:
     from creval.plugins.registry import Component
@@ -67,7 +66,7 @@ def analyse() -> None:
 
 
 def _command(component: Component) -> click.Command:
-    with redirect_stdout(sys.stderr):  # a component that prints must not stand among the JSON
+    with aside():  # a component that prints must not stand among the JSON
         analysis = component.load()()
     from creval.cli.parts import click_option
 
@@ -78,7 +77,7 @@ def _command(component: Component) -> click.Command:
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
     def callback(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:
-        with redirect_stdout(sys.stderr):
+        with aside():
             output = analysis.run(list(runs), **given)
         _show(output, as_json)
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from creval.cli import completing
+from creval.cli.casting import AS_TARGET, Casting
 from creval.cli.values import NewPath, consents_of
 
 if TYPE_CHECKING:
@@ -31,15 +33,13 @@ Example: creval play kumo_easy --limit 10 --seed 7
          creval play kumo_easy --web --name p01 --output runs/p01
          creval play jury_people --as judge --model given/solution --name p01"""
 RUNS = Path("runs")
-_TARGET = "target"
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
     """Where a person sits: name, and whether at a web page (with its port, 0 for any, and host) or the terminal.
 
-    `show_results`: the page shows metrics and scores at its end. `role` is what the person plays, `model` who answers
-    where that is another role than the target.
+    `show_results`: the page shows metrics and scores at its end. `casting` says which role the person plays.
     """
 
     player: str
@@ -47,23 +47,7 @@ class Seat:
     port: int = 0
     host: str = "127.0.0.1"
     show_results: bool = False
-    role: str = _TARGET
-    model: str | None = None
-
-    def cast(self) -> tuple[str, dict[str, str]]:
-        """Return the target's model and those of other roles. Raises UsageError where one of the two is missing."""
-        from creval.errors import UsageError
-
-        person = f"human/{self.player}"
-        if self.role == _TARGET and self.model is None:
-            return person, {}
-        if self.role == _TARGET or self.model is None:
-            raise UsageError(
-                "who plays another role than the target needs answers to play on, and who plays the target gives them",
-                where="--as, --model",
-                cure="Name both: --as judge --model replay/RUN, or neither.",
-            )
-        return self.model, {self.role: person}
+    casting: Casting = AS_TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,23 +112,25 @@ def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **give
         from creval.cli.participants import Rooms, participant_names, play_together
 
         names = participant_names(given["participants"])
-        rooms = Rooms(given["host"], given["port"], given["show_results"])
+        if ctx.get_parameter_source("name") is not ParameterSource.DEFAULT:
+            raise click.UsageError("--participants names everybody who plays; leave --name out")
+        casting = Casting(given["role"], given["model"])
+        rooms = Rooms(given["host"], given["port"], given["show_results"], casting)
         together = replace(options, output=options.output or _folder("people", tasks), concurrency=1)
         ctx.exit(play_together(comma_list(tasks), names, together, rooms))
     ctx.exit(play_new(comma_list(tasks), options, _seat(given)))
 
 
 def _seat(given: Mapping[str, Any]) -> Seat:
-    return Seat(
-        given["name"], given["web"], given["port"], given["host"], given["show_results"], given["role"], given["model"]
-    )
+    casting = Casting(given["role"], given["model"])
+    return Seat(given["name"], given["web"], given["port"], given["host"], given["show_results"], casting)
 
 
 def play_new(tasks: Sequence[str], options: RunOptions, seat: Seat) -> int:
     """Start a run that a person plays, one sample after the other, and return the exit code."""
     from creval.engine.run import run_new
 
-    model, roles = seat.cast()
+    model, roles = seat.casting.of(seat.player)
     folder = options.output or _folder(seat.player, tasks)
     options = replace(options, output=folder, concurrency=1, roles=roles)
     with _place(seat) as place:
