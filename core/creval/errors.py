@@ -8,6 +8,7 @@
     ├── PluginError                a plugin could not be loaded or breaks the rules
     ├── DataError                  a dataset is missing, altered or malformed
     ├── RunError                   a run folder is locked, damaged or of another shape
+    │   └── DetachedError          no error: batches are on their way, and the run is gone on with later
     ├── ModelError                 a model call failed
     │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
@@ -37,6 +38,7 @@ __all__ = [
     "ContextLengthError",
     "CrevalError",
     "DataError",
+    "DetachedError",
     "FatalModelError",
     "MissingPartError",
     "ModelError",
@@ -142,6 +144,12 @@ class DataError(CrevalError):
 
 class RunError(CrevalError):
     """A run folder is locked by another process, damaged, or does not fit the request."""
+
+
+class DetachedError(RunError):
+    """The run was left while its batches are on their way (`--detach`); the cure collects them."""
+
+    exit_code = 4
 
 
 class ModelError(CrevalError):

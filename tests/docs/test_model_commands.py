@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from support.batch_server import BatchServer
 from support.chat_server import ChatServer
 from support.commands import program
 
@@ -34,6 +35,8 @@ ELSEWHERE = {
     "./questions.yaml": "the file is what task-without-code.md builds; tests/examples builds and runs it",
     "neocoder build": "the problems are the reader's own; the page's replayed build is run as its example",
     "built.yaml": "the file is what `creval neocoder build` writes",
+    "--dry-run": "it asks nobody; the tests of estimates run it",
+    "--detach": "it leaves before anybody has answered; test_batch_commands runs and collects it",
     "kumo_published": "its games are fetched from the web; the plugin's tests run it on a copy",
 }
 """Tasks whose commands are not run here, each with the reason."""
@@ -115,7 +118,7 @@ def test_there_are_such_commands() -> None:
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, messages_server: str) -> None:
     for number, text in enumerate(dict.fromkeys(commands(page))):
-        with ChatServer(answer="forty-two") as server:
+        with BatchServer(answer="forty-two") as server:
             before = len(Messages.keys)
             words = shlex.split(re.sub(r"http://127\.0\.0\.1:\d+/v1", server.url, text))
             if "--limit" not in words:
@@ -134,7 +137,7 @@ def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, me
                 timeout=300,
             )
             assert done.returncode == 0, f"{text}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
-            asked = len(server.requests) + len(Messages.keys) - before
+            asked = len(server.requests) + sum(server.billed.values()) + len(Messages.keys) - before
             assert asked > 0, f"no server was asked by: {text}"
             everything = "".join(p.read_text() for p in (tmp_path / "runs" / str(number)).rglob("*.json*"))
             assert "made-up-" not in everything

@@ -215,6 +215,9 @@ class ChatServer:
         """How many connections have carried requests."""
         return len(self._connections)
 
+    def add_routes(self, app: web.Application) -> None:
+        """Let a server that speaks more than this protocol add what it speaks."""
+
     async def serve_forever(self) -> None:
         """Serve in the running loop, for the program form."""
         await self._serve()
@@ -224,6 +227,7 @@ class ChatServer:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post(f"{self._prefix}/v1/chat/completions", self._handle)
         app.router.add_get("/stats", self._stats)
+        self.add_routes(app)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", self._port, backlog=1024)

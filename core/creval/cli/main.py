@@ -1,7 +1,8 @@
 """Entry point of the command line: runs a command, turns errors into one message and an exit code.
 
 Exit codes: 0 done, 1 done with more errored samples than allowed, 2 usage or invalid task, 3 stopped by
-the budget, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP). `creval gate`: 10 no-go, 11 cannot tell.
+the budget, 4 left while batches are on their way, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
+`creval gate`: 10 no-go, 11 cannot tell.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import click
 
 from creval.cli.interruption import exit_code, listening
 from creval.cli.root import cli
-from creval.errors import CrevalError, UsageError
+from creval.errors import CrevalError, DetachedError, UsageError
 from creval.visible import visible
 
 __all__ = ["invoke", "main"]
@@ -50,6 +51,9 @@ def invoke(arguments: Sequence[str]) -> int:
     try:
         code = cli.main(args=words, prog_name="creval", standalone_mode=False)
         sys.stdout.flush()
+    except DetachedError as error:
+        click.echo(visible(str(error)), err=True)
+        return error.exit_code
     except CrevalError as error:
         if "--debug" in arguments:
             import traceback

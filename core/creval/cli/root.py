@@ -52,7 +52,8 @@ COMMANDS = {
 EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5
 
 Plugins add commands of their own, e.g. creval embedded --help and creval association --help.
-Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopped by the budget, 130 interrupted."""
+Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopped by the budget,
+4 batches are on their way (--detach), 130 interrupted."""
 
 _RUN_OPTIONS = (
     click.option(
@@ -108,6 +109,8 @@ _RUN_OPTIONS = (
     click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
     click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
     click.option("--reuse", multiple=True, type=FilePath(), metavar="RUN", help="Take judges' verdicts from RUN."),
+    click.option("--batch", is_flag=True, help="Send calls as batches of the provider, at its lower price."),
+    click.option("--detach", is_flag=True, help="With --batch: leave once they are on their way (exit code 4)."),
     click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing."),
     click.option("--cache", is_flag=True, help="Take answers from the response cache, and keep them there."),
     click.option(

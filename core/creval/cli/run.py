@@ -65,6 +65,8 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         max_calls=given["max_calls"],
         reuse=tuple(given["reuse"]),
         cache=given["cache"],
+        batch=given["batch"],
+        detach=given["detach"],
         allowed_error_share=given["allowed_error_share"],
         allow_code_execution=given["allow_code_execution"],
         trust_remote_code=given["trust_remote_code"],

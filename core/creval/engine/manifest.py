@@ -77,7 +77,7 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
 
     Consent to run programs is never taken from a file, which may be anybody's.
     """
-    known = {field.name for field in fields(RunOptions)} - set(CONSENTS)
+    known = {field.name for field in fields(RunOptions)} - {*CONSENTS, "detach"}
     values = {name: value for name, value in data.items() if name in known}
     for name in _PATHS:
         values[name] = Path(values[name]) if values.get(name) else None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from creval.engine.roles.ledger import RoleCounts
+from creval.models.batches.desk import BatchCounts
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample
 
@@ -16,7 +17,10 @@ _LOG = logging.getLogger("creval")
 
 
 class Observer(Protocol):
-    """Called on the way. Must be quick; what it raises stops nothing (see `Guarded`)."""
+    """Called on the way. Must be quick; what it raises stops nothing (see `Guarded`).
+
+    It may also have `on_batches(counts)`: a batch has gone out, has got on, or has ended (`BatchCounts`).
+    """
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
         """A phase begins: `open`, `generate` (all tasks), `score` (one task); `total` samples, `done` already there."""
@@ -51,6 +55,9 @@ class Guarded:
 
     def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
         self._call("on_roles", counts)
+
+    def on_batches(self, counts: BatchCounts) -> None:
+        self._call("on_batches", counts)
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         self._call("on_finish", results)

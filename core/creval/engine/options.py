@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ _NO_SETTINGS = ("model", "messages", "stream")
 MAX_REPEATS = 1_000_000
 MAY_DIFFER = frozenset(
     {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
-    | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", *CONSENTS}
+    | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", "detach", *CONSENTS}
 )
 """Options on which no answer depends: they may be others when a run is gone on with, and in its shards."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
@@ -47,6 +48,8 @@ class RunOptions:
     - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
     - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
+    - `batch`: calls over a network go out as batches of their provider, at its lower price; `detach`: leave the run
+      once they are on their way (DetachedError), to be gone on with later.
     - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
     - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that an
       encoder or entailment model brings may run, outside it. Neither is ever read from a file.
@@ -74,6 +77,8 @@ class RunOptions:
     cache: bool = False
     cache_folder: Path | None = None
     allowed_error_share: float = 0.0
+    batch: bool = False
+    detach: bool = False
     allow_code_execution: bool = False
     trust_remote_code: bool = False
     command: str = ""
@@ -104,6 +109,8 @@ class RunOptions:
         if not isinstance(self.generation, _Checked):
             object.__setattr__(self, "generation", _flat(self.generation))
         _check_conditions(self.conditions, self.generation)
+        if self.detach and not self.batch:
+            raise UsageError("there is nothing to detach from", where="--detach", cure="Add --batch, or leave it out.")
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
 
@@ -213,13 +220,14 @@ class Consents(TypedDict, total=False):
 
 
 class Resuming(Consents, total=False):
-    """What a run that goes on is given anew: limits and executor in place of its own, consents, and its address where
-    that was not stored whole.
+    """What a run that goes on is given anew: limits and executor in place of its own, consents, its address where
+    that was not stored whole, and whether to leave it again while batches are on their way.
     """
 
     max_cost: float | None
     max_calls: int | None
     base_url: str | None
+    detach: bool
     executor: str | None
     executor_options: Mapping[str, str] | None
 
@@ -228,9 +236,10 @@ class Resuming(Consents, total=False):
 class Rescoring:
     """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
 
-    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew. So does consent to run
-    programs. `executor` carries it out (None: the run's own). `task_files` are other YAML for tasks of the run that ask
-    the same; `output` is a new run folder for the scores (None: they take the place of the old ones).
+    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew. So do consent to run
+    programs, and `batch` and `detach` (as in RunOptions). `executor` carries it out (None: the run's own).
+    `task_files` are other YAML for tasks of the run that ask the same; `output` is a new run folder for the scores
+    (None: they take the place of the old ones).
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
@@ -244,6 +253,17 @@ class Rescoring:
     output: Path | None = None
     executor: str | None = None
     executor_options: Mapping[str, str] | None = None
+    batch: bool = False
+    detach: bool = False
+
+    def words(self) -> str:
+        """Return the options of `creval score` that state this, but limits, consents, and where the scores go."""
+        words = ["--batch"] if self.batch else []
+        words += [f"--resource {shlex.quote(f'{name}={value}')}" for name, value in self.resources.items()]
+        words += [f"--role {shlex.quote(f'{name}={value}')}" for name, value in self.roles.items()]
+        words += [f"--reuse {shlex.quote(str(path))}" for path in self.reuse]
+        words += [f"--task-file {shlex.quote(str(path))}" for path in self.task_files]
+        return " ".join(words)
 
     def applied(self, options: RunOptions) -> RunOptions:
         """Return a run's options with these in their place."""
@@ -254,6 +274,8 @@ class Rescoring:
             max_cost=options.max_cost if self.max_cost is None else self.max_cost,
             max_calls=options.max_calls if self.max_calls is None else self.max_calls,
             reuse=(*options.reuse, *self.reuse),
+            batch=self.batch,
+            detach=self.detach,
             allow_code_execution=self.allow_code_execution,
             trust_remote_code=self.trust_remote_code,
             executor=self.executor or options.executor,

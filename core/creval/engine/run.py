@@ -26,12 +26,14 @@ from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN, shown_address
-from creval.plugins.loader import load_plugins
+from creval.plugins.loader import Plugins, load_plugins
+from creval.runs.batch_notes import BatchNotes
 from creval.runs.calls import CallBook
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.tasks.index import TaskIndex
+from creval.types.execution import Executor
 from creval.types.reading import READING, reading_of
 from creval.types.screens import Desk
 
@@ -61,7 +63,7 @@ def run_new(
     watcher = Guarded(observer or Quiet())
     watcher.on_phase("open", None, 0, 0)
     plugins = load_plugins()
-    executor = open_executor(options.executor, options.executor_options, plugins.registry)
+    executor = _executor(options, plugins)
     if executor.elsewhere and asks_people(model):
         raise UsageError("a person sits at this machine", where="--executor", cure="Leave --executor out.")
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
@@ -123,11 +125,12 @@ def resume(
         options = replace(
             options,
             base_url=_address(options.base_url, given.get("base_url"), path),
+            detach=given.get("detach", False),
             allow_code_execution=given.get("allow_code_execution", False),
             trust_remote_code=given.get("trust_remote_code", False),
         )
         plugins = load_plugins()
-        executor = open_executor(options.executor, options.executor_options, plugins.registry)
+        executor = _executor(options, plugins)
         named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
@@ -137,6 +140,9 @@ def resume(
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
         setup.open_parts(resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
+        if setup.models.batching is not None:
+            book = setup.models.batching.book
+            spent.cost, spent.calls = max(spent.cost, book.cost), max(spent.calls, book.calls)
         return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher, kept).whole()
 
 
@@ -158,14 +164,25 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         _check_reading(manifest, path)
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
-        executor = open_executor(options.executor, options.executor_options, plugins.registry)
+        executor = _executor(options, plugins)
         plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins, people=asked_people(manifest))
         plans = with_task_files(plans, how.task_files, options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
         setup = open_setup([plan.task for plan in plans], {**manifest["roles"], **how.roles}, options, plugins)
         setup.open_parts(target=False, resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
+        if setup.models.batching is not None:
+            setup.models.batching.goes_on = score_command(path, manifest, how.words())
         return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher).scored_again()
+
+
+def _executor(options: RunOptions, plugins: Plugins) -> Executor:
+    """Open who carries out the samples."""
+    executor = open_executor(options.executor, options.executor_options, plugins.registry)
+    if executor.elsewhere and options.batch:
+        cure = "Leave --batch or --executor out."
+        raise UsageError("batches are gathered in this process", where="--executor", cure=cure)
+    return executor
 
 
 def _named(roles: Mapping[str, str]) -> dict[str, str]:
@@ -209,7 +226,10 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
 
 
 def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> None:
-    """Give the ledger the run's own book, and those of the runs that it may reuse, which the manifest names."""
+    """Give the ledger the run's own book, and those of the runs that it may reuse, which the manifest names.
+
+    Batches have a book of their own.
+    """
     others, reused = [], manifest.setdefault("reused", [])
     for path in setup.options.reuse:
         try:
@@ -223,6 +243,12 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
         if entry["run"] not in {known["run"] for known in reused}:
             reused.append(entry)
     setup.ledger.keep_in(CallBook(folder), others)
+    if setup.models.batching is not None:
+        try:
+            setup.models.batching.book.open(BatchNotes(folder.batches))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            what = f"a line is no note of a batch ({error!r})"
+            raise RunError(what, where=str(folder.batches), cure="Put the file back as it was.") from error
 
 
 def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:

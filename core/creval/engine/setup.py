@@ -22,6 +22,8 @@ from creval.engine.scoring.score import TaskScoring
 from creval.engine.screens import screens_of
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
+from creval.models.batches.desk import Batching
+from creval.models.batches.pace import Pace
 from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.parsing.chain import build_chain
@@ -134,6 +136,11 @@ class Setup:
         opened, target = self.contexts[task.name].names(), self.models.named(TARGET) or ""
         return Instruments.of(task, self.options, opened, target, self.uses(task, ""))
 
+    @property
+    def in_flight(self) -> int:
+        """How many samples may be on their way at once: of those that wait for batches as many as one may hold."""
+        return max(self.options.concurrency, Pace().requests) if self.models.batched else self.options.concurrency
+
     async def close(self) -> None:
         """Close models and resources."""
         await self.ledger.close()
@@ -241,7 +248,8 @@ def open_setup(
         screens=screens_of(tasks, plugins),
     )
     _check_roles(tasks, roles)
-    models = RoleModels(roles, plugins.registry, asking)
+    batching = Batching(detach=options.detach) if options.batch else None
+    models = RoleModels(roles, plugins.registry, asking, batching=batching)
     resource_options = resource_options_of(options)
     resources = OpenResources(plugins.registry, resource_options, options.allow_code_execution)
     ledger = Ledger(options.seed)

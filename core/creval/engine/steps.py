@@ -23,8 +23,9 @@ from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
 from creval.engine.scoring.step import Scoring, ScoringWatch, score_again, score_missing
 from creval.engine.scoring.tally import TaskTally
-from creval.errors import BudgetError, CrevalError, RunError, ScoringError
+from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
+from creval.runs.batch_notes import BatchNotes
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
@@ -69,6 +70,8 @@ class RunSteps:
         self._reading = READING
         self._usages: dict[str, UsageTally] = {}
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
+        if setup.models.batching is not None:
+            setup.models.batching.watch = getattr(observer, "on_batches", None)
 
     def whole(self) -> Finished:
         """Generate, score and aggregate."""
@@ -87,6 +90,8 @@ class RunSteps:
                 kept.scores = None
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         goes_on = resume_command(self._folder.path, self._manifest)
+        if self._setup.models.batching is not None:
+            self._setup.models.batching.goes_on = goes_on
         interruption = CURRENT.get()
         if interruption is not None:
             interruption.goes_on = goes_on
@@ -94,17 +99,26 @@ class RunSteps:
             return drive(self._work())
         except BaseException as error:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+            status = "interrupted" if interrupted else "detached" if isinstance(error, DetachedError) else "failed"
             with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
-                self._end("interrupted" if interrupted else "failed")
+                self._end(status)
             told = isinstance(error, RunError | ScoringError)  # their cures say how to go on
             if interrupted or (isinstance(error, CrevalError) and not told):
                 error.add_note(f"Finished samples are saved. Go on with: {goes_on}")
+                self._tell_batches(error)
             raise
 
     def _is_scored(self) -> bool:
         """Whether every sample is there with its score, all by the instruments that the run was begun with."""
         kept = [(self._all_kept.get(plan.task.name, Kept()).scores, plan.total) for plan in self._plans]
         return not self._manifest["rescored"] and all(keys is not None and len(keys) == total for keys, total in kept)
+
+    def _tell_batches(self, error: BaseException) -> None:
+        """Say that batches stay at the provider, where there are any."""
+        batching = self._setup.models.batching
+        if batching is not None and batching.counts.batches:
+            counts = batching.counts
+            error.add_note(f"That collects {counts.requests:,} requests, too, which are on their way in batches.")
 
     def scored_again(self) -> Finished:
         """Score and aggregate what is saved."""
@@ -123,11 +137,17 @@ class RunSteps:
             budget = budget or unpaid
         finally:
             await self._close()
+        self._settle_batches(budget)
         self._manifest["finished"] = now()
         if self._older:
             self._note_rescored()
         self._end("budget" if budget else "done")
         return self._finish(results, budget)
+
+    def _settle_batches(self, budget: BudgetError | None) -> None:
+        """Leave no second copy of the answers behind once every sample and call holds its own."""
+        if self._setup.models.batching is not None and budget is None:
+            BatchNotes(self._folder.batches).settle()
 
     async def _score_only(self) -> Finished:
         try:
@@ -187,7 +207,9 @@ class RunSteps:
         """Score and aggregate every task; returns results.json as data, and the budget's end where it came."""
         try:
             budget = await (self._score_anew() if again else self._score_missing())
-        except CrevalError:
+        except CrevalError as error:
+            if self._setup.models.batching is not None:  # what is on its way may take a day, and is not lost
+                self._setup.models.batching.let_go(error)
             await self._setup.ledger.landed()
             raise
         await self._setup.ledger.landed()

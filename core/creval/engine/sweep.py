@@ -21,6 +21,7 @@ from creval.engine.run import resume, run_new
 from creval.engine.setup import open_plans
 from creval.engine.steps import Finished
 from creval.errors import CrevalError, RunError, UsageError
+from creval.models.batches.desk import Batching
 from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN
 from creval.models.opening import open_model
@@ -126,6 +127,7 @@ def _work(file: RunFile, part: Part, observer: Observer) -> Finished:
         max_cost=part.options.max_cost,
         max_calls=part.options.max_calls,
         base_url=None if address and HIDDEN in address else address,
+        detach=part.options.detach,
         allow_code_execution=part.options.allow_code_execution,
         trust_remote_code=part.options.trust_remote_code,
     )
@@ -170,7 +172,8 @@ def _check_models(parts: Sequence[Part], plugins: Plugins) -> None:
             continue
         try:
             options = model_options(part.options, Budget(part.options.max_cost, part.options.max_calls))
-            asyncio.run(open_model(part.entry.model, plugins.registry, options).close())
+            batching = Batching() if part.options.batch else None
+            asyncio.run(open_model(part.entry.model, plugins.registry, options, batching).close())
         except CrevalError as error:
             faults.append((part.entry.model, error))
     if len(faults) == 1:

@@ -54,16 +54,18 @@ class Budget:
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def admit(self, estimate: Callable[[], float | None]) -> Ticket:
+    async def admit(self, estimate: Callable[[], float | None], owed: bool = False) -> Ticket:
         """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight stand in the way.
 
         The estimate is taken anew after each wait. None: the call is free and the cost limit does not hold it up.
+        What is `owed` has been asked already (it is on its way in a batch): it is counted, and no limit stops it.
         Raises BudgetError where a limit is reached. The ticket must be settled, whatever comes of the call.
         """
         while True:
-            self._check_calls()
+            if not owed:
+                self._check_calls()
             amount = None if self.max_cost is None else estimate()
-            if self.max_cost is None or amount is None or self._fits(amount):
+            if owed or self.max_cost is None or amount is None or self._fits(amount):
                 break
             if not self._in_flight or self.cost >= self.max_cost:
                 raise BudgetError(

@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.models.answers.broken import broken_off
+from creval.models.answers.masking import masked_reply
 from creval.models.answers.reading import read_answers
 from creval.models.answers.sealing import opened_reply, sealed_reply
+from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
 from creval.models.budget import Budget
 from creval.models.cache import ResponseCache
 from creval.models.cache_key import cache_key
@@ -23,13 +26,12 @@ from creval.models.spec import ModelSpec
 from creval.models.stats import ModelStats, Tally
 from creval.models.traits import ProviderTraits
 from creval.types.components import Provider
-from creval.types.messages import Completion, GenerateRequest, Lost, Reply, Usage
+from creval.types.messages import GenerateRequest, Lost, Reply, Usage
 
 __all__ = ["Model", "Parts", "price_of"]
 
 _CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
 _INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not kept
-_BROKEN = frozenset({"error", "unknown"})  # the server broke off: its fault, never the model's
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Parts:
     clock: Clock
     price: Price | None = None
     cache: ResponseCache | None = None
+    batches: BatchProvider | None = None
+    """The provider, where calls go out in batches."""
 
 
 class Model:
@@ -66,6 +70,11 @@ class Model:
     def traits(self) -> ProviderTraits:
         """What the provider says about itself."""
         return self._parts.traits
+
+    @property
+    def batched(self) -> bool:
+        """Whether calls go out in batches."""
+        return self._parts.batches is not None
 
     @property
     def price(self) -> Price | None:
@@ -149,8 +158,12 @@ class Model:
 
     async def _call(self, request: GenerateRequest) -> Reply:
         """One call with its tries, within the budget."""
-        budget = self._parts.budget
-        ticket = await budget.admit(lambda: self._set_aside(request))
+        budget, batches = self._parts.budget, self._parts.batches
+        standing = batches.standing(request) if batches is not None else None
+        if standing == BOUGHT:
+            self._tally.cached += 1
+            return await self._tries(request)
+        ticket = await budget.admit(lambda: self._set_aside(request), owed=standing == OWED)
         try:
             reply = await self._tries(request)
         except ModelError:
@@ -172,7 +185,12 @@ class Model:
         return max(0.0, budget.max_cost - budget.cost) if expected is None else expected
 
     def _expected(self, request: GenerateRequest) -> float | None:
-        """What a call is likely to cost: the dearest so far, before the first the estimate."""
+        """What a call is likely to cost: the dearest so far, before the first the estimate.
+
+        Of a batch very many calls are out at once, so there it is the larger of the two.
+        """
+        if self._parts.batches is not None:
+            return max(self._tally.dearest, self.estimate(request) or 0.0) if self._parts.price else None
         return self._tally.dearest if self._tally.priced else self.estimate(request)
 
     async def _tries(self, request: GenerateRequest) -> Reply:
@@ -243,27 +261,17 @@ class Model:
         self._pay(reply)
         if not self.traits.remote:
             return reply
-        broken = next((c.finish_reason for c in reply.completions if c.finish_reason in _BROKEN), None)
-        if broken is not None:
-            said = "without a finish reason" if broken == "unknown" else f"with the finish reason {broken!r}"
-            fault = RetryableModelError(f"the answer broke off {said}", where=self.spec)
-            fault.lost = Lost(1, reply.usage, reply.cost)
+        fault = broken_off(reply, self.spec)
+        if fault is not None:
             raise fault
-        return self._masked(reply) if self._mask else reply
+        return masked_reply(reply, self._mask) if self._mask else reply
 
     def _pay(self, reply: Reply) -> None:
+        if reply.bought:  # by an earlier attempt at the run, in whose books it stands
+            return
         self._tally.paid(reply)
         if reply.cost:
             self._parts.budget.spend(reply.cost)
-
-    def _masked(self, reply: Reply) -> Reply:
-        """The reply without keys that the server gave back."""
-        hide = self._mask.hide
-        completions = tuple(_hidden(completion, self._mask) for completion in reply.completions)
-        model, served = (None if text is None else hide(text) for text in (reply.model, reply.served_by))
-        if completions == reply.completions and (model, served) == (reply.model, reply.served_by):
-            return reply
-        return replace(reply, completions=completions, model=model, served_by=served)
 
     def _priced(self, reply: Reply) -> Reply:
         if reply.cost is not None:
@@ -298,18 +306,6 @@ def _is_empty(reply: Reply) -> bool:
 def _goes_on(request: GenerateRequest) -> bool:
     """Whether the answer continues a text, which may be at its end."""
     return bool(request.messages) and request.messages[-1].role == "assistant"
-
-
-def _hidden(completion: Completion, mask: Mask) -> Completion:
-    text = mask.hide(completion.text)
-    reasoning, refusal = (
-        None if said is None else mask.hide(said) for said in (completion.reasoning, completion.refusal)
-    )
-    if (text, reasoning, refusal) == (completion.text, completion.reasoning, completion.refusal):
-        return completion
-    # The tokens would tell what is hidden in the text.
-    tokens = completion.logprobs if text == completion.text else None
-    return replace(completion, text=text, reasoning=reasoning, refusal=refusal, logprobs=tokens)
 
 
 def _again(error: FatalModelError) -> FatalModelError:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from creval.errors import UnknownNameError, UsageError
+from creval.models.batches.desk import Batching
+from creval.models.batches.opening import batch_calls
+from creval.models.batches.transport import BatchProvider
 from creval.models.cache import ResponseCache
 from creval.models.lanes.endpoints import ENDPOINTS
+from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, Parts
 from creval.models.options import ModelOptions
 from creval.models.prices import Price, PriceTable
@@ -19,16 +23,19 @@ __all__ = ["listed_price", "open_model", "provider_names"]
 
 _GENERIC = "chat"
 _FALLBACK = "litellm"
+_UNLIMITED = 10**9  # what waits for a batch is not in flight
 
 
-def open_model(spec: str, registry: Registry, options: ModelOptions | None = None) -> Model:
-    """Open the model that `spec` names.
+def open_model(
+    spec: str, registry: Registry, options: ModelOptions | None = None, batching: Batching | None = None
+) -> Model:
+    """Open the model that `spec` names. With `batching` calls over a network go out in its batches.
 
     The first part names a component of kind `provider`; a name that none claims goes to litellm, or with
     `--base-url` to the chat-completions lane as a whole. Nothing is sent yet.
 
     Raises UnknownNameError for a provider that nobody knows, MissingPartError for a missing key, package or
-    address, UsageError where the options do not fit.
+    address, UsageError where the options do not fit, or the provider takes no batches.
     """
     options = options or ModelOptions()
     table = PriceTable()
@@ -36,28 +43,35 @@ def open_model(spec: str, registry: Registry, options: ModelOptions | None = Non
     provider: Provider = component.load()(model=name.model, options=options.for_provider())
     traits: ProviderTraits = getattr(provider, "traits", None) or ProviderTraits()
     vendor, vendor_model = _vendor(name)
-    price = table.find(vendor, vendor_model) if traits.prices else None
+    batched = batching is not None and traits.remote
+    price = table.find(vendor, vendor_model, batch=batched) if traits.prices else None
     if options.budget.max_cost is not None and not (price or traits.reports_cost or traits.free):
         raise UsageError(
             f"no price is known for {spec!r}, so --max-cost cannot be kept",
             cure="Use --max-calls.",
         )
     ceiling = min(options.concurrency, traits.concurrency or options.concurrency)
+    limiter = options.limiters.get(vendor, traits.base_url, ceiling)
+    batches = None
+    if batching is not None and batched:
+        provider = batches = BatchProvider(batch_calls(provider, spec), name, price, batching)
+        limiter = AdaptiveLimiter(_UNLIMITED)
     parts = Parts(
         provider=provider,
         traits=traits,
-        limiter=options.limiters.get(vendor, traits.base_url, ceiling),
+        limiter=limiter,
         budget=options.budget,
         retries=RetryPolicy(options.max_retries, options.backoff_base, options.backoff_cap, options.retry_after_cap),
         clock=options.clock,
         price=price,
         cache=ResponseCache(options.cache) if options.cache and traits.cacheable else None,
+        batches=batches,
     )
     return Model(name, parts)
 
 
-def listed_price(spec: str, registry: Registry, options: ModelOptions) -> Price | None:
-    """Return what the price table says of a model, without opening it: no key is needed.
+def listed_price(spec: str, registry: Registry, options: ModelOptions, batch: bool = False) -> Price | None:
+    """Return what the price table says of a model (of its calls in batches), without opening it: no key is needed.
 
     None where the table has none, or the model's address is the user's own. Raises UnknownNameError, UsageError.
     """
@@ -65,7 +79,7 @@ def listed_price(spec: str, registry: Registry, options: ModelOptions) -> Price 
     name, _ = _resolve(ModelSpec.parse(spec), registry, options, table)
     endpoint = ENDPOINTS.get(name.provider)
     own = options.base_url or (endpoint is not None and (not endpoint.prices or find_key(endpoint.url_vars)))
-    return None if own else table.find(*_vendor(name))
+    return None if own else table.find(*_vendor(name), batch=batch)
 
 
 def provider_names(registry: Registry, table: PriceTable | None = None) -> list[str]:

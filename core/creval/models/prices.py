@@ -12,7 +12,12 @@ from typing import Any
 
 from creval.types.messages import Usage
 
-__all__ = ["Price", "PriceTable"]
+__all__ = ["BATCH_SHARE", "Price", "PriceTable"]
+
+BATCH_SHARE: Mapping[str, float] = {"openai": 0.5, "azure": 0.5, "vertex_ai": 0.5}
+"""What a call in a batch costs of a single one's price, by provider, as their price pages say of all their models. It
+holds where litellm's table has no batch price (`input_cost_per_token_batches`) of a model; providers that are not
+listed promise no discount."""
 
 _TABLE = "model_prices_and_context_window_backup.json"
 _SUPPORT = "provider_endpoints_support_backup.json"
@@ -57,8 +62,10 @@ class PriceTable:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
-    def find(self, provider: str, model: str) -> Price | None:
+    def find(self, provider: str, model: str, batch: bool = False) -> Price | None:
         """Return the price of `provider/model`, None where the table has none.
+
+        With `batch` that of calls in batches: the table's own where it has one, else BATCH_SHARE of the price.
 
         A router's model (`openrouter`, `openai/gpt-5-mini`) that the table does not list is priced as at its
         maker; variants marked `:free` cost nothing.
@@ -70,7 +77,7 @@ class PriceTable:
         maker, slash, rest = base.partition("/")
         if entry is None and provider == "openrouter" and slash:
             entry = self._entry(base) or self._entry(rest, maker)
-        return _price(*entry) if entry else None
+        return _price(*entry, BATCH_SHARE.get(provider, 1.0) if batch else None) if entry else None
 
     def providers(self) -> frozenset[str]:
         """Names of the providers that litellm knows."""
@@ -133,20 +140,29 @@ def _litellm_folder() -> Path | None:
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
-def _price(name: str, entry: Mapping[str, Any]) -> Price | None:
-    into, out = _number(entry.get("input_cost_per_token")), _number(entry.get("output_cost_per_token"))
+def _price(name: str, entry: Mapping[str, Any], share: float | None = None) -> Price | None:
+    """Read an entry. `share` is what calls in batches cost of the price where it does not say; None: single calls."""
+
+    def cost(key: str) -> float | None:
+        single = _number(entry.get(key))
+        if share is None:
+            return single
+        batch = _number(entry.get(f"{key}_batches"))
+        return single * share if batch is None and single is not None else batch
+
+    into, out = cost("input_cost_per_token"), cost("output_cost_per_token")
     if into is None or out is None:
         return None
     tiers = []
     for thousands in sorted({int(m.group(1)) for key in entry if (m := _TIER.match(key))}):
-        above = [_number(entry.get(f"{side}_cost_per_token_above_{thousands}k_tokens")) for side in ("input", "output")]
+        above = [cost(f"{side}_cost_per_token_above_{thousands}k_tokens") for side in ("input", "output")]
         tiers.append((thousands * 1000, into if above[0] is None else above[0], out if above[1] is None else above[1]))
     return Price(
         name,
         into,
         out,
-        cached_input=_number(entry.get("cache_read_input_token_cost")),
-        reasoning=_number(entry.get("output_cost_per_reasoning_token")),
+        cached_input=cost("cache_read_input_token_cost"),
+        reasoning=cost("output_cost_per_reasoning_token"),
         tiers=tuple(tiers),
     )
 

@@ -61,6 +61,7 @@ class RunFolder:
         self.kept: list[Path] = []  # further files that a new run wrote, to be removed where it is forgotten
         self.manifest = path / "run.json"
         self.results = path / "results.json"
+        self.batches = path / "batches.jsonl"
 
     @classmethod
     def create(cls, path: Path) -> RunFolder:
@@ -127,7 +128,17 @@ class RunFolder:
         paid = [*(self.samples(task) for task in tasks), *(self.calls(role) for role in self.called_roles())]
         if not self._own or any(file.exists() and file.stat().st_size for file in paid):
             return
-        own = [self.manifest, self.results, self.path / LOCK, *paid, *(self.scores(task) for task in tasks), *self.kept]
+        if any("id" in note for note in read_lines(self.batches)):
+            return
+        own = [
+            self.manifest,
+            self.results,
+            self.path / LOCK,
+            self.batches,
+            *paid,
+            *(self.scores(task) for task in tasks),
+            *self.kept,
+        ]
         with contextlib.suppress(OSError):  # what cannot be removed stays, and hides no error
             for file in own:
                 file.unlink(missing_ok=True)

@@ -129,7 +129,8 @@ class Reply:
     `cost` is in US dollars, None where no price is known. `latency` is seconds of the successful try.
     `served_by` names the provider that really answered (routers), `model` the model it reported.
     `flags` name what is odd about the reply (`creval.models.answers.flags`). `lost` is what tries before this one took.
-    `record` names the line of the run's ledger that holds the call (roles other than the target).
+    `record` names the line of the run's ledger that holds the call (roles other than the target). `bought`: an earlier
+    attempt at the run has paid for it (an answer of a batch).
     """
 
     completions: Sequence[Completion]
@@ -143,6 +144,7 @@ class Reply:
     flags: tuple[str, ...] = ()
     lost: Lost | None = None
     record: str | None = field(default=None, compare=False)
+    bought: bool = field(default=False, compare=False)
 
     @property
     def text(self) -> str:

@@ -20,6 +20,7 @@ __all__ = ["resume"]
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=completing.runs)
 @click.option("--max-cost", type=float, metavar="USD", help="A new spending limit for the whole run.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
+@click.option("--detach", is_flag=True, help="Collect what is there, and leave again while batches are on their way.")
 @click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")

@@ -25,6 +25,8 @@ __all__ = ["score"]
 @click.option("--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take verdicts of RUN.")
 @click.option("--max-cost", type=float, metavar="USD", help="Stop when this scoring has spent so much.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls of this scoring.")
+@click.option("--batch", is_flag=True, help="Ask judges in batches of the provider, at its lower price.")
+@click.option("--detach", is_flag=True, help="With --batch: leave once they are on their way (exit code 4).")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
 @click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")

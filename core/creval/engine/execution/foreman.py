@@ -32,7 +32,7 @@ class RunForeman:
 
     @property
     def concurrency(self) -> int:
-        return self.setup.options.concurrency
+        return self.setup.in_flight
 
     def prepare(self) -> None:
         """Make what the samples of each task share; before the first one is made."""
@@ -51,7 +51,8 @@ class RunForeman:
 
     async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: Scored) -> None:
         """Score samples of a task in this process. Raises BudgetError when those in flight have come to their end."""
-        await score_stream(batches, self._scorings[task], self.concurrency, scored)
+        total = next(plan.total for plan in self.plans if plan.task.name == task)
+        await score_stream(batches, self._scorings[task], min(self.concurrency, max(1, total)), scored)
 
     def target_stats(self) -> ModelStats:
         """Return what the target has done so far."""

@@ -36,6 +36,7 @@ from creval.types.sample import SampleKey
 __all__ = ["Figures", "RunEstimate", "TaskEstimate", "estimate_run"]
 
 LOOKED_AT = 50
+_BATCH_NOTE = "Prices are those of batches, by litellm's table; where it has none, half the price at openai and azure."
 
 
 class TaskEstimate(NamedTuple):
@@ -87,6 +88,8 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
         rows.append(_estimate(plan, runtime, (price, look.honours_n)))
         rows += look.roles(plan, runtime)
     look.parts(model)
+    if options.batch:
+        look.notes.append(_BATCH_NOTE)
     return RunEstimate(rows, list(dict.fromkeys(look.missing)), list(dict.fromkeys(look.notes)))
 
 
@@ -110,7 +113,7 @@ class _Look:
         except MissingPartError as error:
             self.missing.append(str(error))
             options = ModelOptions(base_url=self._options.base_url, offline=self._options.offline)
-            return listed_price(model, self._setup.plugins.registry, options)
+            return listed_price(model, self._setup.plugins.registry, options, self._options.batch)
         self.honours_n = target.traits.honours_n
         return FREE if target.traits.free else target.price
 
@@ -137,7 +140,7 @@ class _Look:
         except MissingPartError:  # `parts` says so
             options = ModelOptions(offline=self._options.offline)
             spec = self._options.roles.get(role) or own or ""
-            return listed_price(spec, self._setup.plugins.registry, options)
+            return listed_price(spec, self._setup.plugins.registry, options, self._options.batch)
         return FREE if model.traits.free else model.price
 
     def parts(self, target: str) -> None:

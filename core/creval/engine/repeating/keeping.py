@@ -25,7 +25,7 @@ __all__ = ["RUN_FILE", "SWEEP_FILE", "TASKS", "keep_files", "task_yaml", "tasks_
 RUN_FILE = "run.yaml"
 SWEEP_FILE = "sweep.yaml"
 TASKS = "tasks"
-_HERE_ONLY = frozenset({"output", "command", "cache_folder", "executor", "executor_options", *CONSENTS})
+_HERE_ONLY = frozenset({"output", "command", "cache_folder", "executor", "executor_options", "detach", *CONSENTS})
 _LARGEST = 50_000_000  # bytes of a data file that is copied
 
 

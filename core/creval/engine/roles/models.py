@@ -8,6 +8,7 @@ from typing import Any
 
 from creval.engine.options import RunOptions
 from creval.errors import UsageError
+from creval.models.batches.desk import Batching
 from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.models.opening import open_model
@@ -35,17 +36,28 @@ def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
 
 
 class RoleModels:
-    """Opens the model of a role when it is first asked. `--base-url` belongs to one role alone, `addressed`."""
+    """Opens the model of a role when it is first asked. `--base-url` belongs to one role alone, `addressed`.
+
+    With `batching` calls over a network go out in batches, when nothing else of these models is in flight.
+    """
 
     def __init__(
-        self, specs: Mapping[str, str], registry: Registry, options: ModelOptions, addressed: str = TARGET
+        self,
+        specs: Mapping[str, str],
+        registry: Registry,
+        options: ModelOptions,
+        addressed: str = TARGET,
+        batching: Batching | None = None,
     ) -> None:
+        self.batching = batching
         self._specs = dict(specs)
         self._registry = registry
         self._options = options
         self._addressed = addressed
         self._open: dict[str, Model] = {}
         self._stand_ins: dict[str, Model] = {}
+        if batching is not None:
+            batching.moving = self.moving
 
     def get(self, role: str, default: str | None = None) -> Model:
         """Return the model that plays a role: the user's choice, else `default` (the task's own).
@@ -69,7 +81,7 @@ class RoleModels:
         """Open a model. An error of its name says where that stands."""
         options = self._options if role == self._addressed else replace(self._options, base_url=None)
         try:
-            return open_model(spec, self._registry, options)
+            return open_model(spec, self._registry, options, self.batching)
         except UsageError as error:
             if error.where == "--model" and role != TARGET:
                 error.where = f"roles: {role}" if own else f"--role {role}"
@@ -91,7 +103,18 @@ class RoleModels:
         """Return the models opened so far, by role."""
         return self._open
 
+    @property
+    def batched(self) -> bool:
+        """Whether calls of a model opened so far go out in batches."""
+        return any(model.batched for model in self._open.values())
+
+    def moving(self) -> bool:
+        """Whether calls are in flight that go out one by one."""
+        return any(model.stats().in_flight for model in self._open.values() if not model.batched)
+
     async def close(self) -> None:
         """Close them all."""
         for model in self._open.values():
             await model.close()
+        if self.batching is not None:
+            await self.batching.close()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
+from creval.models.batches.desk import BatchCounts
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample, Status
 
@@ -25,6 +26,7 @@ class Counting(ABC):
         self.statuses: Counter[Status] = Counter()
         self.stats = ModelStats()
         self.roles: Mapping[str, RoleCounts] = {}
+        self.batches = BatchCounts(0, 0, 0)
         self._begun = time.monotonic()
         self._made = 0
 
@@ -44,6 +46,11 @@ class Counting(ABC):
 
     def on_roles(self, counts: Mapping[str, RoleCounts]) -> None:
         self.roles = counts
+
+    def on_batches(self, counts: BatchCounts) -> None:
+        more = counts.batches > self.batches.batches
+        self.batches = counts
+        self.show(now=more)
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """End the last phase; the table of results follows."""
@@ -73,6 +80,7 @@ class Counting(ABC):
         if self.stats.retries:
             words.append(f"{self.stats.retries} retries")
         words += [_role_words(role, counts) for role, counts in self.roles.items()]
+        words += [_batch_words(self.batches)] if self.batches.batches else []
         failed = {status: n for status, n in self.statuses.items() if status is not Status.SCORED}
         return words + [f"{number} {status.value}" for status, number in sorted(failed.items())]
 
@@ -81,12 +89,17 @@ class Counting(ABC):
         """Show that a phase begins."""
 
     @abstractmethod
-    def show(self) -> None:
-        """Show how far the phase is."""
+    def show(self, now: bool = False) -> None:
+        """Show how far the phase is; `now`: there is news."""
 
 
 def _rate(a_second: float) -> str:
     return f"{a_second:.1f}/s" if a_second >= 1 else f"{a_second * 60:.1f}/min"
+
+
+def _batch_words(counts: BatchCounts) -> str:
+    which = "1 batch" if counts.batches == 1 else f"{counts.batches} batches"
+    return f"{which} on the way: {counts.done:,} of {counts.requests:,}"
 
 
 def _role_words(role: str, counts: RoleCounts) -> str:

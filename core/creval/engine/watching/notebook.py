@@ -35,8 +35,8 @@ class Notebook(Counting):
     def show_phase(self) -> None:
         self._put()
 
-    def show(self) -> None:
-        if self.done >= self.total or time.monotonic() - self._last >= SECONDS:
+    def show(self, now: bool = False) -> None:
+        if now or self.done >= self.total or time.monotonic() - self._last >= SECONDS:
             self._put()
 
     def on_finish(self, results: Mapping[str, Any]) -> None:

@@ -49,7 +49,7 @@ class _Live(Counting):
             self._progress.remove_task(self._bar)
         self._bar = self._progress.add_task(self.phase, total=self.total or None, completed=self.done, facts="")
 
-    def show(self) -> None:
+    def show(self, now: bool = False) -> None:
         if self._bar is not None:
             self._progress.update(self._bar, completed=self.done, facts=self.facts())
 
@@ -63,8 +63,8 @@ class _Plain(Counting):
         if self.total:
             self._print(f"{self.phase}: {self.done} of {self.total} done")
 
-    def show(self) -> None:
-        if self.done == self.total or time.monotonic() - self._last >= PLAIN_SECONDS:
+    def show(self, now: bool = False) -> None:
+        if now or self.done == self.total or time.monotonic() - self._last >= PLAIN_SECONDS:
             self._print(self.line())
 
     def _print(self, line: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "AT_LIMIT",
+    "BATCH",
     "CUT_PROMPT",
     "ENDLESS_THINKING",
     "EXTRA_ANSWERS",
@@ -32,3 +33,6 @@ CUT_PROMPT = "cut_prompt"
 
 EXTRA_ANSWERS = "extra_answers"
 """The server sent more answers than were asked for; the first ones count."""
+
+BATCH = "batch"
+"""The answer came from a batch: nothing is odd about it, but its price is another and its latency unknown (0)."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.lanes.addresses import shown_address
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatLane", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter"]
 
+_CHAT = "/chat/completions"
+_JSON = {"Content-Type": "application/json"}
 _CONNECT_SECONDS = 30.0
 _STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.{0,40}\b(?:must be|only|required)\b"
 """What a server says that answers only as a stream."""
@@ -45,7 +47,7 @@ class ChatLane:
         self._model = model
         self._options = options
         self._place = place(endpoint, model, options)
-        self._url = self._place.address("/chat/completions")
+        self._url = self._place.address(_CHAT)
         where = f"{endpoint.name}/{model} at {shown_address(self._url)}"
         self._caller = Caller(where, model, self._place.key_name, self._place.secrets)
         self._session: aiohttp.ClientSession | None = None
@@ -62,19 +64,22 @@ class ChatLane:
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Make one call."""
-        endpoint = self._place.endpoint
-        also = self._also
-        if endpoint.continues and request.messages and request.messages[-1].role == "assistant":
-            also = {**also, **endpoint.continues}
-        body = request_body(self._model, endpoint.name, request, also)
+        body = self.body(request, self._also)
         start = perf_counter()
-        status, headers, data = await self._post(body)
+        status, headers, data = await self.call("POST", _CHAT, data=body, headers=_JSON)
         latency = perf_counter() - start
         if status != 200:
             failure = error_of(status, data.decode("utf-8", "replace"), headers)
             self._learn(failure)
-            return self._failed(failure, request)
+            return self.refused(failure, request)
         return self._read(data, headers.get("Content-Type", ""), latency, request)
+
+    def body(self, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
+        """Return the JSON body of a request, with the members `also`."""
+        endpoint, also = self._place.endpoint, also or {}
+        if endpoint.continues and request.messages and request.messages[-1].role == "assistant":
+            also = {**also, **endpoint.continues}
+        return request_body(self._model, endpoint.name, request, also)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -82,12 +87,37 @@ class ChatLane:
         if session is not None:
             await session.close()
 
-    async def _post(self, body: bytes) -> tuple[int, Any, bytes]:
+    @property
+    def endpoint(self) -> Endpoint:
+        """The provider."""
+        return self._place.endpoint
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls: for the wording of errors."""
+        return self._caller
+
+    async def call(
+        self, method: str, path: str, sink: BinaryIO | None = None, large: bool = False, **given: Any
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Make one HTTP call below the base URL; returns status, headers and body. Raises ModelError.
+
+        `given` is as aiohttp takes it. A body of status 200 goes to `sink` where there is one, however long it is.
+        What is `large` may take its time as long as something moves.
+        """
         import aiohttp
 
         session = self._session or self._open()
+        url = self._place.address(path)
+        if large:
+            timeout = self._options.timeout
+            given["timeout"] = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=timeout)
         try:
-            async with session.post(self._url, data=body, allow_redirects=False) as response:
+            async with session.request(method, url, allow_redirects=False, **given) as response:
+                if sink is not None and response.status == 200:
+                    async for chunk in response.content.iter_any():
+                        sink.write(chunk)
+                    return response.status, response.headers, b""
                 return response.status, response.headers, await self._bounded(response)
         except aiohttp.ConnectionTimeoutError:
             what = f"no connection within {_CONNECT_SECONDS:g} s"
@@ -105,7 +135,7 @@ class ChatLane:
         """Make the session; within the event loop, so not before the first call."""
         import aiohttp
 
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers = {"Accept": "application/json"}
         if self._place.key:
             headers["Authorization"] = f"Bearer {self._place.key}"
         self._session = aiohttp.ClientSession(
@@ -136,10 +166,14 @@ class ChatLane:
         except (ValueError, RecursionError):
             words = redact(plain_text(data[:2000].decode("utf-8", "replace")), self._caller.keys)[:200]
             raise RetryableModelError(f"the reply is no JSON: {words or 'nothing'}", where=self._caller.where) from None
+        return self.reply(body, request, latency)
+
+    def reply(self, body: Any, request: GenerateRequest, latency: float = 0.0) -> Reply:
+        """Read a body of status 200. Raises ModelError, with what it took, where it cannot be used."""
         error = _error_within(body)
         try:
             if error is not None:
-                reply = self._failed(failure_in(error, None), request)
+                reply = self.refused(failure_in(error, None), request)
                 paid = paid_for(body)
                 return replace(reply, usage=paid.usage, cost=paid.cost) if paid else reply
             return read_reply(body, latency, 0.0 if self.traits.free else None, request)
@@ -164,7 +198,8 @@ class ChatLane:
         what = "the server answers only as a stream"
         raise RetryableModelError(what, where=self._caller.where, http_status=failure.status, retry_after=0.0)
 
-    def _failed(self, failure: Failure, request: GenerateRequest) -> Reply:
+    def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
+        """Return the refusal of a question that the content filter stopped; raises ModelError for all else."""
         if declined(failure):
             words = redact(failure.message, self._caller.keys)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)

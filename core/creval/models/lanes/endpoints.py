@@ -26,6 +26,7 @@ class Endpoint:
     `continues`: members of a request whose answer goes on with the assistant's message at its end; None: it cannot.
     `suffix` is added to an address that lacks it (Ollama's own address has no /v1). `key_required`: without a key
     no call is made to a provider's own address. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
+    `batches`: OpenAI's batch protocol may be spoken there (whether a server does shows when it is asked).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Endpoint:
     prices: bool = False
     reports_cost: bool = False
     continues: Mapping[str, Any] | None = None
+    batches: bool = False
 
 
 ENDPOINTS = {
@@ -58,6 +60,7 @@ ENDPOINTS = {
             ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
             ("OPENAI_API_KEY",),
             prices=True,
+            batches=True,
         ),
         Endpoint(
             "hosted_vllm",
@@ -66,6 +69,7 @@ ENDPOINTS = {
             ("HOSTED_VLLM_API_KEY",),
             key_required=False,
             continues={"continue_final_message": True, "add_generation_prompt": False},
+            batches=True,
         ),
         Endpoint(
             "ollama_chat",
@@ -76,7 +80,7 @@ ENDPOINTS = {
             key_required=False,
             honours_n=False,
         ),
-        Endpoint("chat", None, (), ("OPENAI_API_KEY",)),
+        Endpoint("chat", None, (), ("OPENAI_API_KEY",), batches=True),
     )
 }
 

@@ -14,9 +14,9 @@ from time import perf_counter, time
 from types import ModuleType
 from typing import Any
 
-from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
+from creval.errors import FatalModelError, MissingPartError, ModelError, RetryableModelError, UsageError
 from creval.models.lanes.addresses import address_secrets, shown_address
-from creval.models.lanes.chat_reply import Malformed, read_reply
+from creval.models.lanes.chat_reply import Malformed, paid_for, read_reply
 from creval.models.lanes.endpoints import is_loopback
 from creval.models.lanes.faults import Caller, Failure, declined, explain, failure_in
 from creval.models.options import ProviderOptions
@@ -50,6 +50,7 @@ class LitellmLane:
                 cure="Leave out --offline, or use a model on this machine.",
             )
         self._model = model
+        self.vendor, self.model = vendor, rest
         self._options = options
         self._key = find_key((options.api_key_env,)) if options.api_key_env else None
         if options.api_key_env and self._key is None:
@@ -63,11 +64,14 @@ class LitellmLane:
         self._module: Future[ModuleType] = Future()
         threading.Thread(target=self._import, name="creval-litellm", daemon=True).start()
 
+    @property
+    def caller(self) -> Caller:
+        """Who calls: for the wording of errors."""
+        return self._caller
+
     async def generate(self, request: GenerateRequest) -> Reply:
         """Make one call."""
-        litellm = await asyncio.wrap_future(self._module) if not self._checked else self._module.result()
-        if not self._checked:
-            self._check(litellm)
+        litellm = await self._litellm()
         start = perf_counter()
         try:
             async with asyncio.timeout(self._options.timeout):
@@ -78,6 +82,26 @@ class LitellmLane:
         except Exception as error:
             return self._failed(error)
         return self._read(response, perf_counter() - start, request)
+
+    async def batch_call(self, name: str, **given: Any) -> Any:
+        """Make one of litellm's calls about files and batches. Raises ModelError."""
+        litellm = await self._litellm()
+        more: dict[str, Any] = {"timeout": self._options.timeout, "max_retries": 0}
+        more |= {"api_base": self._options.base_url} if self._options.base_url else {}
+        more |= {"api_key": self._key} if self._key else {}
+        try:
+            return await getattr(litellm, name)(custom_llm_provider=self.vendor, **more, **given)
+        except TimeoutError:
+            what = f"no answer within {self._options.timeout:g} s"
+            raise RetryableModelError(what, where=self._caller.where) from None
+        except Exception as error:
+            raise self._explained(error) from None
+
+    async def _litellm(self) -> ModuleType:
+        litellm = await asyncio.wrap_future(self._module) if not self._checked else self._module.result()
+        if not self._checked:
+            self._check(litellm)
+        return litellm
 
     async def close(self) -> None:
         """Close the connections that litellm holds."""
@@ -149,27 +173,52 @@ class LitellmLane:
             arguments["api_key"] = self._key
         return arguments
 
+    def reply(self, body: Any, request: GenerateRequest, latency: float = 0.0) -> Reply:
+        """Read the body of an answer. Raises RetryableModelError, with what it took, where it is none."""
+        try:
+            return read_reply(body, latency, request=request)
+        except (Malformed, RecursionError) as problem:
+            fault = RetryableModelError(str(problem), where=self._caller.where)
+            fault.lost = paid_for(body)
+            raise fault from None
+
+    def refused(self, failure: Failure, said: str = "") -> Reply:
+        """Return the refusal of a question that the content filter stopped; raises ModelError for all else."""
+        if declined(failure) or said == "ContentPolicyViolationError":
+            words = redact(failure.message, self._secrets)
+            return Reply((Completion("", finish_reason="content_filter", refusal=words),))
+        raise explain(failure, self._caller, time())
+
     def _read(self, response: Any, latency: float, request: GenerateRequest) -> Reply:
         try:
             body = response.model_dump()
-            reply = read_reply(body, latency, request=request)
-        except (Malformed, AttributeError, RecursionError) as problem:
+        except (AttributeError, RecursionError) as problem:
             raise RetryableModelError(str(problem), where=self._caller.where) from None
+        reply = self.reply(body, request, latency)
         served = getattr(response, "provider", None)
         return replace(reply, served_by=served) if isinstance(served, str) else reply
 
     def _failed(self, error: Exception) -> Reply:
         """Judge one of litellm's exceptions by its status, like an answer of a server."""
+        try:
+            return self.refused(self._failure(error), type(error).__name__)
+        except ModelError as judged:
+            raise judged from None
+
+    def _explained(self, error: Exception) -> ModelError:
+        try:
+            return explain(self._failure(error), self._caller, time())
+        except ModelError as judged:
+            return judged
+
+    def _failure(self, error: Exception) -> Failure:
+        """Raises FatalModelError for what is no failed call but a fault within litellm."""
         status = getattr(error, "status_code", None)
         status = status if isinstance(status, int) else None
         if status is None and not type(error).__module__.startswith(("litellm", "openai", "httpx", "aiohttp")):
             words = redact(f"{type(error).__name__}: {error}", self._secrets)[:300]
-            raise FatalModelError(f"litellm failed: {words}", where=self._caller.where) from None
-        failure = _failure(error, status)
-        if declined(failure) or type(error).__name__ == "ContentPolicyViolationError":
-            words = redact(failure.message, self._secrets)
-            return Reply((Completion("", finish_reason="content_filter", refusal=words),))
-        raise explain(failure, self._caller, time()) from None
+            raise FatalModelError(f"litellm failed: {words}", where=self._caller.where)
+        return _failure(error, status)
 
 
 def _own_keys(vendor: str) -> list[str]:

@@ -1,0 +1,181 @@
+"""The book of a run's batches: what was sent, what came back, and so what is paid already.
+
+Every request has a key: the digest of what is asked (`creval.models.cache_key`: model, address, settings, messages,
+sample, role, draw) and the number of the try. The key is the request's `custom_id` at the provider. A batch is noted
+before it is sent, once its file is there, once it is made, and at its end; an answer as it is handed out. A run that
+is gone on with finds each of its questions by its key: answered, on its way, or yet to be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Protocol
+
+__all__ = ["BatchNote", "Book", "Notes", "Turn"]
+
+
+class Notes(Protocol):
+    """Where a book is kept: JSON objects, each found again by its place."""
+
+    def lines(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield each with its place."""
+
+    def append(self, record: Mapping[str, Any], sure: bool = False) -> int:
+        """Add one and return its place; `sure`: it is on the disk by then, whatever happens to the machine."""
+
+    def read(self, place: int) -> Mapping[str, Any]:
+        """Return the one at a place."""
+
+    def close(self) -> None:
+        """Bring all to disk."""
+
+
+class Turn(NamedTuple):
+    """What there is for a question: its key, and the place of its answer, or the name of the batch that it is in."""
+
+    key: str
+    place: int | None = None
+    batch: str | None = None
+
+
+@dataclass(slots=True)
+class BatchNote:
+    """A batch that an earlier process sent, or was about to. `at`: epoch seconds; `keys` in the order of its file."""
+
+    name: str
+    at: float
+    keys: Sequence[str]
+    file: str | None = None
+    id: str | None = None
+
+
+@dataclass(slots=True)
+class Book:
+    """See the module. Without `notes` all is forgotten at the end of the process.
+
+    `cost` and `calls`: US dollars and answers in the book when it was opened.
+    """
+
+    notes: Notes | None = None
+    cost: float = 0.0
+    calls: int = 0
+    batches: dict[str, BatchNote] = field(default_factory=dict)
+    _pending: dict[str, str] = field(default_factory=dict)
+    _answers: dict[str, int] = field(default_factory=dict)
+    _next: dict[bytes, int] = field(default_factory=dict)
+    _top: dict[bytes, int] = field(default_factory=dict)
+
+    def open(self, notes: Notes) -> None:
+        """Read what was noted before, and note all else there. Raises KeyError, TypeError, ValueError for nonsense."""
+        self.notes = notes
+        for place, record in notes.lines():
+            if "answer" in record or "void" in record:
+                self._learn(place, record)
+            elif "requests" in record:
+                self._begin(record)
+            else:
+                self._change(record)
+
+    def peek(self, digest: str) -> Turn:
+        """Return what there is for a question, without taking it."""
+        return self._turn(digest, take=False)
+
+    def next(self, digest: str) -> Turn:
+        """Return what there is for a question; asked again, the next answer or the next try."""
+        return self._turn(digest, take=True)
+
+    def planned(self, name: str, model: str, keys: Sequence[str]) -> None:
+        """Note that a batch is about to be sent."""
+        self._write({"batch": name, "model": model, "at": _now(), "requests": list(keys)}, sure=True)
+
+    def uploaded(self, name: str, file: str) -> None:
+        """Note that the provider has the file of a batch."""
+        self._write({"batch": name, "file": file}, sure=True)
+
+    def made(self, name: str, batch_id: str) -> None:
+        """Note that the provider has made a batch."""
+        self._write({"batch": name, "id": batch_id, "at": _now()}, sure=True)
+
+    def ended(self, name: str, status: str) -> None:
+        """Note that nothing more comes of a batch: what it answered stands here or is void."""
+        note = self.batches.pop(name, None)
+        for key in note.keys if note is not None else ():
+            self._pending.pop(key, None)
+        self._write({"batch": name, "ended": status, "at": _now()})
+
+    def answered(self, key: str, batch: str, reply: Mapping[str, Any]) -> None:
+        """Note an answer as it is handed out."""
+        self._pending.pop(key, None)
+        self._write({"answer": key, "batch": batch, "reply": reply})
+
+    def void(self, key: str, batch: str, error: str, lost: Mapping[str, Any] | None) -> None:
+        """Note that what came for a request is of no use, and what it took all the same."""
+        self._pending.pop(key, None)
+        self._write({"void": key, "batch": batch, "error": error, **({"lost": lost} if lost else {})})
+
+    def reply(self, place: int) -> Mapping[str, Any]:
+        """Return the answer at a place, as it was noted."""
+        assert self.notes is not None
+        reply: Mapping[str, Any] = self.notes.read(place)["reply"]
+        return reply
+
+    def close(self) -> None:
+        """Bring all to disk."""
+        if self.notes is not None:
+            self.notes.close()
+
+    def _turn(self, digest: str, take: bool) -> Turn:
+        short = bytes.fromhex(digest)
+        number, top = self._next.get(short, 0), self._top.get(short, 0)
+        turn = Turn(f"{digest}-{max(number, top)}")
+        for each in range(number, top):
+            key = f"{digest}-{each}"
+            if key in self._answers or key in self._pending:
+                turn, number = Turn(key, self._answers.get(key), self._pending.get(key)), each
+                break
+        else:
+            number = max(number, top)
+        if take:
+            self._next[short] = number + 1
+        return turn
+
+    def _begin(self, record: Mapping[str, Any]) -> None:
+        name = str(record["batch"])
+        keys = [str(key) for key in record["requests"]]
+        self.batches[name] = BatchNote(name, datetime.fromisoformat(record["at"]).timestamp(), keys)
+        for key in keys:
+            digest, _, number = key.partition("-")
+            short = bytes.fromhex(digest)
+            self._top[short] = max(self._top.get(short, 0), int(number) + 1)
+            self._pending[key] = name
+
+    def _change(self, record: Mapping[str, Any]) -> None:
+        note = self.batches.get(str(record["batch"]))
+        if note is None:
+            return
+        if "ended" in record:
+            del self.batches[note.name]
+            for key in note.keys:
+                self._pending.pop(key, None)
+        else:
+            note.file = record.get("file", note.file)
+            note.id = record.get("id", note.id)
+
+    def _learn(self, place: int, record: Mapping[str, Any]) -> None:
+        key = str(record.get("answer") or record["void"])
+        self._pending.pop(key, None)
+        paid = record.get("reply") or record.get("lost") or {}
+        self.cost += paid.get("cost") or 0.0
+        if "answer" in record:
+            self.calls += 1
+            self._answers[key] = place
+
+    def _write(self, record: Mapping[str, Any], sure: bool = False) -> None:
+        if self.notes is not None:
+            self.notes.append(record, sure)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

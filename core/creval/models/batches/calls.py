@@ -1,0 +1,131 @@
+"""What a provider's batch calls are, whichever library makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from creval.models.lanes.faults import Failure
+from creval.models.traits import ProviderTraits
+from creval.types.messages import GenerateRequest, Reply
+
+__all__ = ["ENDPOINT", "NAMED", "WINDOW", "BatchCalls", "BatchState", "Fault", "is_batch", "state_of"]
+
+ENDPOINT = "/v1/chat/completions"
+WINDOW = "24h"
+"""The only completion window of the protocol."""
+NAMED = "creval"
+"""The key of a batch's metadata under which creval's own name for it stands."""
+_ENDED = frozenset({"failed", "completed", "expired", "cancelled"})
+
+
+class Fault(NamedTuple):
+    """What was wrong with an input file. `line` counts from 1; None: with all of it."""
+
+    code: str
+    message: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """A batch as the provider tells of it. `counts` are (total, completed, failed); None where it does not say.
+
+    `output` and `error` are the ids of the files with its answers and failures, None where there is none (yet).
+    """
+
+    id: str
+    status: str
+    counts: tuple[int, int, int] | None = None
+    output: str | None = None
+    error: str | None = None
+    faults: Sequence[Fault] = ()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.status in _ENDED
+
+
+class BatchCalls(Protocol):
+    """One model at one provider. All calls raise ModelError; `create` may have been heard though it raises."""
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        """What may stand in no file."""
+
+    @property
+    def traits(self) -> ProviderTraits:
+        """What the provider says about itself."""
+
+    def body(self, request: GenerateRequest) -> bytes:
+        """The JSON body of one request, as the ordinary lane sends it."""
+
+    def reply(self, body: Any, request: GenerateRequest) -> Reply:
+        """Read an answer's body. Raises ModelError as the ordinary lane does."""
+
+    def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
+        """Judge a failure as the ordinary lane does: a declined question is a reply, everything else raises."""
+
+    async def upload(self, file: Path, name: str) -> str:
+        """Send a file for a batch, and return its id."""
+
+    async def create(self, file_id: str, name: str) -> BatchState:
+        """Make a batch of an uploaded file."""
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Ask how a batch is getting on."""
+
+    async def find(self, name: str, file_id: str | None, since: float) -> BatchState | None:
+        """Look among the account's batches made after `since` (epoch seconds) for creval's name or the input file."""
+
+    async def fetch(self, file_id: str, target: Path) -> None:
+        """Bring a file of answers here."""
+
+    async def close(self) -> None:
+        """Close connections."""
+
+
+def state_of(data: Mapping[str, Any]) -> BatchState:
+    """Read a batch object. Raises KeyError or TypeError where it is none."""
+    counts = data.get("request_counts")
+    numbers = None
+    if isinstance(counts, Mapping) and counts.get("total"):
+        total, completed, failed = (int(counts.get(name) or 0) for name in ("total", "completed", "failed"))
+        numbers = (total, completed, failed)
+    return BatchState(
+        id=_text(data["id"]),
+        status=_text(data["status"]),
+        counts=numbers,
+        output=data.get("output_file_id") or None,
+        error=data.get("error_file_id") or None,
+        faults=tuple(_faults(data.get("errors"))),
+    )
+
+
+def is_batch(data: Mapping[str, Any], name: str, file_id: str | None) -> bool:
+    """Whether a batch object is the one of this name, or of this input file."""
+    metadata = data.get("metadata")
+    named = isinstance(metadata, Mapping) and metadata.get(NAMED) == name
+    return named or (file_id is not None and data.get("input_file_id") == file_id)
+
+
+def _faults(errors: Any) -> list[Fault]:
+    listed = errors.get("data") if isinstance(errors, Mapping) else errors
+    found = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+    return [
+        Fault(
+            str(each.get("code") or ""),
+            str(each.get("message") or ""),
+            each["line"] if isinstance(each.get("line"), int) else None,
+        )
+        for each in found
+    ]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value

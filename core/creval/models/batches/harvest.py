@@ -1,0 +1,109 @@
+"""The answers of a batch that has ended: its files, brought here, and where in them each request's line stands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from creval.models.batches.calls import BatchCalls
+
+__all__ = ["Harvest"]
+
+_LOG = logging.getLogger("creval")
+_BREATH = 256
+
+
+class _Place(NamedTuple):
+    file: int
+    start: int
+    good: bool
+
+
+class Harvest:
+    """Files of answers and failures in a temporary folder, which goes with `close`.
+
+    Of a request's several lines the first answer counts, before any failure. Lines of requests that are not of the
+    batch are passed over, and so are torn ones.
+    """
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="creval-batch-")
+        self._files: list[Path] = []
+        self._places: dict[str, _Place] = {}
+
+    async def bring(self, calls: BatchCalls, files: Sequence[str], keys: Collection[str]) -> None:
+        """Fetch the files of a batch with these keys. Done again it begins anew. Raises ModelError."""
+        self._places.clear()
+        self._files = [Path(self._folder.name) / str(number) for number in range(len(files))]
+        foreign = doubles = 0
+        for number, (file_id, path) in enumerate(zip(files, self._files, strict=True)):
+            await calls.fetch(file_id, path)
+            with path.open("rb") as lines:
+                start = 0
+                for count, text in enumerate(lines):
+                    key, good = _head(text)
+                    if key in keys:
+                        doubles += self._note(str(key), _Place(number, start, good))
+                    else:
+                        foreign += key is not None
+                    start += len(text)
+                    if count % _BREATH == 0:
+                        await asyncio.sleep(0)
+        if foreign or doubles:
+            _LOG.warning(
+                "of the lines of a batch's answers %d are of requests that are not in it, and %d are doubles; "
+                "the first answer of each request counts",
+                foreign,
+                doubles,
+            )
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._places
+
+    @property
+    def good(self) -> int:
+        """How many requests were answered; the other lines tell of failures."""
+        return sum(place.good for place in self._places.values())
+
+    def only_good(self) -> None:
+        """Leave failures out."""
+        self._places = {key: place for key, place in self._places.items() if place.good}
+
+    def take(self, key: str) -> Mapping[str, Any]:
+        """Return the line of a request, once."""
+        place = self._places.pop(key)
+        with self._files[place.file].open("rb") as file:
+            file.seek(place.start)
+            line: Mapping[str, Any] = json.loads(file.readline())
+        return line
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._folder.cleanup()
+
+    def _note(self, key: str, place: _Place) -> bool:
+        """Keep the better one of two lines; returns whether there was one before."""
+        before = self._places.get(key)
+        if before is None or (place.good and not before.good):
+            self._places[key] = place
+        return before is not None
+
+
+def _head(text: bytes) -> tuple[str | None, bool]:
+    """Return the key of a line and whether it is an answer; no key where it is torn or no line of a batch."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None, False
+    key = line.get("custom_id") if isinstance(line, dict) else None
+    response = line.get("response") if isinstance(line, dict) else None
+    good = isinstance(response, dict) and response.get("status_code") == 200
+    return (key if isinstance(key, str) else None), good

@@ -1,0 +1,132 @@
+"""OpenAI's batch protocol over the chat-completions lane: files, batches, and their listing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import time
+from typing import Any, BinaryIO, NoReturn
+from urllib.parse import quote
+
+from creval.errors import RetryableModelError, UsageError
+from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
+from creval.models.lanes.chat_lane import ChatLane
+from creval.models.lanes.faults import Failure, error_of, explain
+from creval.types.messages import GenerateRequest, Reply
+
+__all__ = ["CURE", "ChatBatches"]
+
+CURE = "Leave --batch out: calls are then made one by one, at the full price."
+_NO_SUCH_PATH = frozenset({404, 405, 501})
+_PAGE = 100
+_PAGES = 200
+_DAY = 86_400.0  # more than clocks differ
+
+
+class ChatBatches:
+    """`BatchCalls` of a server that speaks the protocol below its base URL."""
+
+    def __init__(self, lane: ChatLane) -> None:
+        self._lane = lane
+        self.secrets: Sequence[str] = lane.secrets
+        self.traits = lane.traits
+
+    def body(self, request: GenerateRequest) -> bytes:
+        """The body that the lane would send."""
+        return self._lane.body(request)
+
+    def reply(self, body: Any, request: GenerateRequest) -> Reply:
+        """Read a body as the lane does."""
+        return self._lane.reply(body, request)
+
+    def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
+        """Judge a failure as the lane does."""
+        return self._lane.refused(failure, request)
+
+    async def upload(self, file: Path, name: str) -> str:
+        """POST /files. Raises UsageError where the server has no such address."""
+        import aiohttp
+
+        with file.open("rb") as lines:
+            form = aiohttp.FormData()
+            form.add_field("purpose", "batch")
+            form.add_field("file", lines, filename=f"{name}.jsonl", content_type="application/jsonl")
+            data = await self._ask("POST", "/files", missing=True, large=True, data=form)
+        if not isinstance(data.get("id"), str):
+            raise self._nonsense("names no file")
+        return str(data["id"])
+
+    async def create(self, file_id: str, name: str) -> BatchState:
+        """POST /batches. The name goes along as metadata, and as the key by which a server may know a double."""
+        asked = {
+            "input_file_id": file_id,
+            "endpoint": ENDPOINT,
+            "completion_window": WINDOW,
+            "metadata": {NAMED: name},
+        }
+        return self._state(
+            await self._ask("POST", "/batches", missing=True, json=asked, headers={"Idempotency-Key": name})
+        )
+
+    async def state(self, batch_id: str) -> BatchState:
+        """GET /batches/ID."""
+        return self._state(await self._ask("GET", f"/batches/{quote(batch_id, safe='')}"))
+
+    async def find(self, name: str, file_id: str | None, since: float) -> BatchState | None:
+        """GET /batches, page by page, newest first."""
+        after: dict[str, str] = {}
+        for _ in range(_PAGES):
+            page = await self._ask("GET", "/batches", params={"limit": str(_PAGE), **after})
+            listed = [each for each in page.get("data") or () if isinstance(each, dict)]
+            for each in listed:
+                if is_batch(each, name, file_id):
+                    return self._state(each)
+            oldest = listed[-1].get("created_at") if listed else None
+            if not page.get("has_more") or not listed or (isinstance(oldest, int) and oldest < since - _DAY):
+                break
+            after = {"after": str(listed[-1].get("id"))}
+        return None
+
+    async def fetch(self, file_id: str, target: Path) -> None:
+        """GET /files/ID/content."""
+        with target.open("wb") as sink:
+            await self._ask("GET", f"/files/{quote(file_id, safe='')}/content", sink=sink)
+
+    async def close(self) -> None:
+        """Close the lane."""
+        await self._lane.close()
+
+    async def _ask(
+        self, method: str, path: str, missing: bool = False, sink: BinaryIO | None = None, **given: Any
+    ) -> Mapping[str, Any]:
+        """One call. `missing`: an address that is not there means that the server has no batches."""
+        large = given.pop("large", False) or sink is not None
+        status, headers, data = await self._lane.call(method, path, sink=sink, large=large, **given)
+        if not 200 <= status < 300:
+            self._fail(error_of(status, data.decode("utf-8", "replace"), headers), path if missing else None)
+        if sink is not None:
+            return {}
+        try:
+            said = json.loads(data)
+        except (ValueError, RecursionError):
+            said = None
+        if not isinstance(said, dict):
+            raise self._nonsense("is no JSON object")
+        return said
+
+    def _fail(self, failure: Failure, missing: str | None) -> NoReturn:
+        caller = self._lane.caller
+        if missing is not None and failure.status in _NO_SUCH_PATH:
+            what = f"the server has no batches: it answers HTTP {failure.status} at {missing}"
+            raise UsageError(what, where=caller.where, cure=CURE)
+        raise explain(failure, caller, time())
+
+    def _state(self, data: Mapping[str, Any]) -> BatchState:
+        try:
+            return state_of(data)
+        except (KeyError, TypeError, ValueError):
+            raise self._nonsense("is no batch") from None
+
+    def _nonsense(self, what: str) -> RetryableModelError:
+        return RetryableModelError(f"what the server said of the batch {what}", where=self._lane.caller.where)

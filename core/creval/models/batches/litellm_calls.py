@@ -1,0 +1,113 @@
+"""Batches through litellm, for the providers whose batches it turns into OpenAI's protocol and back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from creval.errors import RetryableModelError
+from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
+from creval.models.lanes.chat_request import request_body
+from creval.models.lanes.faults import Failure
+from creval.models.lanes.litellm_lane import LitellmLane
+from creval.types.messages import GenerateRequest, Reply
+
+__all__ = ["VENDORS", "LitellmBatches"]
+
+VENDORS = ("openai", "azure", "vertex_ai")
+"""Those for which litellm sends files, gives answers back as OpenAI's lines, and lists batches, so that one that a
+killed process had just made is found again."""
+_PAGE = 100
+_PAGES = 200
+
+
+class LitellmBatches:
+    """`BatchCalls` by `litellm.acreate_file`, `acreate_batch`, `aretrieve_batch`, `alist_batches`, `afile_content`."""
+
+    def __init__(self, lane: LitellmLane) -> None:
+        self._lane = lane
+        self.secrets: Sequence[str] = lane.secrets
+        self.traits = lane.traits
+
+    def body(self, request: GenerateRequest) -> bytes:
+        """The body of a request, with the vendor's own name of the model."""
+        return request_body(self._lane.model, self._lane.vendor, request)
+
+    def reply(self, body: Any, request: GenerateRequest) -> Reply:
+        """Read a body as the lane does."""
+        return self._lane.reply(body, request)
+
+    def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
+        """Judge a failure as the lane does."""
+        return self._lane.refused(failure)
+
+    async def upload(self, file: Path, name: str) -> str:
+        """Send the file."""
+        with file.open("rb") as lines:
+            sent = (f"{name}.jsonl", lines.read(), "application/jsonl")
+        data = await self._ask("acreate_file", file=sent, purpose="batch")
+        return str(data["id"])
+
+    async def create(self, file_id: str, name: str) -> BatchState:
+        """Make the batch; its name goes along as metadata where the vendor has such."""
+        return self._state(
+            await self._ask(
+                "acreate_batch",
+                completion_window=WINDOW,
+                endpoint=ENDPOINT,
+                input_file_id=file_id,
+                metadata={NAMED: name},
+            )
+        )
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Ask for the batch."""
+        return self._state(await self._ask("aretrieve_batch", batch_id=batch_id))
+
+    async def find(self, name: str, file_id: str | None, since: float) -> BatchState | None:
+        """List batches page by page."""
+        after: dict[str, Any] = {}
+        for _ in range(_PAGES):
+            page = await self._ask("alist_batches", limit=_PAGE, **after)
+            listed = [_plain(each) for each in page.get("data") or ()]
+            for each in listed:
+                if is_batch(each, name, file_id):
+                    return self._state(each)
+            if not page.get("has_more") or not listed:
+                break
+            after = {"after": listed[-1].get("id")}
+        return None
+
+    async def fetch(self, file_id: str, target: Path) -> None:
+        """Bring a file; litellm holds it in memory on the way."""
+        said = await self._lane.batch_call("afile_content", file_id=file_id)
+        content = getattr(said, "content", None)
+        if not isinstance(content, bytes):
+            raise RetryableModelError("the file of answers holds no bytes", where=self._lane.caller.where)
+        target.write_bytes(content)
+
+    async def close(self) -> None:
+        """Close the lane."""
+        await self._lane.close()
+
+    async def _ask(self, name: str, **given: Any) -> Mapping[str, Any]:
+        call: Callable[..., Awaitable[Any]] = self._lane.batch_call
+        return _plain(await call(name, **given))
+
+    def _state(self, data: Mapping[str, Any]) -> BatchState:
+        try:
+            return state_of(data)
+        except (KeyError, TypeError, ValueError):
+            raise RetryableModelError("what came back is no batch", where=self._lane.caller.where) from None
+
+
+def _plain(said: Any) -> dict[str, Any]:
+    """Return one of litellm's objects as plain data."""
+    if isinstance(said, dict):
+        return said
+    dump = getattr(said, "model_dump", None)
+    if callable(dump):
+        data = dump()
+        return data if isinstance(data, dict) else {}
+    return {name: getattr(said, name, None) for name in ("data", "has_more", "id", "status")}

@@ -1,0 +1,31 @@
+"""How long is waited for what, and how large a batch may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Pace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Times in seconds, and the limits of one batch.
+
+    A batch is closed when nothing that could ask more has moved for `quiet`. It is looked at after `first`, then after
+    pauses that grow by `growth` up to `longest`. Where it is not known whether a batch was made (the line broke, the
+    process was killed), it is looked for until `doubt` after it was sent. `tries`: of a download that comes short, and
+    of a provider that does not answer. `requests` and `size` (bytes) are the limits of OpenAI's files.
+    """
+
+    quiet: float = 0.5
+    first: float = 2.0
+    growth: float = 1.5
+    longest: float = 60.0
+    doubt: float = 15.0
+    tries: int = 12
+    requests: int = 50_000
+    size: int = 200_000_000
+
+    def next(self, pause: float) -> float:
+        """The pause after one of `pause` seconds."""
+        return min(self.longest, pause * self.growth)

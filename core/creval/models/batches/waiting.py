@@ -1,0 +1,145 @@
+"""Those who wait for answers of batches, and what they are given."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from creval.errors import CrevalError, ModelError, RetryableModelError
+from creval.models.answers.broken import broken_off
+from creval.models.answers.flags import BATCH
+from creval.models.answers.masking import masked_reply
+from creval.models.answers.reply_json import lost_to_json, reply_to_json
+from creval.models.answers.sealing import originals_of, sealed_reply
+from creval.models.batches.book import Book
+from creval.models.batches.calls import BatchCalls
+from creval.models.lanes.faults import Failure, error_of, failure_in
+from creval.models.prices import Price
+from creval.models.secrets import Mask, likely_secrets, redact
+from creval.types.messages import GenerateRequest, Lost, Reply
+
+__all__ = ["AskAgain", "Waiting"]
+
+
+class AskAgain(Exception):
+    """Nothing came of the batch, through no fault of this request: it is to go out in another one."""
+
+
+class _One(NamedTuple):
+    future: asyncio.Future[Reply]
+    request: GenerateRequest
+
+
+class Waiting:
+    """The requests of one model that are on their way, by their keys.
+
+    Reads what came for each as the model's lane does, prices it, and notes it in the book before it is handed out.
+    """
+
+    def __init__(self, calls: BatchCalls, spec: str, price: Price | None, book: Book) -> None:
+        self._calls = calls
+        self._spec = spec
+        self._price = price
+        self._book = book
+        self._mask = Mask((*calls.secrets, *likely_secrets()))
+        self._by_key: dict[str, _One] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._by_key
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    async def wait(self, key: str, request: GenerateRequest) -> Reply:
+        """Wait for the answer to a request. Raises ModelError, AskAgain, or what ended the run."""
+        one = _One(asyncio.get_running_loop().create_future(), request)
+        self._by_key[key] = one
+        try:
+            return await one.future
+        finally:
+            self._by_key.pop(key, None)
+
+    def deliver(self, key: str, batch: str, line: Mapping[str, Any]) -> None:
+        """Hand out what a line of a batch's files says."""
+        one = self._by_key[key]
+        try:
+            reply = self.read(key, batch, line, one.request)
+        except ModelError as error:
+            self._fail(one, error)
+        else:
+            if not one.future.done():
+                one.future.set_result(reply)
+
+    def read(self, key: str, batch: str, line: Mapping[str, Any], request: GenerateRequest) -> Reply:
+        """Read a line and note it in the book. Raises ModelError where it is no answer."""
+        try:
+            reply = self._priced(masked_reply(_read_line(line, request, self._calls), self._mask))
+            fault = broken_off(reply, self._spec)
+            if fault is not None:
+                raise fault
+        except ModelError as error:
+            if error.lost is not None:
+                paid = self._priced(Reply((), error.lost.usage, error.lost.cost))
+                error.lost = Lost(1, paid.usage, paid.cost)
+            said = self._mask.hide(redact(str(error)))
+            said = originals_of(request).sealed(said) if request.by_reference else said
+            self._book.void(key, batch, said, lost_to_json(error.lost) if error.lost else None)
+            raise _at_once(error) from None
+        reply = replace(reply, flags=(*reply.flags, BATCH), latency=0.0)
+        self._book.answered(key, batch, reply_to_json(sealed_reply(reply, request)))
+        return reply
+
+    def missed(self, key: str, batch: str, status: str) -> None:
+        """Tell a request that the batch ended without it."""
+        what = f"the batch ended ({status}) without an answer to this request"
+        self._book.void(key, batch, what, None)
+        self._fail(self._by_key[key], RetryableModelError(what, where=self._spec, retry_after=0.0))
+
+    def again(self, keys: Iterable[str]) -> None:
+        """Let requests go out in another batch."""
+        for key in keys:
+            one = self._by_key.get(key)
+            if one is not None and not one.future.done():
+                one.future.set_exception(AskAgain())
+
+    def fail(self, keys: Iterable[str], error: CrevalError) -> None:
+        """Hand an error out."""
+        for key in list(keys):
+            if key in self._by_key:
+                self._fail(self._by_key[key], error)
+
+    def fail_all(self, error: CrevalError) -> None:
+        """Hand an error out to everyone."""
+        self.fail(self._by_key, error)
+
+    def _fail(self, one: _One, error: CrevalError) -> None:
+        if not one.future.done():
+            one.future.set_exception(copy.copy(error))  # one error for all would hold every asker's traceback
+
+    def _priced(self, reply: Reply) -> Reply:
+        if reply.cost is not None or self._price is None or not reply.usage.input_tokens:
+            return reply
+        return replace(reply, cost=self._price.cost(reply.usage))
+
+
+def _read_line(line: Mapping[str, Any], request: GenerateRequest, calls: BatchCalls) -> Reply:
+    response, error = line.get("response"), line.get("error")
+    status = response.get("status_code") if isinstance(response, Mapping) else None
+    if isinstance(response, Mapping) and isinstance(status, int):
+        body = response.get("body")
+        if status == 200:
+            return calls.reply(body, request)
+        return calls.refused(error_of(status, json.dumps(body), {}), request)
+    failure = failure_in(error, None) if error else Failure(None, "the line of the batch says nothing")
+    return calls.refused(failure, request)
+
+
+def _at_once(error: ModelError) -> ModelError:
+    """A try that may succeed goes out with the next batch; a 429 within a batch says nothing about calls in flight."""
+    if isinstance(error, RetryableModelError):
+        error.retry_after, error.http_status = 0.0, None
+    return error
