@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.parsing.json.mending import Effort, UnreadableError, mend
+from creval.parsing.json.scan import holds_json
 from creval.parsing.json.values import JsonArray, JsonObject
 
 WORDS = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12)
@@ -171,6 +172,7 @@ HOSTILE = {
     "quotes and spaces": "['a" * 300 + " " * 2_000_000,
     "numbers": ("[" * 300) + "1" * 2_000_000,
     "not finite": "[" * 900 + "1," * 1_000_000 + "NaN",
+    "closed too often": '["a"]' + ', "b"]' * 150_000,
 }
 
 
@@ -189,3 +191,73 @@ def test_objects():
     assert JsonObject(key="a", choose="first").parse('{"a": 1} {"a": 2}').value == 1
     assert JsonObject(key="a").parse('{"a": 1} {"a": 2}').value == 2
     assert JsonObject(key="nope").parse(text).reason == "3 JSON values in the answer, no object with 'nope'"
+
+
+WORDS_OF_GOLD = ["hippo", "jumper", "violin", "arm"]
+MARKS = "\"'[]{},:\\`“”()\n"
+OBJECTS = [{"word": word, "reason": "it is far"} for word in WORDS_OF_GOLD]
+GOLD = {
+    "list": json.dumps(WORDS_OF_GOLD),
+    "object": json.dumps({"words": WORDS_OF_GOLD, "reasons": ["an animal", "wool", "wood", "skin"]}),
+    "objects": json.dumps(OBJECTS),
+}
+
+
+def _slips(text):
+    """Every text that one mark too many, too few or in place of another makes of a text."""
+    for at in range(len(text)):
+        if not text[at].isalnum():
+            yield text[:at] + text[at + 1 :]
+            yield from (text[:at] + mark + text[at + 1 :] for mark in MARKS)
+            yield from (text[:at] + mark + text[at:] for mark in MARKS)
+
+
+@pytest.mark.parametrize("name", GOLD)
+def test_no_slip_loses_or_makes_a_word(name):
+    """A text that took in a mark is still one text; what is lost, torn or made up is unreadable instead."""
+    parser = JsonArray(items="string", key="words", field="word")
+    for answer in _slips(GOLD[name]):
+        parsed = parser.parse(answer)
+        if parsed.ok:
+            read = ["".join(filter(str.isalnum, word)) for word in parsed.value]
+            assert read == WORDS_OF_GOLD or answer in HOISTED, answer
+
+
+HOISTED = {  # the part before the slip is a whole list, and what follows a member of the object around it
+    GOLD["object"].replace('"violin",', '"violin":'),
+    GOLD["objects"].replace('far"}, {"word": "arm"', 'far"]}, {"word": "arm"'),
+}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '["a1", "b1"], "c1"]',
+        '[{"word": "a1"}], {"word": "b1"}]',
+        '{"words": ["a1"}, "b1"], "reasons": ["an animal", "wool"]}',
+        '"words": ["a1", "b1"], "reasons": ["an animal", "wool"]}',
+        'Draft: ["a1", "b1"]\nFinal: "c1", "d1"]',
+        '["a1"\' "b1", "c1"]',
+        '["a1"" "b1", "c1"]',
+        '["aa"b, "c1"]',
+        '[\\"a1\\", \\"b1\\"]',
+    ],
+)
+def test_torn_json_is_unreadable(answer):
+    assert not JsonArray(items="string", key="words", field="word").parse(answer).ok
+    assert holds_json(answer)
+
+
+def test_a_bracket_too_many_at_the_end_and_a_smiley_do_no_harm():
+    for answer in ('["a1", "b1"]]', '{"words": ["a1", "b1"]}}', '["a1", "b1"] I hope it helps :]'):
+        assert JsonArray(key="words").parse(answer).value == ["a1", "b1"]
+
+
+def test_keys_in_any_letter_case_and_the_array_that_is_called_final():
+    assert JsonArray(key="words").parse('{"Words": ["a", "b"], "Reasons": ["c", "d"]}').value == ["a", "b"]
+    assert JsonArray(items="string", field="word").parse('[{"Word": "a"}, {"*word*": "b"}]').value == ["a", "b"]
+    for answer in (
+        'Draft: ["a", "b", "c"]\nFinal list: ["d", "e"]',
+        'Draft:\n```json\n["a", "b", "c"]\n```\nMy final answer:\n```json\n["d", "e"]\n```',
+    ):
+        assert JsonArray().parse(answer).value == ["d", "e"]

@@ -62,6 +62,17 @@ Mi dispiace, ma non posso aiutarti.
 抱歉，我不能提供这些信息。
 申し訳ありませんが、お手伝いできません。
 죄송합니다. 도와드릴 수 없습니다.
+Przepraszam, nie mogę pomóc.
+Het spijt me, ik kan je daar niet mee helpen.
+Üzgünüm, bu konuda yardımcı olamam.
+Jag är ledsen, men jag kan inte hjälpa till.
+Maaf, saya tidak bisa membantu.
+آسف، لا أستطيع المساعدة في ذلك.
+मुझे खेद है, मैं मदद नहीं कर सकता।
+ขออภัย ฉันไม่สามารถช่วยได้
+I'm sorry; I can't help with that.
+Unable to comply.
+Sorry, that's against my rules.
 I'm sorry.
 Sorry.
 """.strip().splitlines()

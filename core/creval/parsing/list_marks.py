@@ -6,15 +6,19 @@ import re
 
 __all__ = ["has_mark", "straighten", "strip_edges", "strip_marks", "strip_quotes"]
 
-# "1." "1)" "(1)" "1:" "**1.**" and circled numbers before anything; "-", "*", "a)", "#1", "1 -" only before a space;
-# the box of a list of things to do after one of these; the ">" of quoted text before it
+# "1." "1)" "(1)" "1:" "[1]" "**1.**", keycaps and circled numbers before anything, a quote around the list before
+# them; "-", "*", "a)", "iv.", "#1", "1 -" only before a space ("-" before a letter too); signs that are only bullets
+# anywhere; the box of a list of things to do after one of these; the ">" of quoted text before it
+_BOX = r"(?:\[[ xX✓]?\]\s{1,100})?"
 _MARK = re.compile(
-    r"\s{0,100}(?:>\s{0,100})?(?:[*_]{0,3}(?:\(?\d{1,3}[.):．）：、](?!\d)|[①-⑳❶-❿])[*_]{0,3}\s{0,100}"
-    r"|(?:[-*+•‣◦▪·–—]|\(?[A-Za-z][.)]|#\d{1,3}|\d{1,3}\s[-–—])\s{1,100}(?:\[[ xX✓]?\]\s{1,100})?)"
+    r"\s{0,100}(?:>\s{0,100})?(?:"
+    r"[\"'“]?[*_]{0,3}(?:\(?\d{1,3}[.):．）：、](?!\d)|\[\d{1,3}\][.:)]?|\d{1,2}\ufe0f?\u20e3|[🔟①-⑳❶-❿])[*_]{0,3}\s{0,100}"
+    r"|(?:[-*+–—]|\(?(?:[A-Za-z]|[ivxIVX]{2,5})[.)]|#\d{1,3}[.:]?|\d{1,3}\s[-–—])\s{1,100}" + _BOX + r"|-(?=[^\W\d_])"
+    r"|[•‣◦▪·●○■□➤➢►▶▸✓✔✅☑➔◆◇★☆⁃∙🔹🔸🔷🔶]\ufe0f?\s{0,100}" + _BOX + ")"
 )
 _QUOTED = re.compile(r"\s{0,100}>\s{1,100}")
 _CURLY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‑": "-", "‐": "-"})
-_WRAPPING = "\"'`*_#«»‹›„‚“”‘’"
+_WRAPPING = "\"'`*_#«»‹›„‚“”‘’＂＇「」『』《》〈〉【】"
 
 
 def has_mark(line: str) -> bool:

@@ -82,10 +82,11 @@ _LACK = r"(?:don't|do not) " + _any(
 _ABOUT_I = r"(?:i|we) ?(?:(?:really|just|simply|also|still) )?" + _any(
     rf"{_CANNOT}(?: (?:and|or) (?:will|would|can) ?not)?(?: {_DO}\b|[.!]|$)", _UNABLE, _RATHER, _DECLINE, _LACK
 )
-_ABOUT_THE_REQUEST = r"(?:this|that|it|(?:(?:your|the|this|that) )?(?:request|prompt|question|content|topic)) " + _any(
-    *(r"(?:isn't|is not) something i (?:can|am able|will|could)", "goes against", "violates", "is against"),
+_ABOUT_THE_REQUEST = r"(?:this|that|it|(?:(?:your|the|this|that) )?(?:request|prompt|question|content|topic)) ?" + _any(
+    *(r"(?:isn't|is not|'s not) something i (?:can|am able|will|could)", "goes against", "violates", "is against"),
     *(
-        r"(?:would be|is) (?:inappropriate|not appropriate) for me",
+        r"(?:would be|is|'s) (?:inappropriate|not appropriate) for me",
+        "(?:is|'s) against (?:my|the) ",
         f"{_CANNOT} be (?:answered|completed|fulfilled|processed)",
     ),
 )
@@ -96,6 +97,9 @@ _REFUSAL = re.compile(
     _any(
         rf"(?:{_LEAD}{_JOIN}){{0,4}}" + _any(_ABOUT_I, _ABOUT_THE_REQUEST, _ABOUT_RULES),
         r"no comment\b",
+        rf"(?:{_LEAD}{_JOIN}){{0,2}}(?:nope,? )?{_CANNOT} {_DO}\b",
+        rf"(?:{_LEAD}{_JOIN}){{0,2}}(?:not able|unable|not allowed) to {_DO}\b",
+        r"(?:error: )?content policy",
         r"request (?:denied|refused|declined)\b",
         r"content (?:blocked|filtered|removed)\b",
         r"(?:(?:i am|i'm)(?: so| very)? sorry|i apologi[sz]e|my apologies)[.!]?$",
@@ -120,6 +124,23 @@ _ABROAD = re.compile(
             (True, "mi dispiace|scusa|purtroppo", "non (?:posso|sono in grado)"),
             (True, "извините|простите|к сожалению", "я не (?:могу|буду)|не могу"),
             (False, "(?:我|很|非常|十分)*(?:抱歉|对不起|對不起|不好意思)", "我?(?:无法|無法|不能|没办法|沒辦法)"),
+            (True, "przepraszam|niestety|przykro mi", "nie (?:mogę|jestem w stanie|potrafię)"),
+            (True, "het spijt me|sorry|helaas", "(?:ik kan|kan ik)\\b.{0,60}\\b(?:niet|geen)"),
+            (True, "(?:jag är )?(?:tyvärr|ledsen)|förlåt", "(?:jag kan|kan jag)\\b.{0,40}\\binte"),
+            (True, "(?:jeg )?beklager|desværre|dessverre|undskyld", "(?:jeg kan|kan jeg)\\b.{0,40}\\bikke"),
+            (True, "(?:olen )?pahoillani|valitettavasti|anteeksi", "en (?:voi|pysty)"),
+            (True, "omlouvám se|bohužel|je mi líto", "nemohu|nemůžu"),
+            (True, "вибачте|на жаль|перепрошую", "я не (?:можу|буду)|не можу"),
+            (True, "îmi pare rău|din păcate|scuze", "nu pot"),
+            (True, "sajnálom|sajnos|elnézést", "nem (?:tudok|tudom|segíthetek)"),
+            (True, "üzgünüm|maalesef|özür dilerim", r"(?:\w+ ){0,6}\w+(?:amam|emem|amıyorum|emiyorum)\b"),
+            (True, "(?:mohon )?maaf", "(?:saya |kami )?tidak (?:bisa|dapat)"),
+            (True, "(?:tôi )?xin lỗi|rất tiếc", "(?:tôi )?không thể"),
+            (True, "λυπάμαι|συγγνώμη|δυστυχώς", "δεν μπορώ"),
+            (True, "(?:أنا )?آسف|عذرًا|عذرا|أعتذر", "لا (?:أستطيع|يمكنني)"),
+            (True, "(?:אני )?מצטער|סליחה", "(?:אני )?לא (?:יכול|אוכל)"),
+            (False, "मुझे खेद है|क्षमा करें|माफ़ कीजिए", ".{0,60}नहीं (?:कर )?सकत"),
+            (False, "ขออภัย|ขอโทษ", "(?:ฉัน|ผม|เรา)?ไม่สามารถ"),
             (
                 False,
                 "(?:大変)?申し訳(?:ありません|ございません)|すみません|ごめんなさい",
@@ -129,8 +150,7 @@ _ABROAD = re.compile(
         )
     )
 )
-"""Being sorry and not being able, in German, French, Spanish, Portuguese, Italian, Russian, Chinese, Japanese,
-Korean."""
+"""Being sorry and not being able, in other languages than English."""
 _MARKED = re.compile(
     r"[\[(<{]\s{0,9}(?:refus(?:ed|al)|declined|(?:request|answer) (?:refused|declined))\s{0,9}[\])>}][.!]?"
 )
@@ -138,7 +158,7 @@ _MARKED = re.compile(
 _UNMARKED = re.compile(r"\b(i(?=m\b)|(?:do|does|wo|should|could|is)n(?=t\b))(m|t)\b")
 """Words that lack their apostrophe (`im`, `dont`)."""
 _LIST = re.compile(
-    r"[\[\]{};|•]|(?:^|\n)\s*(?:\d{1,3}[.)]|[-*+])\s|:\s*\S"
+    r"[\[\]{}|•]|;(?! ?(?:i|we|but|this|that)\b)|(?:^|\n)\s*(?:\d{1,3}[.)]|[-*+])\s|:\s*\S"
     r"|\b(?:here (?:are|is)|here's|for example|for instance|e\.g\.|such as|instead)\b"
 )
 

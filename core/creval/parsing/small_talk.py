@@ -41,7 +41,12 @@ _REMARK = re.compile(
 
 
 _OPENED = re.compile(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>", re.I)
+_ITEM = re.compile(r"</?(?:ol|ul|li|br|p|div|tr|item|entry|word|use)(?:\s[^<>]{0,200})?\s?/?>", re.I)
+_TYPE = re.compile(r"</?(?:b|i|u|em|strong|code|span|td|th|table)(?:\s[^<>]{0,200})?\s?/?>", re.I)
+_TEX = re.compile(r"\\(?:boxed|text|textbf|textit|emph|mathrm|mathbf)\{([^{}]*)\}")
 _CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
+_SAYS_MORE = re.compile(r":\s*\w")
+"""A colon and what it announces: the list itself, on the line of its heading."""
 _LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
 
 
@@ -63,13 +68,17 @@ def _last_tagged(text: str) -> str | None:
 
 
 def without_talk(text: str) -> str:
-    """Return what an answer says: the last part in tags such as `<answer>`, without openings and closing remarks."""
+    """Return what an answer says: the last part in tags such as `<answer>`, without openings and closing remarks.
+
+    The tags of a list in HTML are line breaks, those of its type are gone, as are the commands of TeX around a text.
+    """
     tagged = _last_tagged(text)
-    text = text if tagged is None else tagged
+    text = _TYPE.sub("", _ITEM.sub("\n", text if tagged is None else tagged))
+    text = _TEX.sub(r"\1", _TEX.sub(r"\1", text))
     lines = without_opening(text).splitlines()
     for index, line in enumerate(lines):
         sentences = _CLOSING.split(line)
-        while len(sentences) > 1 and is_small_talk(sentences[-1]):
+        while len(sentences) > 1 and is_small_talk(sentences[-1]) and not _SAYS_MORE.search(sentences[-1]):
             sentences.pop()
         lines[index] = line[: sum(map(len, sentences)) + len(sentences) - 1] if len(sentences) > 1 else sentences[0]
     return "\n".join(lines)

@@ -1,7 +1,8 @@
 """Characters that nobody sees: taken out of answers before they are read, and out of what was read.
 
-Models and the pages they learned from leave zero-width spaces and byte order marks inside words, and line separators
-that are no line feed. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+Models and the pages they learned from leave zero-width spaces, soft hyphens, marks of direction, byte order marks and
+control characters inside words, and line separators that are no line feed. Joiners (U+200C, U+200D) stay: scripts and
+emoji need them.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from typing import Any
 
 __all__ = ["without_unseen"]
 
-_UNSEEN = re.compile("[\u200b\ufeff\u2028\u2029\u0085]")
+_UNSEEN = re.compile(
+    "[\u2028\u2029\u0085\u200b\ufeff\u2060\u00ad\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1b\x7f]"
+)
 _BREAKS = {"\u2028": "\n", "\u2029": "\n", "\u0085": "\n"}
 
 
 def without_unseen(value: Any) -> Any:
-    """Return a text, or the texts in lists and objects, without U+200B and U+FEFF; U+2028, U+2029, U+0085 are breaks.
+    """Return a text, or the texts in lists and objects, without such characters; U+2028, U+2029, U+0085 are breaks.
 
     What holds none of them is returned as it is, the same object.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["READING", "reading_of"]
 
-READING = 5
+READING = 6
 """The version of the rules by which the core reads answers (`creval.models.answers.reading`, `creval.parsing`).
 
 Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
@@ -20,6 +20,8 @@ missing, today's rules read all of them.
    an answer that a scorer finds wanting keeps the scores that it gives
 4  JSON without its brackets is unreadable; refusals in other languages and more words; more marks of lists
 5  lists on one line, commas of other scripts, marks of no item (`N/A`, `[refused]`), inches inside texts of faulty JSON
+6  JSON torn by a bracket too many is unreadable; keys in any letter case; the array that is called final; soft hyphens,
+   marks of direction and control characters are gone; more marks of lists, tags of HTML; refusals in more languages
 """
 
 

@@ -22,11 +22,14 @@ class _Entries(JsonArray):
     """A JSON array whose items are (word, reason) pairs."""
 
     def take(self, rows: list[Any]) -> list[Any] | None:
-        """Return the pairs of an array that has some."""
+        """Return the pairs of an array that has some; None where an item gives no word, and the chain a gap."""
         pairs = []
         for row in rows:
-            word, reason = (row.get("word"), row.get("reason")) if isinstance(row, dict) else (row, "")
-            if isinstance(word, str) and word.strip():
+            said = row if isinstance(row, dict) else {"word": row}
+            word, reason = self.called(said, "word"), self.called(said, "reason")
+            if not isinstance(word, str):
+                return None
+            if word.strip():
                 pairs.append((word.strip(), reason.strip()[:_LONGEST_REASON] if isinstance(reason, str) else ""))
         return pairs or None
 

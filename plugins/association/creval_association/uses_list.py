@@ -10,6 +10,7 @@ from typing import Any
 from creval.plugin import (
     JsonArray,
     Parsed,
+    has_mark,
     holds_json,
     is_no_item,
     is_refusal,
@@ -24,12 +25,20 @@ from creval.plugin import (
     without_talk,
     without_unseen,
 )
-from creval_association.word_list import SEVERAL_LISTS, WordList
+from creval_association.word_list import SEVERAL_LISTS, WordList, unnumbered
 
 __all__ = ["UsesList"]
 
 _TABLE = re.compile(r"\s*\|.*\|\s*$")
 _LONGEST_USE = 15  # words; longer is prose
+_BRACKETS = re.compile(r"\([^()]*\)")
+_EXPLAINED = re.compile(r"[^;:]{1,100}:[^;]*;.*\w")
+_SPEECH = re.compile(
+    r"(?:i|we|i'm|i'd|i'll|i've|could you|can you|do you|let me|as an? (?:\w+ )?(?:ai|model))\b(?!-)"
+    r"|(?:no|nope|sorry)(?:[,.!]|$)|nothing comes to mind",
+    re.IGNORECASE,
+)
+"""Somebody speaks: no use begins so."""
 _NO_USE = "no list of uses in the answer"
 
 
@@ -38,9 +47,10 @@ class UsesList:
     """Reads the JSON array of an answer that holds JSON; else phrases at semicolons (`semicolons`); without any, a list
     in another form as `word_list` reads it; else one phrase a line (`lines`).
 
-    A plain refusal is a failure. Openings, headings, closing remarks, `N/A` and its like, rows of tables, and
-    paragraphs without a semicolon beside those with some are no uses; of several paragraphs one that is called final
-    counts alone. `key` and `field` name the list and its texts in JSON.
+    A plain refusal is a failure, and so is a marked list whose lines go on after a colon with semicolons: they may be
+    uses or explain one. Openings, questions, sentences in which somebody speaks (`I ...`), headings, closing remarks,
+    `N/A` and its like, rows of tables, and paragraphs without a semicolon beside those with some are no uses; of
+    several paragraphs one that is called final counts alone. `key` and `field` name the list and its texts in JSON.
     """
 
     key: str = "uses"
@@ -57,6 +67,10 @@ class UsesList:
             array = JsonArray(items="string", key=self.key, field=self.field).parse(text)
             return _json(array)
         text = one_item_a_line(plain_separators(without_talk(straighten(text)), ";"))
+        text = _BRACKETS.sub(lambda match: match[0].replace(";", ","), text)
+        marked = [line for line in text.splitlines() if has_mark(line)]
+        if len([line for line in marked if _EXPLAINED.match(strip_marks(line))]) >= 2:
+            return Parsed.failure("semicolons after colons in a marked list: uses or explanations", SEVERAL_LISTS)
         if ";" in text and (uses := [use for use in map(_clean, _at_semicolons(text)) if use]):
             return Parsed(uses, route="semicolons")
         listed = WordList(key=self.key, field=self.field).parse(text)
@@ -65,7 +79,7 @@ class UsesList:
             return Parsed(uses, route=listed.route) if uses else Parsed.failure(_NO_USE)
         if listed.route == SEVERAL_LISTS:
             return listed
-        if uses := [use for use in map(_clean, text.splitlines()) if use]:
+        if uses := [use for line in unnumbered(text.splitlines()) if (use := _clean(line)) and ";" not in use]:
             return Parsed(uses, route="lines")
         return Parsed.failure(_NO_USE)
 
@@ -96,8 +110,10 @@ def _heading(paragraph: str) -> str:
 def _clean(item: str) -> str:
     if is_small_talk(item) or is_no_item(strip_marks(item)):
         return ""
-    if _TABLE.match(item):
+    if _TABLE.match(item) or item.rstrip("\"'*_ ").endswith("?"):
         return ""
-    item = strip_edges(strip_marks(item))
+    item = re.sub(r"^(?:and|or)\s+", "", strip_edges(strip_marks(item)))
+    if _SPEECH.match(item):
+        return ""
     words = item.split()
     return item if any(c.isalpha() for c in item) and len(words) <= _LONGEST_USE else ""

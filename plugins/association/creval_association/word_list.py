@@ -25,14 +25,25 @@ from creval.plugin import (
     without_talk,
     without_unseen,
 )
+from creval_association.comma_list import comma_lists
+from creval_association.table_list import table_column
 
-__all__ = ["SEVERAL_LISTS", "WordList"]
+__all__ = ["SEVERAL_LISTS", "WordList", "unnumbered"]
 
 SEVERAL_LISTS = "several lists"
 """The route of an answer with several lists, of which it is not certain which counts."""
 
-_GLOSS = re.compile(r"\s[-–—=]\s|\s?[:;(\[{]")
-_NUMBER = re.compile(r"\s{0,100}[*_]{0,3}\(?(\d{1,3})[.):．）：、]")
+_GLOSS = re.compile(r"\s(?:[-–—=]{1,3}>?|[→⇒]|because|since)\s|\s?[:;(\[{]")
+_REMARK = re.compile(r"[\[(][^\])]{0,60}[\])]\s+(?=\w)")
+_ENUMERATED = re.compile(r"\s{0,9}\(?(\d{1,3})\)?(?:\s{1,9}|,)(?=\S)")
+_ORDINAL = re.compile(
+    r"\s{0,9}(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|(?:noun|item|entry|number|no\.?)\s?#?\d{1,2})"
+    r"\s{0,3}[:=]\s{0,9}",
+    re.IGNORECASE,
+)
+_EXPLAINED = re.compile(r"([^,]{1,60}),\s*(?:[^\s,]+\s+[^,]+)")
+_EDGES = ".,;:!?)]}>"
+_NUMBER = re.compile(r"\s{0,100}[\"'“]?[*_]{0,3}\(?(\d{1,3})[.):．）：、]")
 _LONGEST_ITEM = 4  # words; a longer line is prose
 _MOSTLY = 0.7  # of the lines, or of the parts between commas, are short where there is a list
 _NOTHING: list[str] = []
@@ -47,9 +58,11 @@ class WordList:
        an object under `key` (or the only one there); of several the longest, among equals the last (`json_array`,
        `json_array/fenced`, ...). An answer that holds JSON is read in no other way;
     2. what stands after the name of the `field`, if it stands there twice or more: `word: ocean` (`labelled`);
-    3. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
-    4. the line with the most commas (`commas`);
-    5. plain lines of at most four words, most lines being so (`lines`).
+    3. the column `key` of a table, or its only one (`table`);
+    4. numbered or else bulleted lines, each cut before an explanation, without lists inside a list (`marked_lines`);
+    5. the longest list between commas or other signs, on one line or on lines that follow each other; lists of
+       short items alone go before prose with commas (`commas`);
+    6. plain lines of at most four words, most lines being so (`lines`).
 
     Several numbered lists, and several lines of commas with headings, are a failure unless one heading speaks of the
     `key`, or says that it is the final one. A plain refusal is a failure. Of an answer in tags such as `<answer>` what
@@ -74,6 +87,7 @@ class WordList:
         if holds_json(text):
             return array
         ways: Sequence[tuple[str, Callable[[str, str], list[str]]]] = (
+            ("table", _table),
             ("marked_lines", _marked_lines),
             ("commas", _commas),
             ("lines", _lines),
@@ -107,7 +121,8 @@ def _is_none(item: str) -> bool:
 
 def _clean(item: str) -> str:
     item = strip_edges(strip_marks(strip_edges(strip_marks(item), ",")))
-    return strip_edges(_GLOSS.split(item, maxsplit=1)[0])
+    item = _REMARK.sub("", item, count=1).lstrip(" \t:;=([{<")
+    return strip_edges(_GLOSS.split(item, maxsplit=1)[0], _EDGES)
 
 
 def _labelled(text: str, field: str) -> list[str]:
@@ -129,7 +144,7 @@ def _marked_lines(text: str, key: str) -> list[str]:
     lists = _marked_lists(text.splitlines())
     if len(lists) > 1:
         lists = [("", _meant(lists, key, "numbered lists"))]
-    items = [_clean(line) for _, lines in lists for line in lines]
+    items = [_clean(_explained(line)) for _, lines in lists for line in lines]
     return [item for item in items if _has_letter(item)]
 
 
@@ -163,38 +178,43 @@ def _depth(line: str) -> int:
     return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
 
 
+def _explained(item: str) -> str:
+    """Return a marked item without the explanation after its only comma."""
+    match = _EXPLAINED.fullmatch(item.strip())
+    return match[1] if match else item
+
+
+def _table(text: str, key: str) -> list[str]:
+    return [item for item in map(_clean, table_column(text, key, key.removesuffix("s"))) if _has_letter(item)]
+
+
 def _commas(text: str, key: str) -> list[str]:
-    lines = [line for line in re.sub(r",[ \t]*\n", ", ", text).splitlines() if line.count(",") >= 2]
-    lines = [line for line in lines if ":" in line or not is_small_talk(line)]
-    if not lines:
+    lists = comma_lists(text, _clean)
+    if not lists:
         return _NOTHING
-    headed = [(_heading(line), line) for line in lines if _heading(line)]
+    headed = [(each.heading, each) for each in lists if each.heading]
     if len(headed) > 1 or any(_speaks_of(heading, key) for heading, _ in headed):
-        lines = [_meant(headed, key, "lists with headings")]
-    most = max(line.count(",") for line in lines)
-    line = [line for line in lines if line.count(",") == most][-1]
-    head, colon, tail = line.partition(":")
-    if colon and "," not in head:
-        line = tail
-    items = [re.sub(r"^(?:and|or)\s+", "", part.strip()) for part in line.strip("[](){} ").split(",")]
-    cleaned = [_clean(item) for item in items]
-    # Prose has commas too: a list is mostly single words.
-    if sum(len(item.split()) <= 2 for item in cleaned) < _MOSTLY * len(cleaned):
-        return _NOTHING
-    return [item for item in cleaned if _has_letter(item)]
-
-
-def _heading(line: str) -> str:
-    """Return what stands before the colon of a list on one line."""
-    head, colon, _ = line.partition(":")
-    return head.strip() if colon and "," not in head else ""
+        lists = [_meant(headed, key, "lists with headings")]
+    most = max(len(each.items) for each in lists)
+    items = [each for each in lists if len(each.items) == most][-1].items
+    return [item for item in map(_clean, items) if _has_letter(item)]
 
 
 def _lines(text: str, key: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines()]
-    said = [line for line in lines if line and not line.startswith("```") and not is_small_talk(line)]
+    said = unnumbered([line for line in lines if line and not line.startswith("```") and not is_small_talk(line)])
     items = [item for item in map(_clean, said) if _has_letter(item) and len(item.split()) <= _LONGEST_ITEM]
     return items if len(items) >= _MOSTLY * len(said) else _NOTHING
+
+
+def unnumbered(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines without numbers that count up from 1, or `First:` and its like, where two or more have such."""
+    numbers = [match for match in map(_ENUMERATED.match, lines) if match]
+    if len(numbers) >= 2 and [int(match[1]) for match in numbers] == list(range(1, len(numbers) + 1)):
+        return [_ENUMERATED.sub("", line, count=1) for line in lines]
+    if sum(_ORDINAL.match(line) is not None for line in lines) >= 2:
+        return [_ORDINAL.sub("", line, count=1) for line in lines]
+    return lines
 
 
 def _speaks_of(heading: str, key: str) -> bool:

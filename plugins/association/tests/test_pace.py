@@ -260,3 +260,10 @@ def test_the_greedy_chain_avoids_its_own_words() -> None:
     table = Table({**TABLE.vectors, **{f"w{c}": [1.0, i, 2.0] for i, c in enumerate("abcdefgh")}})
     entries, _ = read_entries(GreedyChains().reply(turn({"seed": "seed"}, context(embedding=table, wordlist=words))))
     assert "seed" not in [word for word, _ in entries]
+
+
+def test_a_chain_with_an_item_that_gives_no_word_is_unreadable() -> None:
+    rows = '[{"word": "stone"}, {"wrod": "sand"}, {"word": "sea"}]'
+    assert read_entries(rows)[0] == []
+    assert read_entries(rows.replace("wrod", "Word"))[0] == [("stone", ""), ("sand", ""), ("sea", "")]
+    assert read_entries('[{"word": "stone"}, ["sand", "sea"]]')[0] == []

@@ -231,3 +231,64 @@ def test_what_is_no_list_of_uses_is_none(answer: str) -> None:
 )
 def test_lists_on_one_line_and_marks(answer: str, words: list[str]) -> None:
     assert WordList().parse(answer).value == words
+
+
+SHAPES = [
+    "I weighed animals, clothes, tools, plants, events, foods, music, and more.\nhippo, jumper, violin, arm",
+    "hippo, jumper, violin, arm\n\nI weighed animals, clothes, tools, plants, events, foods and music.",
+    "I will try. Here is my list: hippo, jumper, violin, arm",
+    "The four words are hippo, jumper, violin and arm.",
+    "hippo, jumper,\n\nviolin, arm",
+    "hippo; jumper; violin; arm",
+    "hippo / jumper / violin / arm",
+    "hippo → jumper → violin → arm",
+    "i. hippo\nii. jumper\niii. violin\niv. arm",
+    "1 hippo\n2 jumper\n3 violin\n4 arm",
+    "[1] hippo\n[2] jumper\n[3] violin\n[4] arm",
+    "1\ufe0f\u20e3 hippo\n2\ufe0f\u20e3 jumper\n3\ufe0f\u20e3 violin\n4\ufe0f\u20e3 arm",
+    "First: hippo\nSecond: jumper\nThird: violin\nFourth: arm",
+    "•hippo\n•jumper\n•violin\n•arm",
+    "➤ hippo\n➤ jumper\n➤ violin\n➤ arm",
+    "1. [hippo]\n2. (jumper)\n3. <violin>\n4. {arm}",
+    "1. hippo -> an animal\n2. jumper, a thing to wear\n3. violin because of music\n4. arm (a limb)",
+    '"1. hippo\n2. jumper\n3. violin\n4. arm"',
+    "<ul><li>hippo</li><li>jumper</li><li>violin</li><li>arm</li></ul>",
+    "\\boxed{hippo, jumper, violin, arm}",
+    "| # | Word |\n|---|---|\n| 1 | hippo |\n| 2 | jumper |\n| 3 | violin |\n| 4 | arm |",
+    "Word | Reason\n--- | ---\nhippo | far\njumper | far\nviolin | far\narm | far",
+    "\u202bhippo, jum\u00adper, \u200fviolin, arm\u2060",
+    "「hippo」, 「jumper」, 「violin」, 「arm」",
+]
+
+
+@pytest.mark.parametrize("answer", SHAPES)
+def test_lists_as_models_write_them(answer: str) -> None:
+    assert WordList().parse(answer).value == ["hippo", "jumper", "violin", "arm"]
+
+
+def test_a_list_that_was_broken_where_the_line_ended_is_one() -> None:
+    assert WordList().parse("hippo, jumper, tree\nviolin, arm").value == ["hippo", "jumper", "tree", "violin", "arm"]
+    assert WordList().parse("ape, bee, cat\n\nNo, better:\n\nhippo, jumper, tree").value == ["hippo", "jumper", "tree"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry; I can't help with that.",
+        "N/A; N/A",
+        "I have no idea",
+        "What object do you mean?",
+        "Hello! How can I help you today?",
+        "Sure, I can help with that!",
+        "As an AI, I don't have physical experience with a book.",
+        "1. Doorstop: hold a door; keep it open\n2. Fan: cool air; wave it",
+    ],
+)
+def test_what_speaks_or_explains_is_no_use(answer: str) -> None:
+    assert not UsesList().parse(answer).ok
+
+
+def test_uses_with_remarks_in_brackets_and_without_dots() -> None:
+    assert UsesList().parse("1. Doorstop (put; leave)\n2. Fan (cool; wave)").value == ["Doorstop", "Fan"]
+    assert UsesList().parse("1 a doorstop\n2 a fan").value == ["a doorstop", "a fan"]
+    assert UsesList().parse("a doorstop; a fan; and an I-beam").value == ["a doorstop", "a fan", "an I-beam"]

@@ -43,7 +43,13 @@ _ENDS_TEXT = re.compile(
     |(?:true|false|null|True|False|None)\b|[A-Za-z_]\w{0,63}\s{0,9}:))""",
     re.VERBOSE,
 )
-_SWALLOWED = re.compile(r"""["'”’]\s*(?:[\]}:]|[,;]\s*["'“‘])|[\[{]\s*["'“‘]|[\]}]\s*,\s*[\[{"']|[\[{]\s*$""")
+_SWALLOWED = re.compile(
+    r"""["'”’]\s*(?:[\]}:]|[,;]\s*["'“‘])|[\[{]\s*["'“‘]|[\]}]\s*,\s*[\[{"']|[\[{]\s*$|["”]\W{0,9}["“]"""
+)
+_NO_ITEM = re.compile(r"""[\s,:;"'`“”‘’\[\]{}()\\]+""")
+"""A text of marks alone: no item, but marks that the library took for one."""
+_APART = re.compile(r"""[,:;\[\]{}\n]|["'“”‘’][^"'“”‘’]*["'“”‘’]""")
+"""What stands between two texts: a sign, or the end of one and the beginning of the other."""
 _INCHES = re.compile(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
 """A text whose double quotes all stand behind a word or number and before another word."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
@@ -202,7 +208,7 @@ def _is_certain(part: str, value: Any) -> bool:
     at = 0
     for leaf in leaves:
         if isinstance(leaf, str):
-            if _SWALLOWED.search(leaf):
+            if _SWALLOWED.search(leaf) or _NO_ITEM.fullmatch(leaf):
                 return False
             following = _skip_letters(text, at, leaf)
         elif isinstance(leaf, bool) or leaf is None:
@@ -212,8 +218,15 @@ def _is_certain(part: str, value: Any) -> bool:
             following = _skip_number(text, at, leaf)
         if following is None or following < 0:
             return False
+        start = _next_letter(text, at)
+        if 0 < at < start <= following and not _APART.search(text, at, start):
+            return False  # the two halves of one text
         at = following
     return not any(character.isalnum() for character in text[at:])
+
+
+def _next_letter(text: str, at: int) -> int:
+    return next((place for place in range(at, len(text)) if text[place].isalnum()), len(text))
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -11,12 +11,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
+from creval.parsing.json.damage import with_damage
+from creval.parsing.json.found import Found
 from creval.parsing.json.mending import Effort, UnreadableError, begins_json, mend
 
-__all__ = ["Found", "holds_json", "json_places", "scan"]
+__all__ = ["holds_json", "json_places", "scan"]
 
 _WORK_PER_CHARACTER = 4
 _FREE_WORK = 100_000
@@ -24,24 +26,10 @@ _WORK_PER_TRY = 200
 _LINE_COUNT_SPEED = 32  # a JSONDecodeError counts the line breaks before it, this much faster than decoding
 _MAX_DEPTH = 50
 _TOO_DEEP = "the JSON in the answer is nested too deep"
+_LONGEST_HEADING = 400
 _OPENING = re.compile(r"[\[{]")
-_BARE_PAIR = re.compile(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])""")
+_BARE_PAIR = re.compile(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])|[\[{,]\s{0,9}\\["']\w""")
 """A name and its text in quotes: what is left of JSON without its brackets, or with all its quotes escaped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """JSON that stands at `start` up to `end` of the part of the text that was searched.
-
-    `value` is an array or object, `mended` whether it was faulty. Where it cannot be read there is a `fault`, the
-    reason, and no value.
-    """
-
-    start: int
-    end: int
-    value: Any = None
-    mended: bool = False
-    fault: str | None = None
 
 
 def _refuse(constant: str) -> Any:
@@ -91,7 +79,7 @@ def scan(text: str) -> Sequence[Found]:
             continue
         found.append(_mended(text, at, effort))
         at = found[-1].end
-    return found
+    return with_damage(text, found)
 
 
 def _mended(text: str, at: int, effort: Effort) -> Found:
@@ -127,9 +115,20 @@ def json_places(text: str) -> Iterator[tuple[str, Sequence[Found]]]:
     if len(found) == 1 and found[0].start == 0 and found[0].end == len(stripped) and not found[0].fault:
         yield "", found
         return
-    fences = [piece for index, piece in enumerate(text.split("```")) if index % 2]
-    yield "fenced", [each for fence in fences for each in scan(fence)]
-    yield "embedded", found
+    pieces = text.split("```")
+    fences = zip(pieces[::2], pieces[1::2], strict=False)
+    yield "fenced", [each for prose, fence in fences for each in _headed(fence, scan(fence), prose or " ")]
+    yield "embedded", _headed(stripped, found)
+
+
+def _headed(text: str, found: Sequence[Found], prose: str = "") -> Sequence[Found]:
+    """Give each value the last line of what stands between it and the one before it; `prose` precedes the text."""
+    headed, at = [], text.find("\n") + 1 if prose else 0  # the first line of a fence names the language
+    for each in found:
+        before = f"{prose[-_LONGEST_HEADING:]}\n{text[max(at, each.start - _LONGEST_HEADING) : each.start]}".rstrip()
+        headed.append(replace(each, heading=before.rpartition("\n")[2]))
+        at, prose = each.end, ""
+    return headed
 
 
 def holds_json(text: str) -> bool:

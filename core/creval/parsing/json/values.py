@@ -10,17 +10,21 @@ them where the first counts) may be what was meant, and then nothing is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from creval.parsing.base import Extractor, not_text
-from creval.parsing.json.scan import Found, json_places
+from creval.parsing.json.found import Found
+from creval.parsing.json.scan import json_places
 from creval.parsing.refusal import refused
+from creval.parsing.small_talk import speaks_of_the_last
 from creval.types.components import Parsed
 
 __all__ = ["JsonArray", "JsonObject"]
 
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 _ITEM_TYPES: Mapping[str, tuple[type, ...]] = {"string": (str,), "number": (int, float), "object": (dict,)}
 
 
@@ -30,6 +34,7 @@ class _Fitting(NamedTuple):
     value: Any
     at: int
     mended: bool
+    heading: str
 
 
 class _Search(NamedTuple):
@@ -46,7 +51,7 @@ def _search(text: str, fitting_in: Callable[[Any], Iterator[Any]], choose: str) 
     seen = 0
     for place, found in json_places(text):
         fitting = [
-            _Fitting(value, index, each.mended)
+            _Fitting(value, index, each.mended, each.heading)
             for index, each in enumerate(found)
             if each.fault is None
             for value in fitting_in(each.value)
@@ -84,10 +89,12 @@ class JsonArray(Extractor):
     `items`: only arrays all of whose items are of this type count (`any`, `string`, `number`, `object`).
     `minimum`: only arrays with at least so many items count. `choose`: see the module.
 
-    In an object the array is the one called `key`, however deep; without a `key`, or where nothing is called so, the
-    only one that fits. Several are a failure, except that `largest` without a `key` takes one that is larger than all
-    others, and `first` and `last` those of the object. `field`: of an array of objects the texts of this field count
-    (an item that is a text counts as it is). An array that holds only an array or an object is opened.
+    Of several arrays that `largest` chooses from the one counts whose line before calls it final, where one does.
+    In an object the array is the one called `key`, in whatever letter case and however deep; without a `key`, or where
+    nothing is called so, the only one that fits. Several are a failure, except that `largest` without a `key` takes one
+    that is larger than all others, and `first` and `last` those of the object. `field`: of an array of objects the
+    texts of this field count (an item that is a text counts as it is). An array that holds only an array or an object
+    is opened.
     """
 
     items: Literal["any", "string", "number", "object"] = "any"
@@ -128,7 +135,7 @@ class JsonArray(Extractor):
     def take(self, rows: list[Any]) -> list[Any] | None:
         """Return the items of an array that fits, else None."""
         if self.field is not None and any(isinstance(row, dict) for row in rows):
-            rows = [row.get(self.field) if isinstance(row, dict) else row for row in rows]
+            rows = [self.called(row, self.field) if isinstance(row, dict) else row for row in rows]
             if not all(isinstance(row, str) for row in rows):
                 return None
         if len(rows) < self.minimum:
@@ -137,6 +144,14 @@ class JsonArray(Extractor):
         if self.items != "any" and not all(isinstance(row, types) and not isinstance(row, bool) for row in rows):
             return None
         return rows
+
+    @staticmethod
+    def called(row: Mapping[str, Any], name: str) -> Any:
+        """Return what an object holds under a name; else under the only one that differs in letter case or signs."""
+        if name in row:
+            return row[name]
+        alike = [member for each, member in row.items() if _plain(each) == _plain(name)]
+        return alike[0] if len(alike) == 1 else None
 
     def _fitting(self, value: Any) -> Iterator[list[Any]]:
         """Yield the array that fits in a value that stands in the answer (`first`, `last`: all in their order)."""
@@ -153,7 +168,9 @@ class JsonArray(Extractor):
 
     def _in_object(self, value: dict[str, Any]) -> Iterator[list[Any]]:
         if self.key is not None:
-            called = [member for name, member in _members(value) if name == self.key]
+            called = [member for name, member in _members(value) if name == self.key] or [
+                member for name, member in _members(value) if _plain(name) == _plain(self.key)
+            ]
             if called:
                 yield from self._fitting(called[0] if isinstance(called[0], list) else None)
                 return
@@ -174,8 +191,16 @@ class JsonArray(Extractor):
             return fitting[0]
         if self.choose == "last":
             return fitting[-1]
+        final = [each for each in fitting if speaks_of_the_last(each.heading)]
+        if len(final) == 1:
+            return final[0]
         most = max(len(each.value) for each in fitting)
         return [each for each in fitting if len(each.value) == most][-1]
+
+
+def _plain(name: str) -> str:
+    """Return the name of a member in lower case, without the spaces and signs around it."""
+    return _AROUND.sub("", name).casefold()
 
 
 def _members(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:

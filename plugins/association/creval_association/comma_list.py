@@ -1,0 +1,82 @@
+"""Lists on one line or a few: words between commas, or between other signs that stand in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from creval.plugin import is_small_talk
+
+__all__ = ["comma_lists", "with_commas"]
+
+_BREAK = re.compile(r",\s*\n\s*|\n[ \t]*,\s*")
+_INSTEAD = re.compile(r";|\s[|/•·]\s|\s?(?:->|=>|→|⇒)\s?")
+_DASHES = re.compile(r"\s[-–—]\s")
+_SHORT = 2  # words; an item of more is prose, or has some before it
+_MOSTLY = 0.7  # of the items are short in a list
+_SENTENCE = re.compile(r"(?<=[.!?])\s")
+_LEAD = re.compile(r"(?:.*[.!?:]\s+)?(?:(?:my|the|these|your|here)\s[^,:]{0,60}?\b(?:are|is|be)\b:?\s+)?(?=\S)", re.I)
+_PAIR = re.compile(r"(\w[\w'-]*) (?:and|or|&) (\w[\w'-]*)[.!]?")
+
+
+class CommaList(NamedTuple):
+    """The items of a list between commas, as they stand there, and its heading."""
+
+    heading: str
+    items: list[str]
+    at: int
+
+
+def with_commas(line: str) -> str:
+    """Return a line whose items stand between other signs (two or more of one kind, no comma) with commas there."""
+    if "," in line or line.lstrip().startswith("|"):
+        return line
+    signs = [match[0].strip() for match in _INSTEAD.finditer(line)]
+    if len(signs) >= 2 and len(set(signs)) == 1:
+        return _INSTEAD.sub(", ", line)
+    if len(_DASHES.findall(line)) >= 3:
+        return _DASHES.sub(", ", line)
+    return line
+
+
+def comma_lists(text: str, clean: Callable[[str], str]) -> list[CommaList]:
+    """Return the lists that mostly have items of one or two words, in order.
+
+    Where some have no other items, those alone. Lines that follow each other without a heading are one list: it was
+    broken where the line ended.
+    """
+    found: list[CommaList] = []
+    for at, line in enumerate(map(with_commas, _BREAK.sub(", ", text).splitlines())):
+        goes_on = bool(found) and found[-1].at == at - 1
+        if line.count(",") < (1 if goes_on else 2) or (":" not in line and is_small_talk(line)):
+            continue
+        heading, items = _read(line)
+        long = [item for item in items if len(clean(item).split()) > _SHORT]
+        if len(items) - len(long) < _MOSTLY * len(items) or (goes_on and line.count(",") < 2 and long):
+            continue
+        found.append(CommaList(heading, items, at))
+    pure = [each for each in found if all(len(clean(item).split()) <= _SHORT for item in each.items)]
+    return _joined(pure or found)
+
+
+def _joined(lists: Sequence[CommaList]) -> list[CommaList]:
+    joined = list(lists[:1])
+    for before, each in pairwise(lists):
+        if each.at == before.at + 1 and not each.heading:
+            joined[-1] = joined[-1]._replace(items=[*joined[-1].items, *each.items])
+        else:
+            joined.append(each)
+    return joined
+
+
+def _read(line: str) -> tuple[str, list[str]]:
+    """Return the heading of a line, what stands before its colon, and its items."""
+    head, colon, tail = line.partition(":")
+    head = _SENTENCE.split(head)[-1]
+    heading = head.strip() if colon and "," not in head else ""
+    first, *rest = (tail if heading else line).strip("[](){} ").split(",")
+    items = [_LEAD.sub("", first.strip(), count=1), *(re.sub(r"^(?:and|or)\s+", "", part.strip()) for part in rest)]
+    pair = _PAIR.fullmatch(items[-1].strip())
+    return heading, [*items[:-1], pair[1], pair[2]] if pair else items
