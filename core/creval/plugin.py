@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from creval.data.options import DataOptions
     from creval.data.rows import ListRows, Rows
     from creval.data.tables.files import open_file
+    from creval.engine.execution.faults import crossing_error
+    from creval.engine.execution.workshop import open_workshop
     from creval.engine.workbench import Workbench
     from creval.errors import (
         BudgetError,
@@ -87,7 +89,7 @@ if TYPE_CHECKING:
         TaskProtocol,
         Turn,
     )
-    from creval.types.execution import Executor, Foreman, Made, Scored, Work
+    from creval.types.execution import Executor, Foreman, Link, Made, Scored, Work, Workshop
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.programs import CaseResult, Language, Limits, Program, Stop
@@ -130,6 +132,7 @@ __all__ = [
     "Kind",
     "Language",
     "Limits",
+    "Link",
     "ListRows",
     "Made",
     "Message",
@@ -178,11 +181,13 @@ __all__ = [
     "WordList",
     "Work",
     "Workbench",
+    "Workshop",
     "agreement",
     "build_store",
     "cache_folder",
     "command_options",
     "component",
+    "crossing_error",
     "csv_text",
     "download",
     "either",
@@ -207,6 +212,7 @@ __all__ = [
     "open_run",
     "open_runs",
     "open_workbench",
+    "open_workshop",
     "paired_means",
     "params",
     "part_options",
@@ -245,6 +251,8 @@ _HOMES = {
     "creval.data.mirror": ("offline_cure",),
     "creval.data.options": ("DataOptions",),
     "creval.data.rows": ("ListRows", "Rows"),
+    "creval.engine.execution.faults": ("crossing_error",),
+    "creval.engine.execution.workshop": ("open_workshop",),
     "creval.engine.workbench": ("Workbench",),
     "creval.errors": (
         "BudgetError",
@@ -321,7 +329,7 @@ _HOMES = {
         "TaskProtocol",
         "Turn",
     ),
-    "creval.types.execution": ("Executor", "Foreman", "Made", "Scored", "Work"),
+    "creval.types.execution": ("Executor", "Foreman", "Link", "Made", "Scored", "Work", "Workshop"),
     "creval.types.kinds": ("Kind",),
     "creval.types.messages": ("Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"),
     "creval.types.programs": ("CaseResult", "Language", "Limits", "Program", "Stop"),

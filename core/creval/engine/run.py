@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from creval.engine.execution.foreman import Crew, RunForeman
+from creval.engine.execution.foreman import Asked, Crew, RunForeman
 from creval.engine.execution.opening import open_executor
 from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
 from creval.engine.observer import Guarded, Observer, Quiet
@@ -21,7 +21,7 @@ from creval.engine.repeating.rescoring import copy_run, keep_task_files, scoring
 from creval.engine.resuming.rows import check_rows
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
-from creval.engine.setup import Setup, open_plans, open_setup
+from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
@@ -91,7 +91,8 @@ def run_new(
             manifest = start_manifest(requested, roles, options, plugins, plans)
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
-            return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher).whole()
+            foreman = RunForeman(setup, plans, Asked(manifest["requested"], roles, asks_people(model)))
+            return RunSteps(folder, manifest, Crew(foreman, executor), watcher).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
@@ -137,13 +138,14 @@ def resume(
         spending = Spending()
         kept = {plan.task.name: check_rows(folder, plan, spending) for plan in plans}
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
-        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, spent, desk)
+        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), desk)
         setup.open_parts(resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
             book = setup.models.batching.book
             spent.cost, spent.calls = max(spent.cost, book.cost), max(spent.calls, book.calls)
-        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher, kept).whole()
+        foreman = RunForeman(setup, plans, Asked(named, manifest["roles"], people))
+        return RunSteps(folder, manifest, Crew(foreman, executor), watcher, kept).whole()
 
 
 def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
@@ -165,15 +167,18 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
         executor = _executor(options, plugins)
-        plans = open_plans(tasks_here(folder, manifest["requested"]), options, plugins, people=asked_people(manifest))
+        named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
+        plans = open_plans(named, options, plugins, people=people)
         plans = with_task_files(plans, how.task_files, options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
-        setup = open_setup([plan.task for plan in plans], {**manifest["roles"], **how.roles}, options, plugins)
+        roles = {**manifest["roles"], **how.roles}
+        setup = open_setup([plan.task for plan in plans], roles, options, plugins)
         setup.open_parts(target=False, resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
             setup.models.batching.goes_on = score_command(path, manifest, how.words())
-        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans), executor), watcher).scored_again()
+        asked = Asked(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
+        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans, asked), executor), watcher).scored_again()
 
 
 def _executor(options: RunOptions, plugins: Plugins) -> Executor:

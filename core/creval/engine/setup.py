@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from creval.data.opening import open_dataset
@@ -15,7 +15,7 @@ from creval.engine.planning.grid import for_people, with_own_grid
 from creval.engine.planning.plan import TaskPlan, check_named_docs, plan_task
 from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
 from creval.engine.roles.ledger import Ledger
-from creval.engine.roles.models import TARGET, RoleModels, model_options
+from creval.engine.roles.models import TARGET, Others, RoleModels, model_options
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.making import make_scoring
 from creval.engine.scoring.score import TaskScoring
@@ -25,10 +25,12 @@ from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.batches.desk import Batching
 from creval.models.batches.pace import Pace
 from creval.models.budget import Budget
+from creval.models.limiter import LimiterPool
 from creval.models.model import Model
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component
+from creval.resources.opening import resolve
 from creval.tasks.components import whole
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
@@ -37,7 +39,19 @@ from creval.types.components import Baseline, Context
 from creval.types.kinds import Kind
 from creval.types.screens import Desk
 
-__all__ = ["Setup", "open_plans", "open_setup"]
+__all__ = ["Common", "Setup", "open_plans", "open_setup"]
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What all models of a run share, where it is not made anew: the budget (what a run that goes on has spent), the
+    limits of providers, the ledger, and who answers in other roles than the target's.
+    """
+
+    budget: Budget
+    limiters: LimiterPool = field(default_factory=LimiterPool)
+    ledger: Ledger | None = None
+    others: Others | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,16 @@ class Setup:
 
     def uses(self, task: Task, target: str) -> Sequence[str]:
         """Return the names of the resources that a task's components use, with `target` as its model."""
+        return list(dict.fromkeys(name for part in self._parts(task, target) for name in part.uses))
+
+    def parts(self, task: Task, target: str) -> Sequence[Component]:
+        """Return the components that a task uses, its resources' among them, with `target` as its model."""
+        registry, specs = self.plugins.registry, self.contexts[task.name].specs
+        resources = [resolve(name, specs[name], registry)[0] for name in self.uses(task, target) if name in specs]
+        provider = registry.find("provider", target.partition("/")[0])
+        return [*self._parts(task, target), *resources, *([provider] if provider is not None else [])]
+
+    def _parts(self, task: Task, target: str) -> Sequence[Component]:
         registry = self.plugins.registry
         refs: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol)]
         refs += [("parser", ref) for ref in task.parse]
@@ -128,8 +152,7 @@ class Setup:
         provider, _, which = target.partition("/")
         if provider == "baseline" and which in task.baselines:
             refs.append(("baseline", task.baselines[which]))
-        parts = [part for kind, ref in refs for part in whole(registry.get(kind, ref.name), ref, registry)]
-        return list(dict.fromkeys(name for part in parts for name in part.uses))
+        return [part for kind, ref in refs for part in whole(registry.get(kind, ref.name), ref, registry)]
 
     def instruments(self, task: Task) -> Instruments:
         """Return what a task's numbers are made with: resources and the models of its roles."""
@@ -233,16 +256,19 @@ def open_setup(
     roles: Mapping[str, str],
     options: RunOptions,
     plugins: Plugins,
-    spent: Budget | None = None,
+    common: Common | None = None,
     desk: Desk | None = None,
 ) -> Setup:
     """Open models and resources (each when first used).
 
-    `spent` is the budget of a run that goes on, `desk` where a person answers (None: the terminal).
+    `common` is what is there already (None: all of it is made anew), `desk` where a person answers (None: at the
+    terminal).
     """
     players: dict[str, tuple[Task, TaskContext]] = {}
+    common = common or Common(Budget(options.max_cost, options.max_calls))
     asking = replace(
-        model_options(options, spent or Budget(options.max_cost, options.max_calls)),
+        model_options(options, common.budget),
+        limiters=common.limiters,
         players=_players(roles.get(TARGET, ""), players, plugins),
         desk=desk,
         screens=screens_of(tasks, plugins),
@@ -250,9 +276,10 @@ def open_setup(
     _check_roles(tasks, roles)
     batching = Batching(detach=options.detach) if options.batch else None
     models = RoleModels(roles, plugins.registry, asking, batching=batching)
+    models.others = common.others
     resource_options = resource_options_of(options)
     resources = OpenResources(plugins.registry, resource_options, options.allow_code_execution)
-    ledger = Ledger(options.seed)
+    ledger = common.ledger or Ledger(options.seed)
     contexts = {}
     for task in tasks:
         specs = instruments(task.resources, options.resources)

@@ -65,7 +65,7 @@ class Budget:
             if not owed:
                 self._check_calls()
             amount = None if self.max_cost is None else estimate()
-            if owed or self.max_cost is None or amount is None or self._fits(amount):
+            if owed or self.max_cost is None or amount is None or self.fits(amount):
                 break
             if not self._in_flight or self.cost >= self.max_cost:
                 raise BudgetError(
@@ -78,7 +78,7 @@ class Budget:
         self._reserved += amount or 0.0
         return Ticket(amount or 0.0)
 
-    def check_next_try(self, expected: float, why: str) -> None:
+    async def check_next_try(self, expected: float, why: str) -> None:
         """Look at the cost before a call is tried again: tries that gave nothing may have been paid for.
 
         Raises BudgetError where the spending, with what the try is expected to cost (US dollars), would pass the limit.
@@ -112,7 +112,8 @@ class Budget:
                 cure="Give a higher --max-calls.",
             )
 
-    def _fits(self, estimate: float) -> bool:
+    def fits(self, estimate: float) -> bool:
+        """Whether a call that may cost so many US dollars can be made now."""
         assert self.max_cost is not None
         if self.cost >= self.max_cost:
             return False

@@ -127,8 +127,8 @@ class LimiterPool:
         self._clock = clock or SystemClock()
         self._limiters: dict[tuple[str, str | None], AdaptiveLimiter] = {}
 
-    def get(self, provider: str, base_url: str | None, ceiling: int) -> AdaptiveLimiter:
-        """Return the limiter of a provider, made on first use."""
+    def get(self, provider: str, base_url: str | None, ceiling: int, remote: bool = True) -> AdaptiveLimiter:
+        """Return the limiter of a provider, made on first use. `remote`: it is not in this process."""
         limiter = self._limiters.get((provider, base_url))
         if limiter is None:
             limiter = self._limiters[provider, base_url] = AdaptiveLimiter(ceiling, self._clock)

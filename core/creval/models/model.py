@@ -205,7 +205,7 @@ class Model:
                 wait = self._wait(attempt, error)
                 if wait is None:
                     raise
-                self._check_budget(request, error)
+                await self._check_budget(request, error)
             else:
                 if emptied or not (self.traits.remote and _is_empty(reply)) or _goes_on(request):
                     return replace(reply, attempts=attempt, lost=lost) if attempt > 1 else reply
@@ -215,7 +215,7 @@ class Model:
                 if wait is None:
                     return replace(reply, attempts=attempt, lost=lost)
                 lost = _sum(lost, Lost(1, reply.usage, reply.cost))
-                self._check_budget(request, empty)
+                await self._check_budget(request, empty)
             if wait > 0:
                 await self._parts.clock.sleep(wait)
             attempt += 1
@@ -230,10 +230,10 @@ class Model:
             error.what = f"{error.what} (given up after {attempt} {'try' if attempt == 1 else 'tries'})"
         return wait
 
-    def _check_budget(self, request: GenerateRequest, why: ModelError) -> None:
+    async def _check_budget(self, request: GenerateRequest, why: ModelError) -> None:
         """Raises BudgetError where what the tries have cost leaves nothing for another one."""
         if self._parts.budget.max_cost is not None and not self.traits.free:
-            self._parts.budget.check_next_try(self._expected(request) or 0.0, why.what)
+            await self._parts.budget.check_next_try(self._expected(request) or 0.0, why.what)
 
     async def _try(self, request: GenerateRequest) -> Reply:
         limiter = self._parts.limiter

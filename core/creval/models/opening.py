@@ -51,7 +51,7 @@ def open_model(
             cure="Use --max-calls.",
         )
     ceiling = min(options.concurrency, traits.concurrency or options.concurrency)
-    limiter = options.limiters.get(vendor, traits.base_url, ceiling)
+    limiter = options.limiters.get(vendor, traits.base_url, ceiling, traits.remote)
     batches = None
     if batching is not None and batched:
         provider = batches = BatchProvider(batch_calls(provider, spec), name, price, batching)

@@ -16,6 +16,8 @@ __all__ = ["ANY_SCORE", "Component", "Registry"]
 _KINDS = get_args(Kind)
 _EMPTY_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
+NEEDS = ("gpu",)
+"""What a component or a task may need of a machine."""
 ANY_SCORE = "*"
 """In `Component.produces`: the scorer's parameters decide which scores there are."""
 
@@ -35,7 +37,8 @@ class Component:
     `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
     `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
-    same numbers as the other instrument, so that metrics keep their plain names.
+    same numbers as the other instrument, so that metrics keep their plain names. `needs` says what it needs of the
+    machine it works on (`{"gpu": 1}`), for executors that choose one.
     """
 
     kind: Kind
@@ -51,6 +54,7 @@ class Component:
     prompts: tuple[str, ...] = ()
     provides: tuple[str, ...] = ()
     equals: tuple[str, ...] = ()
+    needs: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def qualified(self) -> str:
@@ -190,6 +194,11 @@ def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) 
             properties = spec.get("parameters", _EMPTY_SCHEMA).get("properties", {})
             if value is not None and value not in properties:
                 return f"positional {value!r} of {name!r} is none of its parameters"
+        elif key == "needs":
+            if not isinstance(value, Mapping) or any(
+                n not in NEEDS or type(v) is not int or v < 1 for n, v in value.items()
+            ):
+                return f"needs of {name!r} must be numbers of {', '.join(NEEDS)} from 1, such as {{'gpu': 1}}"
         elif not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
             return f"{key} of {name!r} must be a tuple of names"
     return None

@@ -73,7 +73,10 @@ class Appender:
 
         Raises UnstorableError, with nothing written, where it is no plain data.
         """
-        line = dump_line(record)
+        return self.append_line(dump_line(record))
+
+    def append_line(self, line: bytes) -> int:
+        """Append a line with its end, and return where it begins, in bytes."""
         start = os.lseek(self._file, 0, os.SEEK_END)
         try:
             written = os.write(self._file, line)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from creval.engine.generation.storing import sample_line
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.errors import BudgetError, CrevalError, FatalModelError
-from creval.models.secrets import redact
 from creval.models.stats import ModelStats
-from creval.runs.codec import sample_data
 from creval.runs.folder import DoneKeys, RunFolder
-from creval.runs.jsonl import Appender, UnstorableError
-from creval.runs.references import by_reference
+from creval.runs.jsonl import Appender
 from creval.types.execution import Made, Work
-from creval.types.sample import Sample, Status
 
 __all__ = ["HOPELESS", "Job", "Means", "generate"]
 
@@ -97,7 +94,8 @@ class _Generation:
                 self.budget = error
                 return
             progress.note(made)
-            sample = _store(progress, made.sample)
+            line, sample = sample_line(made.sample, progress.job.plan.task.by_reference)
+            progress.file.append_line(line)
             self.observer.on_sample(sample, stats())
 
     def close(self) -> None:
@@ -111,24 +109,6 @@ class _Generation:
             error = tried[0].given_up
             assert error is not None
             raise error
-
-
-def _store(progress: _Progress, sample: Sample) -> Sample:
-    """Write a sample; where what the protocol reported is no plain data, as errored without it."""
-    file = progress.file
-    stored = by_reference if progress.job.plan.task.by_reference else _as_it_is
-    try:
-        file.append(sample_data(stored(sample)))
-        return sample
-    except UnstorableError as error:
-        reason = redact(f"the protocol reported what is no plain data: {error.what}")
-        plain = replace(sample, status=Status.ERRORED, reason=reason, outcome={}, answers=())
-        file.append(sample_data(stored(plain)))
-        return plain
-
-
-def _as_it_is(sample: Sample) -> Sample:
-    return sample
 
 
 async def generate(jobs: Sequence[Job], folder: RunFolder, means: Means, observer: Observer) -> BudgetError | None:

@@ -20,7 +20,7 @@ from creval.tasks.files import find_data_file, is_path, parse_path, search_folde
 from creval.tasks.model import Task
 from creval.tasks.yaml.scalars import resolve
 
-__all__ = ["RUN_FILE", "SWEEP_FILE", "TASKS", "keep_files", "task_yaml", "tasks_here"]
+__all__ = ["RUN_FILE", "SWEEP_FILE", "TASKS", "copied_data", "keep_files", "task_yaml", "tasks_here"]
 
 RUN_FILE = "run.yaml"
 SWEEP_FILE = "sweep.yaml"
@@ -67,7 +67,7 @@ def keep_files(
         (folder / TASKS).mkdir(parents=True, exist_ok=True)
         for plan in plans:
             made.append(_write(folder / TASKS / f"{file_name(plan.task.name)}.yaml", task_yaml(plan.task)))
-            made += _copied_data(plan.task, folder / TASKS)
+            made += copied_data(plan.task, folder / TASKS)
         name = RUN_FILE if "model" in models else SWEEP_FILE
         head = f"# Repeats this: creval run {name}. In its folder it goes on with what is missing.\n"
         data = {"schema": 1, "tasks": _names(requested, plans), **models, **_stated(options), "output": "."}
@@ -119,7 +119,7 @@ def _stands_at(task: Task, name: str) -> bool:
     return task.file.absolute() == place.file.absolute() and wanted
 
 
-def _copied_data(task: Task, folder: Path) -> list[Path]:
+def copied_data(task: Task, folder: Path) -> list[Path]:
     """Copy the data files of a task that is no plugin's, where they stand beside its YAML."""
     if task.plugin != LOCAL or task.by_reference:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +16,11 @@ from creval.models.options import ModelOptions
 from creval.plugins.registry import Registry
 from creval.resources.options import ResourceOptions
 
-__all__ = ["TARGET", "RoleModels", "model_options"]
+__all__ = ["TARGET", "Others", "RoleModels", "model_options"]
 
 TARGET = "target"
+Others = Callable[[str, str | None], Model]
+"""Finds the model of a role that is not the target, where it is not opened here: role, the task's own choice of it."""
 
 
 def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
@@ -54,6 +56,7 @@ class RoleModels:
         self._registry = registry
         self._options = options
         self._addressed = addressed
+        self.others: Others | None = None
         self._open: dict[str, Model] = {}
         self._stand_ins: dict[str, Model] = {}
         if batching is not None:
@@ -66,6 +69,8 @@ class RoleModels:
         """
         if role in self._stand_ins:
             return self._stand_ins[role]
+        if self.others is not None and role != TARGET:
+            return self.others(role, default)
         chosen = self._specs.get(role)
         name = role if chosen is not None or default is None else f"{role}={default}"
         if name not in self._open:
@@ -86,6 +91,11 @@ class RoleModels:
             if error.where == "--model" and role != TARGET:
                 error.where = f"roles: {role}" if own else f"--role {role}"
             raise
+
+    @property
+    def options(self) -> ModelOptions:
+        """How the models are opened, with the budget and the limiters that they share."""
+        return self._options
 
     def stand_in(self, role: str, model: Model) -> None:
         """Let this model play a role, whoever was named for it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from creval.types.messages import Completion, Lost, Reply, TokenLogprob, Usage
 
-__all__ = ["lost_to_json", "reply_from_json", "reply_to_json"]
+__all__ = ["lost_from_json", "lost_to_json", "reply_from_json", "reply_to_json"]
 
 
 def lost_to_json(lost: Lost) -> dict[str, Any]:
@@ -17,6 +17,11 @@ def lost_to_json(lost: Lost) -> dict[str, Any]:
     counts |= {"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {}
     counts |= {"cached_input_tokens": usage.cached_input_tokens} if usage.cached_input_tokens else {}
     return {"tries": lost.tries, "usage": counts, "cost": lost.cost}
+
+
+def lost_from_json(data: Mapping[str, Any]) -> Lost:
+    """What `lost_to_json` wrote."""
+    return Lost(int(data["tries"]), Usage(**data["usage"]), data["cost"])
 
 
 def reply_to_json(reply: Reply) -> dict[str, Any]:

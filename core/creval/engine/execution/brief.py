@@ -1,0 +1,135 @@
+"""What a worker is told of a run: plain data by which it opens the same tasks, data, models and instruments."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from creval.engine.manifest import core_version, library_data, options_data, plugin_data, read_options
+from creval.engine.options import RunOptions
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.repeating.keeping import copied_data, task_yaml
+from creval.engine.setup import Setup
+from creval.errors import UsageError
+from creval.plugins.loader import LOCAL, Plugins
+from creval.runs.commands import CONSENTS
+from creval.runs.folder import file_name
+from creval.tasks.files import is_path, parse_path
+from creval.tasks.model import Task
+
+__all__ = ["check_tasks", "check_versions", "make_brief", "needs_of", "options_of", "private_of", "tasks_of"]
+
+
+def make_brief(setup: Setup, plans: Sequence[TaskPlan], about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the brief of a run. `about`: `requested`, `roles`, `people`, `task_files`, `target` (is it asked?)."""
+    options = setup.options
+    models = setup.models.describe()
+    return {
+        **about,
+        "creval": core_version(setup.plugins),
+        "plugins": plugin_data(setup.plugins),
+        "libraries": library_data(),
+        "options": options_data(options),
+        "consents": {name: getattr(options, name) for name in CONSENTS},
+        "folder": str(Path.cwd()),
+        "models": {role: models[role] for role in models if role != "target"},
+        "tasks": {plan.task.name: _task(plan) for plan in plans},
+        "data": {name: Path(path).read_bytes() for name, path in options.data.items() if Path(path).is_file()},
+    }
+
+
+def private_of(options: RunOptions) -> dict[str, Any]:
+    """Return what a worker needs beside the brief and what may be a secret."""
+    return {"base_url": options.base_url}
+
+
+def needs_of(setup: Setup, task: Task, target: str) -> dict[str, int]:
+    """Return what a task and the parts that it uses need of a machine, the most of each."""
+    stated = [task.resolved.get("needs", {}), *(part.needs for part in setup.parts(task, target))]
+    names = {name for needs in stated for name in needs}
+    return {name: max(needs.get(name, 0) for needs in stated) for name in sorted(names)}
+
+
+def _task(plan: TaskPlan) -> dict[str, Any]:
+    """Return a task as a worker is told of it; one that is no plugin's travels whole, with the data beside it."""
+    task = plan.task
+    about = {"hash": task.hash, "fingerprint": plan.dataset.fingerprint, "file": str(task.file.absolute()), "files": {}}
+    if task.plugin != LOCAL:
+        return about
+    name = f"{file_name(task.name)}.yaml"
+    with tempfile.TemporaryDirectory() as folder:
+        copies = copied_data(task, Path(folder))
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in copies}
+    return about | {"yaml": name, "files": {**files, name: task_yaml(task).encode()}}
+
+
+def check_versions(brief: Mapping[str, Any], plugins: Plugins, where: str) -> None:
+    """Raises UsageError with every distribution that is another one here than at the run."""
+    wanted = {each["name"]: each["version"] for each in brief["plugins"]} | brief["libraries"]
+    here = {info.name: info.version for info in plugins.infos} | library_data()
+    other = [
+        f"{name} {here.get(name, 'is missing')} (the run: {wanted[name]})"
+        for name in wanted
+        if here.get(name) != wanted[name]
+    ]
+    if other:
+        raise UsageError(
+            f"this worker has other versions than the run: {', '.join(other)}",
+            where=where,
+            cure="Install the same versions of creval and its plugins on all machines.",
+        )
+
+
+def options_of(brief: Mapping[str, Any], private: Mapping[str, Any], folder: Path) -> RunOptions:
+    """Return the run's options as they hold at a worker; data files that are not here are written into `folder`."""
+    options = read_options(brief["options"])
+    data = {}
+    for name, path in options.data.items():
+        data[name] = path if path.exists() or name not in brief["data"] else folder / "data" / path.name
+        if data[name] != path:
+            data[name].parent.mkdir(exist_ok=True)
+            data[name].write_bytes(brief["data"][name])
+    return replace(options, base_url=private["base_url"], data=data, output=None, **brief["consents"])
+
+
+def tasks_of(brief: Mapping[str, Any], folder: Path) -> tuple[list[str], list[Path]]:
+    """Return the tasks to load here, and the task files in their place; what is not here is written into `folder`."""
+    for task in brief["tasks"].values():
+        for name, content in task["files"].items():
+            file = folder / "tasks" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+    names: list[str] = []
+    for name in brief["requested"]:
+        if not is_path(name) or parse_path(name).file.exists():
+            names.append(name)
+            continue
+        travelled = [task["yaml"] for task in brief["tasks"].values() if task["file"] == str(parse_path(name).file)]
+        names += [str(folder / "tasks" / each) for each in travelled] or [name]
+    files = []
+    for name in brief["task_files"]:
+        known = {task["file"]: task.get("yaml") for task in brief["tasks"].values()}
+        here = parse_path(name).file
+        copy = known.get(str(here.absolute()))
+        files.append(Path(name) if here.exists() or copy is None else folder / "tasks" / copy)
+    return names, files
+
+
+def check_tasks(brief: Mapping[str, Any], plans: Sequence[TaskPlan], where: str) -> None:
+    """Raises UsageError with every task that is another one here, in itself or in its data."""
+    found = {plan.task.name: plan for plan in plans}
+    other = []
+    for name, wanted in brief["tasks"].items():
+        if name not in found or found[name].task.hash != wanted["hash"]:
+            other.append(name)
+        elif found[name].dataset.fingerprint != wanted["fingerprint"]:
+            other.append(f"{name} (its data)")
+    if other:
+        raise UsageError(
+            f"this worker has other tasks than the run: {', '.join(other)}",
+            where=where,
+            cure="Give all machines the same task files and data.",
+        )

@@ -1,0 +1,134 @@
+"""The run's end of the link: gives workers places at providers, money of the budget, and answers of other roles."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from typing import Any
+
+from creval.engine.execution.faults import crossing_error
+from creval.engine.execution.packets import read_request, reply_data
+from creval.engine.roles.ledger import Asking
+from creval.engine.setup import Setup
+from creval.errors import CrevalError
+from creval.models.budget import Ticket
+from creval.models.limiter import AdaptiveLimiter, Slot
+from creval.types.messages import Reply
+
+__all__ = ["Desk"]
+
+_Held = Callable[[Mapping[str, Any]], None]
+
+
+class _SpentMeanwhileError(Exception):
+    """The estimate was made by a spending that is no longer true."""
+
+
+class Desk:
+    """Answers what workshops ask, from the one budget, the one ledger and the one limit a provider of the run.
+
+    What a worker holds, or waits for, is known by its name and the number that it gave, so that it can be taken back
+    when the worker is gone.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._tasks = {task.name: task for task in setup.tasks}
+        self._held: dict[tuple[str, int], _Held] = {}
+        self._waiting: dict[tuple[str, int], asyncio.Future[Any]] = {}
+
+    async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer one question; what is raised on the way is told as data."""
+        ways: Mapping[str, Callable[[str, Mapping[str, Any]], Coroutine[Any, Any, Mapping[str, Any]]]] = {
+            "admit": self._admit,
+            "acquire": self._acquire,
+            "role": self._ask,
+            "cost": self._cost,
+        }
+        try:
+            return await ways[question["what"]](worker, question)
+        except CrevalError as error:
+            return {"raised": crossing_error(error)}
+
+    def hear(self, worker: str, note: Mapping[str, Any]) -> None:
+        """Take a note that wants no answer."""
+        options = self._setup.models.options
+        if note["what"] == "spend":
+            options.budget.spend(note["cost"])
+        elif note["what"] == "unreadable":
+            self._setup.ledger.unreadable(Reply((), record=note["record"]), note["reason"])
+        else:
+            self._give_back((worker, note["number"]), note.get("came", {}))
+
+    def lost(self, worker: str) -> None:
+        """Take back all that a worker holds or waits for."""
+        for key in [*self._waiting, *self._held]:
+            if key[0] == worker:
+                self._give_back(key, {})
+
+    def _give_back(self, key: tuple[str, int], came: Mapping[str, Any]) -> None:
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+        release = self._held.pop(key, None)
+        if release is not None:
+            release(came)
+
+    async def _wait(self, key: tuple[str, int], work: Awaitable[_Held]) -> bool:
+        """Wait for something to hold. False where the worker gave up, or is gone, before it came."""
+        waiting = asyncio.ensure_future(work)
+        self._waiting[key] = waiting
+        try:
+            self._held[key] = await waiting
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the run ends
+                waiting.cancel()
+                raise
+            return False
+        finally:
+            self._waiting.pop(key, None)
+        return True
+
+    async def _admit(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        budget, amount = self._setup.models.options.budget, question["amount"]
+        stale = amount is not None and question["cost"] != budget.cost and not budget.fits(amount)
+        if stale:
+            return {"admitted": False, "cost": budget.cost}
+        estimates: Iterator[float | None] = iter([amount])
+
+        def estimate() -> float | None:
+            try:
+                return next(estimates)
+            except StopIteration:
+                raise _SpentMeanwhileError from None
+
+        async def admitted() -> _Held:
+            ticket: Ticket = await budget.admit(estimate)
+            return lambda came: budget.settle(ticket)
+
+        try:
+            held = await self._wait((worker, question["number"]), admitted())
+        except _SpentMeanwhileError:
+            held = False
+        return {"admitted": held, "cost": budget.cost}
+
+    async def _acquire(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        provider, base_url, ceiling = question["of"]
+        limiter: AdaptiveLimiter = self._setup.models.options.limiters.get(provider, base_url, ceiling)
+
+        async def place() -> _Held:
+            slot: Slot = await limiter.acquire()
+            return lambda came: limiter.release(slot, **came)
+
+        await self._wait((worker, question["number"]), place())
+        return {"limit": limiter.limit}
+
+    async def _ask(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        request = read_request(question["request"])
+        task = self._tasks[request.origin.key.task]
+        model = self._setup.models.get(request.origin.role, task.role_models.get(request.origin.role))
+        return reply_data(await self._setup.ledger.ask(model, request, Asking(*question["asking"])))
+
+    async def _cost(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"cost": self._setup.models.options.budget.cost}

@@ -1,0 +1,1 @@
+"""Runs of creval on the machines of a Ray cluster."""

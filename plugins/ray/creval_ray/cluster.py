@@ -1,0 +1,80 @@
+"""The way to a cluster: one of this machine that ends with the command, or one that stands already."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
+
+from creval.plugin import UsageError
+
+__all__ = ["connect", "disconnect", "room_for"]
+
+_LOCAL_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nobody is told
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray then listens on 127.0.0.1 alone
+}
+_STORE = 100 * 1024 * 1024  # bytes; samples go from process to process and not through the object store
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep what Ray prints out of the command's output, and this process's own signal handlers."""
+    main = threading.current_thread() is threading.main_thread()
+    kept = {which: signal.getsignal(which) for which in (signal.SIGINT, signal.SIGTERM)} if main else {}
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        for which, handler in kept.items():
+            signal.signal(which, handler)
+
+
+def connect(address: str | None) -> Any:
+    """Connect to a cluster (HOST:PORT), or start one on this machine, and return the module `ray`.
+
+    Raises UsageError where the cluster cannot be reached, or this process is connected to one already.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if address is None:
+        os.environ.update(_LOCAL_ENVIRONMENT)
+    import ray
+
+    if ray.is_initialized():
+        cure = "Call ray.shutdown() first."
+        raise UsageError("this process is connected to a Ray cluster already", where="--executor ray", cure=cure)
+    common: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+    try:
+        with _quietly():
+            if address is None:
+                ray.init(address="local", include_dashboard=False, object_store_memory=_STORE, **common)
+            else:
+                ray.init(address=address, **common)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        raise UsageError(
+            f"the cluster cannot be reached: {str(error).strip().splitlines()[0]}",
+            where=f"--executor ray://{address}" if address else "--executor ray",
+            cure="Give the address that `ray start --head` printed, on a machine of the cluster; see docs/scale.md.",
+        ) from error
+    return ray
+
+
+def disconnect(ray: Any) -> None:
+    """Leave the cluster; one that was started here ends."""
+    with _quietly():
+        ray.shutdown()
+
+
+def room_for(ray: Any, needs: Mapping[str, float]) -> int:
+    """Return how many workers with these needs the living machines of the cluster could hold beside nothing else."""
+    count = 0
+    for node in ray.nodes():
+        if node["Alive"]:
+            has = node["Resources"]
+            count += min(int(has.get(name, 0) // number) for name, number in needs.items())
+    return count

@@ -1,0 +1,269 @@
+"""Workers elsewhere: the same results, one budget, one ledger and one limit for all, and refusal of what differs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.chat_server import ChatServer, HttpError, Received
+from support.judged import HOOKS as JUDGED_HOOKS
+from support.judged import PARTS as JUDGED_PARTS
+from support.judged import write_judged
+from support.several_workshops import HOOKS, PARTS
+
+from creval.engine.execution.faults import crossing_error, read_error
+from creval.engine.options import Rescoring
+from creval.engine.run import rescore, resume, run_new
+from creval.errors import (
+    ContextLengthError,
+    FatalModelError,
+    PluginError,
+    RetryableModelError,
+    RunError,
+    TaskError,
+    UnknownNameError,
+    UsageError,
+)
+from creval.plugins.registry import Registry
+from creval.runs.jsonl import read_lines
+from creval.types.messages import Lost, Usage
+
+JUDGE = {"judge": "hosted_vllm/judge"}
+
+
+@pytest.fixture
+def several(install, monkeypatch) -> Any:
+    """The module of the executor of several workshops."""
+    install("judged", JUDGED_HOOKS, JUDGED_PARTS)
+    install("several", HOOKS, PARTS)
+    monkeypatch.setenv("CREVAL_PLUGINS", "several,judged")
+    import creval_several_parts
+
+    return creval_several_parts
+
+
+def lines(folder: Path, name: str) -> list[dict[str, Any]]:
+    found = [line for file in sorted((folder / name).glob("*.jsonl")) for line in read_lines(file)]
+    for line in found:
+        for name in ("started", "seconds"):
+            line.pop(name, None)
+        for call in line.get("calls", ()):
+            call.get("reply", {}).pop("latency", None)
+    return sorted(found, key=lambda line: (line["doc_id"], line["repeat"]))
+
+
+def same(one: Path, other: Path) -> None:
+    for name in ("samples", "scores"):
+        assert lines(one, name) == lines(other, name)
+
+
+def test_the_same_samples_and_scores_as_here(make_task, server, options, several, tmp_path) -> None:
+    task = make_task(docs=8, repeats=2, conditions="conditions: {temperature: [0, 1]}")
+    here = run_new([task], "hosted_vllm/m", options(base_url=server.url, output=tmp_path / "here"))
+    there = run_new([task], "hosted_vllm/m", options(base_url=server.url, executor="several"))
+    assert there.results["tasks"] == here.results["tasks"]
+    same(here.folder, there.folder)
+    models = [
+        json.loads((f / "run.json").read_text())["attempts"][0]["models"]["target"] for f in (here.folder, there.folder)
+    ]
+    for done in models:
+        done.pop("seconds")
+    assert models[0] == models[1]
+    assert {name for name, _ in several.SAID} == {"worker 0", "worker 1"}
+
+
+def judged(request: Received) -> str:
+    return "fine" if request.prompt.startswith("Say") else str(len(request.prompt))
+
+
+@pytest.mark.parametrize("store", ["", "store: reference\n"])
+def test_a_judge_is_asked_by_the_run_alone_and_paid_once(options, several, tmp_path, monkeypatch, store) -> None:
+    task = Path(write_judged(tmp_path, docs=6))
+    task.write_text(task.read_text() + store)
+    with ChatServer(answer=judged) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        common = {"base_url": server.url, "roles": JUDGE}
+        here = run_new([str(task)], "hosted_vllm/m", options(**common, output=tmp_path / "here"))
+        before = len(server.requests)
+        there = run_new([str(task)], "hosted_vllm/m", options(**common, executor="several"))
+        paid = len(server.requests) - before
+        again = rescore(there.folder, Rescoring(executor="several", executor_options={"workers": "3"}))
+        assert len(server.requests) == before + paid and paid == before
+    assert there.results["tasks"] == here.results["tasks"]
+    same(here.folder, there.folder)
+    assert again.results["tasks"] == there.results["tasks"]
+    asked = [
+        sorted(line["key"] for line in read_lines(f / "calls" / "judge.jsonl")) for f in (here.folder, there.folder)
+    ]
+    assert asked[0] == asked[1] and len(asked[0]) == len(set(asked[0]))
+    assert ("worker 0", "role") in several.SAID
+
+
+def test_one_budget_over_all_workers(make_task, server, options, several) -> None:
+    task = make_task(docs=12)
+    stopped = run_new([task], "hosted_vllm/m", options(base_url=server.url, executor="several", max_calls=5))
+    assert stopped.budget is not None and len(server.requests) == 5
+    whole = resume(stopped.folder, base_url=server.url, max_calls=12, executor="several")
+    assert len(server.requests) == 12 and whole.results["tasks"][0]["counts"]["scored"] == 12
+
+
+def test_one_limit_over_all_workers(make_task, options, several) -> None:
+    """At most 3 calls in flight though each of four workers may make 3; after a 429 the one limit is halved."""
+    with ChatServer(
+        script=lambda r: HttpError(429) if r.prompt.endswith("word0") and not r.seen else None, latency=0.05
+    ) as server:
+        given = {"workers": "4"}
+        run = run_new(
+            [make_task(docs=16)],
+            "hosted_vllm/m",
+            options(base_url=server.url, executor="several", executor_options=given, concurrency=3),
+        )
+        assert server.most_in_flight <= 3
+        assert len(server.requests) == 17
+    assert run.results["tasks"][0]["counts"]["errored"] == 0
+
+
+def test_what_a_lost_worker_held_is_free_again(make_task, options, several, monkeypatch) -> None:
+    """A worker that is gone with the only place there is, and a call that was admitted, leaves both to the others."""
+    made = several.Several.make
+
+    async def make(self: Any, work: Any) -> Any:
+        if work.key.doc == "d0":
+            question = {"what": "acquire", "of": ["hosted_vllm", "http://x", 1], "number": -1}
+            await self.foreman.answer("ghost", question)
+            await self.foreman.answer("ghost", {"what": "admit", "number": -2, "amount": None, "cost": 0.0})
+            waiting = asyncio.ensure_future(self.foreman.answer("other", question))
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            self.foreman.lost("ghost")
+            assert (await waiting)["limit"] == 1
+            self.foreman.lost("other")
+        return await made(self, work)
+
+    monkeypatch.setattr(several.Several, "make", make)
+    with ChatServer() as server:
+        run = run_new(
+            [make_task(docs=2)], "hosted_vllm/m", options(base_url=server.url, executor="several", max_calls=9)
+        )
+    assert run.results["tasks"][0]["counts"]["errored"] == 0
+
+
+def test_a_dead_key_ends_the_run_as_it_does_here(make_task, options, several) -> None:
+    with ChatServer(script=lambda request: HttpError(401, {"message": "wrong key"})) as server:
+        with pytest.raises(FatalModelError, match="wrong key") as raised:
+            run_new([make_task(docs=40)], "hosted_vllm/m", options(base_url=server.url, executor="several"))
+        assert raised.value.closed and len(server.requests) < 40
+
+
+def other_plugins(brief: dict[str, Any]) -> dict[str, Any]:
+    return brief | {"plugins": [each | {"version": "9.9"} for each in brief["plugins"]]}
+
+
+def other_library(brief: dict[str, Any]) -> dict[str, Any]:
+    return brief | {"libraries": {**brief["libraries"], "regex": "1"}}
+
+
+def other_task(brief: dict[str, Any]) -> dict[str, Any]:
+    return brief | {"tasks": {name: task | {"hash": "0"} for name, task in brief["tasks"].items()}}
+
+
+def other_data(brief: dict[str, Any]) -> dict[str, Any]:
+    return brief | {"tasks": {name: task | {"fingerprint": "0"} for name, task in brief["tasks"].items()}}
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (other_plugins, r"judged 1\.2\.0 \(the run: 9\.9\)"),
+        (other_library, r"regex .* \(the run: 1\)"),
+        (other_task, "other tasks than the run: parrot$"),
+        (other_data, r"other tasks than the run: parrot \(its data\)"),
+    ],
+)
+def test_a_worker_that_has_other_parts_is_refused_by_name(make_task, server, options, several, change, match) -> None:
+    several.Several.change = staticmethod(change)
+    with pytest.raises(UsageError) as raised:
+        run_new([make_task()], "hosted_vllm/m", options(base_url=server.url, executor="several"))
+    assert re.search(match, raised.value.what) and "worker on " in str(raised.value)
+    assert server.requests == [] and not options().output.exists()
+
+
+def test_a_local_task_and_its_data_travel(make_task, server, options, several, monkeypatch, tmp_path) -> None:
+    """Where the worker's machine has neither the file nor its data, it gets both."""
+    task = Path(make_task(docs=4))
+    own = tmp_path / "own.jsonl"
+    own.write_text('{"id": "a", "word": "x", "target": "x"}\n')
+
+    def elsewhere(brief: dict[str, Any]) -> dict[str, Any]:
+        moved = {str(task): "/nowhere/parrot.yaml", str(own): "/nowhere/own.jsonl"}
+        about = {name: each | {"file": moved[each["file"]]} for name, each in brief["tasks"].items()}
+        data = {name: moved[path] for name, path in brief["options"]["data"].items()}
+        return brief | {
+            "requested": [moved[name] for name in brief["requested"]],
+            "tasks": about,
+            "options": brief["options"] | {"data": data},
+        }
+
+    monkeypatch.setattr(several.Several, "change", staticmethod(elsewhere))
+    run = run_new([str(task)], "hosted_vllm/m", options(base_url=server.url, executor="several"))
+    assert run.results["tasks"][0]["counts"]["scored"] == 4
+    replaced = options(base_url=server.url, executor="several", output=tmp_path / "two", data={"parrot": own})
+    assert run_new([str(task)], "hosted_vllm/m", replaced).results["tasks"][0]["counts"]["scored"] == 1
+
+
+def test_the_brief_is_plain_and_holds_no_secret(make_task, server, options, several, monkeypatch) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", "sk-canary-0123456789abcdef")
+    address = f"{server.url}?key=canary-0123456789abcdef"
+    run_new([make_task()], "hosted_vllm/m", options(base_url=address, executor="several"))
+    assert all("key=canary" in request.path for request in server.requests)
+    told = pickle.dumps(several.BRIEFS[0])
+    assert b"canary" not in told and b"parrot" in told
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RetryableModelError("a", where="b", cure="c", http_status=429, retry_after=2.0),
+        ContextLengthError("a", http_status=400, every_call=False),
+        FatalModelError("a", closed=True),
+        UnknownNameError("task", "drta", ["drat"]),
+    ],
+)
+def test_errors_cross_whole(error: Any) -> None:
+    if isinstance(error, RetryableModelError):
+        error.lost = Lost(2, Usage(3, 4, 1, 2), 0.5)
+    again = read_error(json.loads(json.dumps(crossing_error(error))))
+    assert type(again) is type(error) and str(again) == str(error)
+    for name in ("http_status", "retry_after", "every_call", "closed", "lost"):
+        assert getattr(again, name, None) == getattr(error, name, None)
+
+
+def test_a_foreign_error_crosses_as_a_fault_of_a_plugin() -> None:
+    assert "ZeroDivisionError: x" in str(read_error(crossing_error(ZeroDivisionError("x"))))
+
+
+def test_needs_enter_the_hash_where_they_are_stated_and_nothing_that_names_a_score(make_task, server, options) -> None:
+    task = Path(make_task())
+    plain = run_new([str(task)], "hosted_vllm/m", options(base_url=server.url))
+    task.write_text(task.read_text() + "needs: {gpu: 1}\n")
+    with pytest.raises(RunError, match="the task of 'parrot' changed"):
+        resume(plain.folder)
+    again = rescore(plain.folder)  # what is asked is the same
+    assert again.results["tasks"][0]["metrics"] == plain.results["tasks"][0]["metrics"]
+    task.write_text(task.read_text().replace("gpu: 1", "gpus: 1"))
+    with pytest.raises(TaskError, match="gpus"):
+        run_new([str(task)], "hosted_vllm/m", options(base_url=server.url))
+
+
+def test_needs_of_a_part_are_checked_where_it_registers() -> None:
+    registry = Registry()
+    registry.add("embedding", "large", "a:b", needs={"gpu": 1})
+    assert registry.get("embedding", "large").needs == {"gpu": 1}
+    for wrong in ({"tpu": 1}, {"gpu": 0}, {"gpu": "1"}, ["gpu"]):
+        with pytest.raises(PluginError, match="needs of 'other'"):
+            registry.add("embedding", "other", "a:b", needs=wrong)
