@@ -81,7 +81,7 @@ def test_the_page_holds_all_and_names_no_other_place(runs: list[Path], tmp_path:
 def test_published_numbers_stand_beside_and_say_where_they_differ(runs: list[Path], tmp_path: Path) -> None:
     data = page_data(open_runs(runs), Baselines())
     row = next(r for r in data["metrics"] if r["metric"] == "rat")
-    assert row["differs"] == [] and ["gpt-5-mini", 0.97, None] in row["published"]
+    assert row["differs"] == [] and ["gpt-5-mini", 0.97, None, "arXiv:2605.13450, Table 3"] in row["published"]
     few = run(["rat"], "baseline/ceiling", RunOptions(output=tmp_path / "few", limit=3, repeats=2, offline=True)).folder
     row = next(r for r in page_data(open_runs([few]), Baselines())["metrics"] if r["metric"] == "rat")
     assert row["differs"] == ["3 of 30 docs", "2 tries a doc instead of 1"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from creval.plugins.loader import load_plugins
-from creval.report.page.published import Printed, printed_numbers, same_model
+from creval.report.page.published import Printed, printed_numbers, remarks, same_model
 from creval.tasks.index import TaskIndex
 
-PLUGINS = ("association", "create", "openended")
+PLUGINS = ("association", "create", "kumo", "neocoder", "openended")
+FIVE = ("MedicalEnv", "ChemicalEnv", "MusicEnv", "EducationEnv", "FantasyEnv")
 SHIFTED = 120.0
 """CDAT-A stands in Table 3 as 100 more than Eq. 3: above this no other column lies."""
 
@@ -41,7 +45,7 @@ def test_each_row_names_a_metric_of_a_task_within_its_range(plugin: str) -> None
         for each in (number for number in numbers if number.task == name):
             low, high = metrics[each.metric].range or (None, None)
             assert (low is None or each.value >= low) and (high is None or each.value <= high), each
-            assert re.search(r", Table \d+", each.source), each
+            assert re.search(r", (Table|Figure) \d+|, Results", each.source), each
 
 
 def test_create_is_table_1(reference_data: Path) -> None:
@@ -93,6 +97,86 @@ def test_openended_is_tables_3_to_5(
         metrics = (*criteria, "overall")
         printed += [(f"{task}_jury", metric, model, value) for metric, value in zip(metrics, judged, strict=True)]
     assert len(rows) == models and shipped("openended", task, f"{task}_jury") == Counter(printed)
+
+
+def test_neocoder_is_table_3_beside_both_readings(reference_data: Path) -> None:
+    """The copy of the paper lost the table; the notes that were taken of it hold it."""
+    notes = reference_data.parent / "design" / "neocoder.md"
+    if not notes.is_file():
+        pytest.skip("the notes on the paper are not there")
+    text = notes.read_text(encoding="utf-8").partition("**Table 3, GPT-4, in %**")[2]
+    rows = re.findall(r"^\| (\d) \|((?: [\d.]+ \|){5})$", text, re.MULTILINE)[:6]
+    columns = ("pass@1", "constraint_following", "convergent", "divergent", "neogauge")
+    printed = [
+        (f"neocoder_{kind}state{state}", metric, "GPT-4", round(float(value) / 100, 4))
+        for state, values in rows
+        for metric, value in zip(columns, values.strip(" |").split(" | "), strict=True)
+        for kind in ("released_", "")
+    ]
+    ours = [each for each in printed_numbers("neocoder") if ", Table 3" in each.source]
+    assert Counter((each.task, each.metric, each.model, each.value) for each in ours) == Counter(printed)
+    agreeing = {(each.task, each.metric) for each in printed_numbers("neocoder") if not each.remark}
+    assert agreeing == {(f"neocoder_released_state{state}", "pass@1") for state in range(6)}
+
+
+def test_neocoder_is_table_5_as_the_analysis_has_it() -> None:
+    from creval_neocoder.analysis.table5 import MODELS, TABLE_5
+
+    ours = {(each.task, each.metric, each.model): each for each in printed_numbers("neocoder")}
+    for strategy, table in TABLE_5.items():
+        for metric, pairs in table.items():
+            for state, pair in enumerate(pairs):
+                new = ours.pop((f"neocoder_{strategy}_state{state}", metric, MODELS[strategy]))
+                assert new.value == pytest.approx(pair.new / 100) and ", Table 5" in new.source and new.remark
+                old = ours[f"neocoder_state{state}", metric, MODELS[strategy]]
+                assert old.value == pytest.approx(pair.old / 100, abs=1.01e-4)  # the paper prints it several times
+    assert all(", Table 3" in each.source or ", old, " in each.source for each in ours.values())
+
+
+def test_kumo_is_what_the_authors_runs_behind_figure_4_give(reference_data: Path) -> None:
+    """The figure is a picture; the text names two means over all hundred domains."""
+    folder = reference_data / "kumo"
+    if not (folder / "model_runs_compact.jsonl.gz").is_file():
+        pytest.skip("the authors' runs are not there")
+
+    def lines(name: str) -> Any:
+        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+            yield from map(json.loads, file)
+
+    golden = {(e["domain"], e["difficulty"], e["seed"]): e["n_tests"] + 2 for e in lines("golden_trajectories")}
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for run in lines("model_runs_compact"):
+        failed = {"easy": 7, "hard": 17}[run["difficulty"]]
+        for seed, tries in run["per_seed"] if f"{run['domain']}" in FIVE else ():
+            best = golden[run["domain"], run["difficulty"], seed]
+            for tests, _, success, unread, _ in tries:
+                key = (f"kumo_published_{run['difficulty']}", run["model"])
+                found[key[0], "success_rate", key[1]].append(bool(success))
+                found[key[0], "parse_error_rate", key[1]].append(bool(unread))
+                found[key[0], "relative_action_count", key[1]].append(
+                    ((tests + 2 if success else failed) - best) / best
+                )
+    whole = {key: round(sum(values) / len(values), 4) for key, values in found.items() if len(values) == 1250}
+    ours = {(each.task, each.metric, each.model): each.value for each in printed_numbers("kumo")}
+    text = " ".join(paper(reference_data, "002").split())
+    assert "a higher success rate (0.86) compared to the best reasoning-scaled model (DeepSeek-R1, at 0.83)" in text
+    named = {
+        ("kumo_published_all", "success_rate", f"DeepSeek-{model}"): v for model, v in (("V3", 0.86), ("R1", 0.83))
+    }
+    assert ours == whole | named and len(whole) == 3 * (23 + 22)
+    assert all(each.remark for each in printed_numbers("kumo")), "the prompt is worded otherwise"
+
+
+def test_a_remark_is_that_of_the_own_model_or_what_is_said_of_any() -> None:
+    numbers = [
+        Printed("t", "m", "gpt-4o", 1.0, None, "P, Table 1", "with a lens"),
+        Printed("t", "m", "gpt-4o-mini", 2.0, None, "P, Table 1"),
+    ]
+    assert remarks(numbers, "openai/gpt-4o") == ["with a lens"]
+    assert remarks(numbers, "openai/gpt-4o-mini") == []
+    assert remarks(numbers, "other/model") == ["with a lens"]
+    drawn = {each.task for each in printed_numbers("openended") if each.remark == "another draw of 300 problems"}
+    assert drawn == {"hypogen", "hypogen_jury", "bookmia", "bookmia_jury"}
 
 
 def test_models_are_found_by_their_plain_name_and_efforts_are_kept_apart() -> None:

@@ -11,7 +11,7 @@ import yaml
 from creval.engine.options import RunOptions
 from creval.engine.planning.advice import pinned_providers, provider_advice
 from creval.report.baselines import Baselines
-from creval.report.page.published import beside, differences, printed_numbers, same_model
+from creval.report.page.published import Printed, beside, differences, printed_numbers, remarks, same_model
 from creval.report.page.samples import MOST, PageSamples, collect_samples
 from creval.runs.folder import file_name
 from creval.runs.reader import Run
@@ -151,8 +151,15 @@ def _metrics(run: Run, number: int, baselines: Baselines) -> Iterator[dict[str, 
                 "unit": metric.get("unit"),
                 "floor": baselines.beside(task, metric, "floor"),
                 "ceiling": baselines.beside(task, metric, "ceiling"),
-                "published": [[each.model, each.value, each.standard_error] for each in numbers],
+                "published": [[each.model, each.value, each.standard_error, each.source] for each in numbers],
                 "published_same": next((each.value for each in numbers if same_model(run.model, each.model)), None),
-                "published_source": numbers[0].source if numbers else None,
+                "published_source": _source(numbers, run.model),
+                "published_remarks": remarks(numbers, run.model),
                 "differs": differences(told, metric) if numbers else [],
             }
+
+
+def _source(numbers: Sequence[Printed], model: str) -> str | None:
+    """Where the number of the run's own model stands, else where all of them do."""
+    own = [number.source for number in numbers if same_model(model, number.model)]
+    return "; ".join(dict.fromkeys(own or [number.source for number in numbers])) or None

@@ -1,6 +1,7 @@
 """The numbers that a paper printed, beside those of a run: `published.csv` in a plugin's folder of tasks.
 
-Its columns are task, metric, model, value, standard_error (may be empty) and source (paper and table).
+Its columns are task, metric, model, value, source (paper and table), and where they are wanted standard_error and
+remark: in what the paper's number was made otherwise than the task makes it.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from typing import Any, NamedTuple
 from creval.errors import PluginError
 from creval.plugins.loader import load_plugins
 
-__all__ = ["Printed", "differences", "printed_numbers", "same_model"]
+__all__ = ["Printed", "beside", "differences", "printed_numbers", "remarks", "same_model"]
 
 FILE = "published.csv"
 _COLUMNS = ("task", "metric", "model", "value", "source")
 
 
 class Printed(NamedTuple):
-    """One number of a paper."""
+    """One number of a paper. A `remark` says why even the task as it stands does not measure quite the same."""
 
     task: str
     metric: str
@@ -30,6 +31,7 @@ class Printed(NamedTuple):
     value: float
     standard_error: float | None
     source: str
+    remark: str = ""
 
 
 def printed_numbers(plugin: str) -> list[Printed]:
@@ -47,9 +49,10 @@ def _read(file: Path) -> Iterator[Printed]:
             try:
                 task, metric, model, value, source = (row[name] for name in _COLUMNS)
                 error = row.get("standard_error")
-                yield Printed(task, metric, model, _finite(value), _finite(error) if error else None, source)
+                plain = (task, metric, model, _finite(value), _finite(error) if error else None, source)
+                yield Printed(*plain, row.get("remark") or "")
             except (KeyError, TypeError, ValueError) as fault:
-                cure = f"Its columns are {', '.join(_COLUMNS)} and standard_error."
+                cure = f"Its columns are {', '.join(_COLUMNS)} and, where wanted, standard_error and remark."
                 raise PluginError(
                     f"is no row of published numbers: {fault!r}", where=f"{file}:{number}", cure=cure
                 ) from None
@@ -103,3 +106,9 @@ def base_name(metric: str) -> str:
 def beside(numbers: Sequence[Printed], task: str, metric: str) -> list[Printed]:
     """Return the printed numbers of a metric of a task."""
     return [number for number in numbers if number.task == task and number.metric == base_name(metric)]
+
+
+def remarks(numbers: Sequence[Printed], model: str) -> list[str]:
+    """Return in what printed numbers were made otherwise: that of the run's own model, else what is said of any."""
+    own = [number for number in numbers if same_model(model, number.model)]
+    return list(dict.fromkeys(number.remark for number in own or numbers if number.remark))

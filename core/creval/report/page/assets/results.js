@@ -24,7 +24,7 @@ function track(row, scale) {
   const node = make("div", "track");
   node.style.setProperty("--run", runColour(row.run));
   const words = [`${show(row.value)}`];
-  for (const [model, value] of row.published) node.append(mark("paper", scale, value, `${model}: ${show(value)} (${row.published_source})`));
+  for (const [model, value, , source] of row.published) node.append(mark("paper", scale, value, `${model}: ${show(value)} (${source})`));
   if (row.floor !== null) { node.append(mark("bound", scale, row.floor, `floor ${show(row.floor)}`)); words.push(`floor ${show(row.floor)}`); }
   if (row.ceiling !== null) { node.append(mark("bound ceiling", scale, row.ceiling, `ceiling ${show(row.ceiling)}`)); words.push(`ceiling ${show(row.ceiling)}`); }
   if (row.published_same !== null) node.append(mark("paper same", scale, row.published_same, `published: ${show(row.published_same)}`));
@@ -87,15 +87,17 @@ function figure(rows, named) {
 function besideNotes(rows) {
   const notes = [], groups = new Map();
   for (const row of rows.filter((each) => each.published.length)) {
-    const key = JSON.stringify([row.differs, row.published_same]);
+    const key = JSON.stringify([row.differs, row.published_remarks, row.published_same]);
     if (groups.has(key)) groups.get(key).push(row); else groups.set(key, [row]);
   }
   for (const own of groups.values()) {
     const row = own[0];
     const who = own.length < rows.length || groups.size > 1 ? `${own.map((each) => data.runs[each.run].name).join(", ")}: ` : "";
     const same = row.published_same !== null ? `the paper's number for this model is ${show(row.published_same)}` : `the paper has ${several(row.published.length, "model")}, ${own.length > 1 ? "these are" : "this one is"} not among them`;
-    const note = make("p", "beside", who, row.differs.length ? make("span", "flag", "≠ not the paper's measurement") : make("span", "fine", "= instrument and settings agree"), `; ${same} (${row.published_source})`);
-    if (row.differs.length) note.append(`. Here: ${row.differs.join("; ")}.`);
+    const note = make("p", "beside", who, row.differs.length || row.published_remarks.length ? make("span", "flag", "≠ not the paper's measurement") : make("span", "fine", "= instrument and settings agree"), `; ${same} (${row.published_source})`);
+    if (row.differs.length) note.append(`. Here: ${row.differs.join("; ")}`);
+    if (row.published_remarks.length) note.append(`. The paper's: ${row.published_remarks.join("; or ")}`);
+    if (row.differs.length || row.published_remarks.length) note.append(".");
     notes.push(note);
   }
   return notes;
