@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from support.batched import FAST
 from support.chat_server import HttpError, Received
 from support.parrot import parrot
 
+from creval.cli.main import invoke
 from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import Finished, rescore, resume, run_new
 from creval.errors import BudgetError, DetachedError, FatalModelError, RunError, UsageError
@@ -289,6 +291,72 @@ def test_texts_by_reference_stand_in_no_file(options, serve, tmp_path):
     assert server.paid_twice == []
 
 
+def test_smaller_batches_go_out_side_by_side(make_task, options, serve):
+    with At(serve()) as server:
+        finished = run_new([make_task(docs=12)], MODEL, options(batch=True, batch_size=5, concurrency=12))
+    assert metric(finished) == 0.75
+    assert sorted(server.sizes) == [2, 5, 5]
+
+
 def test_options_that_do_not_fit_are_refused():
     with pytest.raises(UsageError, match="nothing to detach from"):
         RunOptions(detach=True)
+    with pytest.raises(UsageError, match="50,001 requests are no batch"):
+        RunOptions(batch=True, batch_size=50_001)
+
+
+def test_a_sweep_leaves_all_its_batches_and_the_same_command_collects(make_task, serve, tmp_path, capsys):
+    task = make_task(docs=4)
+    (tmp_path / "sweep.yaml").write_text(
+        f"tasks: [{task}]\nmodels: [hosted_vllm/one, hosted_vllm/two]\nbatch: true\noutput: runs\n"
+    )
+    with At(serve()) as server:
+        server.held = True
+        assert invoke(["run", "sweep.yaml", "--detach"]) == 4
+        assert "Collect them with: creval resume runs/hosted_vllm_one" in capsys.readouterr().err
+        server.held = False
+        assert invoke(["run", "sweep.yaml"]) == 0
+    assert server.sizes == [4, 4]
+    assert server.paid_twice == []
+    assert "detach" not in (tmp_path / "runs" / "sweep.yaml").read_text()
+
+
+def test_the_command_says_what_is_on_its_way_and_how_to_collect_it(make_task, serve, tmp_path, capsys):
+    task = make_task(docs=4)
+    with At(serve()) as server:
+        server.held = True
+        given = ["--tasks", task, "--model", MODEL, "--batch", "--detach", "--output", "run"]
+        assert invoke(given) == 4
+        said = capsys.readouterr().err
+        assert "1 batch on the way: 0 of 4" in said
+        assert said.endswith("4 requests are on their way in 1 batch\nCollect them with: creval resume run\n")
+        assert "error" not in said
+        assert invoke(["resume", "run", "--detach"]) == 4
+        server.held = False
+        assert invoke(["resume", "run"]) == 0
+    assert server.sizes == [4]
+
+
+def test_a_damaged_book_is_named(make_task, options, serve, tmp_path):
+    with At(serve()) as server:
+        server.held = True
+        with pytest.raises(DetachedError):
+            run_new([make_task(docs=2)], MODEL, options(batch=True, detach=True))
+        with (tmp_path / "run" / "batches.jsonl").open("a") as book:
+            book.write('{"nothing": 1}\n')
+        with pytest.raises(RunError, match="a line is no note of a batch"):
+            resume(tmp_path / "run")
+
+
+def test_a_batch_cancelled_while_nobody_looked_is_asked_again(make_task, options, serve, tmp_path):
+    with At(serve()) as server:
+        server.held = True
+        with pytest.raises(DetachedError):
+            run_new([make_task(docs=4)], MODEL, options(batch=True, detach=True))
+        address = f"{server.url}/batches/batch_0/cancel"
+        with urllib.request.urlopen(urllib.request.Request(address, method="POST")) as said:
+            assert json.load(said)["status"] == "cancelled"
+        server.held = False
+        assert metric(resume(tmp_path / "run")) == 0.75
+    assert server.sizes == [4, 4]
+    assert server.paid_twice == []

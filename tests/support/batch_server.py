@@ -10,6 +10,7 @@ no test waits for a clock. `billed` counts the answers that were made, by the bo
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ class Plan:
     (`BatchServer.gone`). `refusals`: answers to its making before it is made. `uploads`: answers to the upload of its
     file. `doubled`, `shuffled`, `foreign`: the lines of its files. `torn`: so many downloads lack their end without a
     word; `cut`: so many break off. `counts`: whether request_counts is told. `hidden`: so many listings do not show it
-    yet. `lookups`: answers to whoever looks at it first.
+    yet. `states`: what it is before its end, one look after the other. `lookups`: answers to whoever looks at it first.
     """
 
     end: str = "completed"
@@ -51,6 +52,7 @@ class Plan:
     hidden: int = 0
     lookups: Sequence[HttpError] = ()
     gone: bool = False
+    states: Sequence[str] = ("in_progress",)
 
 
 @dataclass
@@ -162,7 +164,7 @@ class BatchServer(ChatServer):
             "status": "validating",
             "output_file_id": None,
             "error_file_id": None,
-            "created_at": 1700000000 + len(self.batches),
+            "created_at": int(time.time()),
             "request_counts": {"total": 0, "completed": 0, "failed": 0},
             "metadata": asked.get("metadata"),
         }
@@ -186,8 +188,9 @@ class BatchServer(ChatServer):
             return _error(HttpError(404, {"message": "No batch found"}))
         if batch.lookups:
             return _error(batch.lookups.pop(0))
-        if batch.data["status"] in ("validating", "in_progress"):
-            batch.data["status"] = "in_progress"
+        if batch.data["status"] not in ("completed", "failed", "expired", "cancelled"):
+            states = batch.plan.states
+            batch.data["status"] = states[min(batch.looks, len(states) - 1)]
             if batch.plan.counts:
                 batch.data["request_counts"] = {"total": len(batch.texts), "completed": 0, "failed": 0}
             if not self.held and batch.looks >= batch.plan.looks:

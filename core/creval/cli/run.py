@@ -66,6 +66,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         reuse=tuple(given["reuse"]),
         cache=given["cache"],
         batch=given["batch"],
+        batch_size=given["batch_size"],
         detach=given["detach"],
         allowed_error_share=given["allowed_error_share"],
         allow_code_execution=given["allow_code_execution"],

@@ -21,9 +21,12 @@ __all__ = ["MAY_DIFFER", "Consents", "Rescoring", "Resuming", "RunOptions", "nes
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
 MAX_REPEATS = 1_000_000
+MAX_BATCH = 50_000
+"""OpenAI's limit of requests in a batch."""
 MAY_DIFFER = frozenset(
     {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
-    | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", "detach", *CONSENTS}
+    | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", "batch_size", "detach"}
+    | {*CONSENTS}
 )
 """Options on which no answer depends: they may be others when a run is gone on with, and in its shards."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
@@ -48,8 +51,8 @@ class RunOptions:
     - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
     - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
-    - `batch`: calls over a network go out as batches of their provider, at its lower price; `detach`: leave the run
-      once they are on their way (DetachedError), to be gone on with later.
+    - `batch`: calls over a network go out as batches of their provider, at its lower price, each of at most
+      `batch_size` requests; `detach`: leave the run once they are on their way (DetachedError), to go on with it later.
     - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
     - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that an
       encoder or entailment model brings may run, outside it. Neither is ever read from a file.
@@ -78,6 +81,7 @@ class RunOptions:
     cache_folder: Path | None = None
     allowed_error_share: float = 0.0
     batch: bool = False
+    batch_size: int = MAX_BATCH
     detach: bool = False
     allow_code_execution: bool = False
     trust_remote_code: bool = False
@@ -109,6 +113,9 @@ class RunOptions:
         if not isinstance(self.generation, _Checked):
             object.__setattr__(self, "generation", _flat(self.generation))
         _check_conditions(self.conditions, self.generation)
+        if not 1 <= self.batch_size <= MAX_BATCH:
+            cure = f"Give a number from 1 to {MAX_BATCH:,}."
+            raise UsageError(f"{self.batch_size:,} requests are no batch", where="--batch-size", cure=cure)
         if self.detach and not self.batch:
             raise UsageError("there is nothing to detach from", where="--detach", cure="Add --batch, or leave it out.")
         if not 0 <= self.allowed_error_share <= 1:

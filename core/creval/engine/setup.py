@@ -23,7 +23,6 @@ from creval.engine.screens import screens_of
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.batches.desk import Batching
-from creval.models.batches.pace import Pace
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool
 from creval.models.model import Model
@@ -162,7 +161,8 @@ class Setup:
     @property
     def in_flight(self) -> int:
         """How many samples may be on their way at once: of those that wait for batches as many as one may hold."""
-        return max(self.options.concurrency, Pace().requests) if self.models.batched else self.options.concurrency
+        options = self.options
+        return max(options.concurrency, options.batch_size) if self.models.batched else options.concurrency
 
     async def close(self) -> None:
         """Close models and resources."""
@@ -274,7 +274,7 @@ def open_setup(
         screens=screens_of(tasks, plugins),
     )
     _check_roles(tasks, roles)
-    batching = Batching(detach=options.detach) if options.batch else None
+    batching = Batching(detach=options.detach, most=options.batch_size) if options.batch else None
     models = RoleModels(roles, plugins.registry, asking, batching=batching)
     models.others = common.others
     resource_options = resource_options_of(options)

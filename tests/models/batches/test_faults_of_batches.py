@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.batch_server import BatchServer, Plan
@@ -50,6 +53,8 @@ def test_all_go_out_in_one_batch_and_each_gets_its_answer(notes: Path) -> None:
         (Plan(made_unheard=True, hidden=2), [12]),
         (Plan(refusals=[HttpError(503), HttpError(429, retry_after=0.01)]), [12]),
         (Plan(uploads=[HttpError(500), HttpError(429), HttpError(503)]), [12]),
+        (Plan(states=["validating", "in_progress", "finalizing"], looks=3), [12]),
+        (Plan(states=["in_progress", "cancelling"], end="expired", share=12, looks=2), [12]),
         (Plan(lookups=[HttpError(502), HttpError(429, retry_after=0.01)]), [12]),
     ],
     ids=str,
@@ -217,9 +222,81 @@ def test_several_answers_of_one_request_come_together(notes: Path) -> None:
     assert json.loads(text)["body"]["n"] == 3
 
 
+@pytest.mark.parametrize(
+    ("said_back", "asked"),
+    [
+        (Answer("<think>hm</think>so"), {"temperature": 0.5, "seed": 7}),
+        (Answer("", refusal="I cannot help with that."), {}),
+        (Answer("cut off in the mid", finish_reason="length"), {"max_tokens": 16, "stop": ["x"]}),
+        (Answer("fine words", reasoning="well then"), {"logprobs": True, "top_logprobs": 2}),
+        (Answer("one", extra={"provider": "Acme"}), {"response_format": {"type": "json_object"}}),
+    ],
+    ids=lambda value: None,
+)
+def test_a_batch_asks_and_reads_as_a_single_call_does(said_back: Answer, asked: dict[str, Any], notes: Path) -> None:
+    from creval.models.opening import open_model
+    from creval.models.options import ModelOptions
+    from creval.plugins.builtin import models as builtin_models
+    from creval.plugins.registry import Registry
+
+    question = request(1, **asked)
+    with BatchServer([Plan(lines=lambda number, received: said_back)], script=lambda received: said_back) as server:
+        (batched,) = answers(opened(server, notes), [question])
+        registry = Registry()
+        builtin_models.register(registry.scoped("core"))
+
+        async def single() -> Reply:
+            model = open_model("openai/gpt-test", registry, ModelOptions(base_url=server.url))
+            try:
+                return await model.generate(question)
+            finally:
+                await model.close()
+
+        alone = asyncio.run(single())
+    assert json.loads(server.files["file-in-0"][1])["body"] == server.requests[0].body
+    assert batched.flags[0] == "batch"
+    assert dataclasses.replace(batched, flags=batched.flags[1:], latency=alone.latency) == alone
+
+
 def test_the_same_question_twice_is_two_requests(notes: Path) -> None:
     with serving() as server:
         replies = answers(opened(server, notes), [request(1), request(1)])
     assert said(replies) == ["word1", "word1"]
     assert server.sizes == [2]
     assert all(isinstance(reply, Reply) for reply in replies)
+
+
+def test_a_key_that_the_server_gives_back_stands_in_no_book(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    faults = {1: HttpError(500, {"message": f"not your key {key}"})}
+    answer = Answer(f"your key is {key}")
+    with serving(Plan(lines=lambda number, asked: faults.get(number, answer))) as server:
+        replies = answers(opened(server, notes), TWELVE[:3])
+    assert key not in "".join(said(replies))
+    book = notes.read_text()
+    assert '"void"' in book
+    assert '"answer"' in book
+    assert key not in book
+
+
+def test_a_batch_is_found_pages_back_by_its_name_or_its_file(notes: Path) -> None:
+    with serving() as server:
+        answers(opened(server, notes, dataclasses.replace(FAST, requests=1)), TWELVE[:7])
+        lines = [json.loads(line) for line in notes.read_text().splitlines()]
+        model = opened(server, notes.with_name("other"))
+        calls = model._parts.provider._calls  # type: ignore[attr-defined]
+
+        async def look() -> list[str | None]:
+            oldest = next(line["batch"] for line in lines if line.get("id") == "batch_0")
+            now = time.time()
+            found = [
+                await calls.find(oldest, None, now),
+                await calls.find("no name of ours", "file-in-0", now),
+                await calls.find("no name of ours", None, now),
+            ]
+            await model.close()
+            return [None if state is None else state.id for state in found]
+
+        assert asyncio.run(look()) == ["batch_0", "batch_0", None]
+    assert server.listings == 4 + 4 + 4

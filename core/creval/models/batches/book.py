@@ -78,6 +78,11 @@ class Book:
             else:
                 self._change(record)
 
+    @property
+    def holds(self) -> bool:
+        """Whether anything was asked before this process began."""
+        return bool(self._top)
+
     def peek(self, digest: str) -> Turn:
         """Return what there is for a question, without taking it."""
         return self._turn(digest, take=False)

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from creval.errors import CrevalError, DetachedError
@@ -42,13 +43,15 @@ class Gatherer(Protocol):
 class Batching:
     """The batches of a run over all its models. Use from one event loop.
 
-    A batch goes out when it is full, or when nothing moves any more: no new request has come for `Pace.quiet`, no
-    answers are being handed out, and no other call of the run is in flight (`moving` says so). With `detach` the run is
-    left at that moment, once all has gone out and nothing has come back: everyone who waits gets a DetachedError.
+    A batch goes out when it is full (`most`: with so many requests at most), or when nothing moves any more: no new
+    request has come for `Pace.quiet`, no answers are being handed out, and no other call of the run is in flight
+    (`moving` says so). With `detach` the run is left at that moment, once all has gone out and nothing has come back:
+    everyone who waits gets a DetachedError.
     """
 
-    def __init__(self, pace: Pace | None = None, detach: bool = False) -> None:
-        self.pace = pace or Pace()
+    def __init__(self, pace: Pace | None = None, detach: bool = False, most: int | None = None) -> None:
+        pace = pace or Pace()
+        self.pace = pace if most is None else replace(pace, requests=min(most, pace.requests))
         self.detach = detach
         self.book = Book()
         self.moving: Callable[[], bool] = lambda: False

@@ -53,6 +53,8 @@ class BatchProvider:
 
     def standing(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
         """Whether a request has been answered (`bought`) or sent (`owed`) in an earlier attempt at the run."""
+        if not self._desk.book.holds:
+            return None
         turn = self._desk.book.peek(self._digest(request))
         if turn.place is not None:
             return BOUGHT
