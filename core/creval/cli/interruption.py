@@ -6,6 +6,7 @@ go, holds it up for a few seconds at most, and a second Ctrl-C for one. Every fi
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,7 @@ def listening() -> Iterator[None]:
             _end_within(_HURRY, interruption)
             return
         _end_within(_PATIENCE, interruption)
+        gc.disable()  # the process ends: to look through thousands of waiting samples again and again only holds it up
         interruption.stop(number)
 
     for number, handler in before.items():
