@@ -2,7 +2,7 @@
 # make test    lint and the whole suite: core, plugins, packaging
 # make lint    types, style, layers
 # make docs    the documentation site, in build/site
-# make versions  says where something released changed without its version (SINCE=a tag; the last one)
+# make versions  says where something released changed without its version (SINCE=a tag or commit; else each one's own last release)
 # make bench   speed beside peers (see benchmarks/README.md)
 # make fidelity  the golden tests that need a large embedding model (fetches it first)
 

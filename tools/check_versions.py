@@ -2,7 +2,9 @@
 
 What REF had released (its changelog dates the version; one that is `Unreleased` is still being made) may change only
 under another version: a distribution where its code changed, a task where anything that shapes a score did, which is
-all but title, description and tests, with the files that it includes. REF is a tag or commit, by default the last tag.
+all but title, description and tests, with the files that it includes. REF is a tag or commit. Without it each
+distribution is held to its own last release: the tag NAME-vVERSION, or where there are no tags the commit that dated
+the version in its changelog; of one that was never released it is said since which commit its version is being made.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -28,8 +30,46 @@ def git(root: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def faults(root: Path, since: str) -> list[str]:
-    """Return every fault of the tree as it stands against the tree at REF."""
+class Release(NamedTuple):
+    """A distribution's last release, or that there was none: what is to be compared with, and what is said of it."""
+
+    folder: str
+    ref: str | None
+    said: str
+
+
+def folders(root: Path) -> list[str]:
+    """Return the folders of all distributions, as they begin in the names of files; the core's is empty."""
+    return [
+        "",
+        *sorted(f"{file.parent.relative_to(root).as_posix()}/" for file in root.glob("plugins/*/pyproject.toml")),
+    ]
+
+
+def last_release(root: Path, folder: str) -> Release:
+    """Find the last release of a distribution by its tag, or by the commit that dated it in the changelog."""
+    about = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    name, version = about.get("name", folder.rstrip("/").rpartition("/")[2] or "creval"), about["version"]
+    changelog = f"{folder}CHANGELOG.md"
+    text = (root / changelog).read_text(encoding="utf-8") if (root / changelog).is_file() else ""
+    dated = re.search(r"^## \[([^\]]+)\] - \d.*$", text, re.MULTILINE)
+    if dated is None:
+        line = f'version = "{version}"'
+        first = git(root, "log", "--reverse", "--format=%h", f"-S{line}", "--", f"{folder}pyproject.toml").split()
+        since = f" since {first[0]}" if first else ""
+        return Release(folder, None, f"{name} {version}: never released; being made{since}, and free to change")
+    if git(root, "tag", "--list", f"{name}-v{dated[1]}"):
+        return Release(folder, f"{name}-v{dated[1]}", f"{name}: held to the tag {name}-v{dated[1]}")
+    commits = git(root, "log", "--reverse", "--format=%h", f"-S{dated[0]}", "--", changelog).split()
+    if not commits:
+        return Release(
+            folder, None, f"{name} {version}: its changelog is dated and not committed; nothing to hold it to"
+        )
+    return Release(folder, commits[0], f"{name}: held to {commits[0]}, which dated {dated[1]}")
+
+
+def faults(root: Path, since: str, only: str | None = None) -> list[str]:
+    """Return every fault of the tree as it stands against the tree at REF, or those of one distribution's folder."""
     changed = git(root, "diff", "--name-only", since, "--").splitlines()
 
     def before(name: str) -> str | None:
@@ -40,12 +80,14 @@ def faults(root: Path, since: str) -> list[str]:
         file = root / name
         return file.read_text(encoding="utf-8") if file.is_file() else None
 
-    return [*_distributions(root, changed, before, now), *_tasks(root, changed, before, now)]
+    chosen = folders(root) if only is None else [only]
+    plugins = {folder.rstrip("/").rpartition("/")[2] for folder in chosen}
+    found = [*_distributions(chosen, changed, before, now)]
+    return [*found, *(fault for plugin, fault in _tasks(root, changed, before, now) if plugin in plugins)]
 
 
-def _distributions(root: Path, changed: list[str], before: Read, now: Read) -> Iterator[str]:
-    folders = ["", *(f"{file.parent.relative_to(root).as_posix()}/" for file in root.glob("plugins/*/pyproject.toml"))]
-    for folder in folders:
+def _distributions(chosen: list[str], changed: list[str], before: Read, now: Read) -> Iterator[str]:
+    for folder in chosen:
         name = folder.rstrip("/").rpartition("/")[2]
         code = ("core/", "schemas/") if not folder else (f"{folder}creval_{name}/", f"task_yaml/{name}/")
         touched = [file for file in changed if file.startswith(code)]
@@ -66,8 +108,8 @@ def _released(changelog: str | None, version: str) -> bool:
     return bool(re.search(rf"^## \[{re.escape(version)}\] - \d", changelog or "", re.MULTILINE))
 
 
-def _tasks(root: Path, changed: list[str], before: Read, now: Read) -> Iterator[str]:
-    """Compare each task file that changed, or includes one that did, with all that it includes."""
+def _tasks(root: Path, changed: list[str], before: Read, now: Read) -> Iterator[tuple[str, str]]:
+    """Compare each task file that changed, or includes one that did, with all that it includes; (plugin, fault)."""
     touched = [name for name in changed if re.fullmatch(r"task_yaml/\w+/[\w-]+\.yaml", name)]
     for name in sorted({*touched, *_including(root, touched, now)}):
         plugin = f"plugins/{PurePosixPath(name).parent.name}"
@@ -85,7 +127,8 @@ def _tasks(root: Path, changed: list[str], before: Read, now: Read) -> Iterator[
             ]
             if differing:
                 which = f"{new['task']}_{key}" if key else new["task"]
-                yield f"{which} ({name}): {differing[0]} changed, and its version is {is_now.get('version')} as before"
+                fault = f"{differing[0]} changed, and its version is {is_now.get('version')} as before"
+                yield PurePosixPath(name).parent.name, f"{which} ({name}): {fault}"
 
 
 def _including(root: Path, touched: list[str], now: Read) -> Iterator[str]:
@@ -133,19 +176,20 @@ def _member(data: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     return own if not key else _merged(own, variants[key] or {}) if key in variants else None
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the faults; 1 where there are any."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--since", help="a tag or commit (the last tag)")
-    since = parser.parse_args().since
-    if since is None:
-        tags = git(ROOT, "tag", "--sort=-creatordate").splitlines()
-        if not tags:
-            print("there is no tag yet, so that nothing was released: name a commit by --since")
-            return 0
-        since = tags[0]
-    found = faults(ROOT, since)
-    print("\n".join(found) or f"every version is right since {since}")
+    parser.add_argument("--since", help="a tag or commit (each distribution's own last release)")
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    found: list[str] = []
+    if given.since is not None:
+        found = faults(given.root, given.since)
+    else:
+        for release in [last_release(given.root, folder) for folder in folders(given.root)]:
+            print(release.said)
+            found += faults(given.root, release.ref, release.folder) if release.ref else []
+    print("\n".join(found) or f"every version is right{f' since {given.since}' if given.since else ''}")
     return 1 if found else 0
 
 

@@ -11,35 +11,35 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from support.batch_server import BatchServer
-from support.chat_server import ChatServer
+from support.chat_server import ChatServer, Received
 from support.commands import program
+from support.page_files import shown_files, write_plugin, write_shown
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 LINE = re.compile(r"^ *(creval (?:[^\n#]* )?--model [^\n#]*)(?:#[^\n]*)?$", re.MULTILINE)
 LOCAL = ("baseline/", "embedded/", "replay/", "given/")
 ELSEWHERE = {
-    "alliteration": "the plugin that plugins.md builds; its own test runs the page",
-    "macgyver ": "its problems are fetched from the web; the plugin's tests run it on a copy",
-    "macgyver_jury ": "as macgyver",
-    "create=queries.jsonl": "the file is what `creval create build` writes; the plugin's tests build and play one",
-    "create_published": "its queries may not be shipped; the plugin's tests run it on an imported set",
-    "--tasks neocoder": "its problems are fetched from the web; the plugin's tests run it on the reference data",
-    "./questions.yaml": "the file is what task-without-code.md builds; tests/examples builds and runs it",
-    "neocoder build": "the problems are the reader's own; the page's replayed build is run as its example",
-    "built.yaml": "the file is what `creval neocoder build` writes",
-    "--dry-run": "it asks nobody; the tests of estimates run it",
-    "--detach": "it leaves before anybody has answered; test_batch_commands runs and collects it",
-    "kumo_published": "its games are fetched from the web; the plugin's tests run it on a copy",
+    "macgyver ": "plugins/openended/tests/test_macgyver.py::test_the_examples_of_the_tasks_on_a_copy",
+    "macgyver_jury ": "plugins/openended/tests/test_macgyver.py::test_the_examples_of_the_tasks_on_a_copy",
+    "create=queries.jsonl": "plugins/create/tests/test_builder.py::test_labels_and_the_command",
+    "create_published": "plugins/create/tests/test_import.py::test_a_whole_set_is_kept_with_its_sha256",
+    "--tasks neocoder": "plugins/neocoder/tests/test_neocoder_runs.py::test_the_examples_of_a_published_task",
+    "--dry-run": "tests/engine/test_estimate.py::test_calls_tokens_and_price_are_of_one_rule",
+    "--detach": "tests/docs/test_batch_commands.py::test_left_and_collected_as_printed",
+    "kumo_published": "plugins/kumo/tests/test_published_source.py::test_a_run_of_the_papers_own_games",
 }
-"""Tasks whose commands are not run here, each with the reason."""
+"""Commands that are not run here, each with the test that does: most play tasks on a copy whose data are fetched from
+the web or may not be shipped."""
 
 
 def commands(page: Path) -> list[str]:
@@ -93,12 +93,37 @@ def messages_server() -> Iterator[str]:
     server.server_close()
 
 
+LOOP = "def solve():\n    for _ in range(int(input())):\n        print(2 * int(input()))"
+
+
+def answer_of(page: Path) -> str | Callable[[Received], str]:
+    """What the model says to the questions of a page: where it writes programs, one, and what is in it."""
+    if page.name != "neocoder-building.md":
+        return "forty-two"
+    return lambda request: "- for loop" if "code reviewer" in json.dumps(request.body) else f"```python\n{LOOP}\n```"
+
+
+def build_files(page: Path, folder: Path) -> None:
+    """Write what a page has its reader write: the files that it shows, and those of its program."""
+    text = page.read_text(encoding="utf-8")
+    if page.name == "task-without-code.md":
+        write_shown(shown_files(text), folder)
+    elif page.name == "plugins.md":
+        write_plugin(shown_files(text.split("## One from nothing")[1].split("Install it")[0]), folder)
+    elif page.name == "neocoder-building.md":
+        if shutil.which("bwrap") is None:
+            pytest.skip("no bubblewrap on this machine")
+        (program_text,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        subprocess.run([sys.executable, "-c", program_text], cwd=folder, check=True)
+
+
 def environment(home: Path, server: ChatServer, messages: str) -> Mapping[str, str]:
     """The environment of a user with made-up keys, whose providers are all on this machine."""
     kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     return {
         **kept,
         "HOME": str(home),
+        "PYTHONPATH": str(home),
         "CREVAL_CACHE": str(home / "cache"),
         "OPENROUTER_API_KEY": "made-up-openrouter",
         "OPENAI_API_KEY": "made-up-openai",
@@ -113,21 +138,40 @@ def environment(home: Path, server: ChatServer, messages: str) -> Mapping[str, s
 
 def test_there_are_such_commands() -> None:
     assert len(commands(ROOT / "README.md")) >= 6
+    for page, found in (("task-without-code.md", 1), ("neocoder-building.md", 2), ("plugins.md", 1)):
+        assert len(commands(ROOT / "docs" / page)) == found
+
+
+@pytest.mark.parametrize("test", sorted(set(ELSEWHERE.values())))
+def test_what_is_run_elsewhere_is(test: str) -> None:
+    file, _, name = test.partition("::")
+    assert re.search(rf"^def {name}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_nothing_is_left_out_in_vain() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [words for words in ELSEWHERE if words not in text] == []
+
+
+def settings(text: str, output: str) -> list[str]:
+    """What is added to a run: one doc and one repeat, and encoders that are at hand."""
+    added = ["--repeats", "1", "--output", output]
+    if "--limit" not in text:
+        added += ["--limit", "1"]
+    if not any(words in text for words in ("--tasks kumo", "--resource", ".yaml", "alliteration")):
+        added += ["--resource", "embedding=embedded/minilm"]
+    return added + (["--resource", "entailment=cosine/0.85"] if "_own" in text else [])
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, messages_server: str) -> None:
+    build_files(page, tmp_path)
     for number, text in enumerate(dict.fromkeys(commands(page))):
-        with BatchServer(answer="forty-two") as server:
+        with BatchServer(answer=answer_of(page)) as server:
             before = len(Messages.keys)
             words = shlex.split(re.sub(r"http://127\.0\.0\.1:\d+/v1", server.url, text))
-            if "--limit" not in words:
-                words += ["--limit", "1"]
-            if "--tasks kumo" not in text and "--resource" not in words:
-                words += ["--resource", "embedding=embedded/minilm"]
-            if "_own" in text:
-                words += ["--resource", "entailment=cosine/0.85"]
-            words += ["--repeats", "1", "--output", f"runs/{number}"]
+            if words[1] != "neocoder":  # the others are runs
+                words += settings(text, f"runs/{number}")
             done = subprocess.run(
                 program(*words[1:]),
                 cwd=tmp_path,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.commands import creval
+from support.page_files import shown_files, write_plugin
 from support.toy_plugins import toy_plugins
 
 from creval.data.tables.files import FORMATS
@@ -82,24 +83,15 @@ def test_all_yaml_on_the_pages_is_yaml(page: str) -> None:
         assert all("stands twice" in problem.message and problem.path == "parse" for problem in problems), block
 
 
-def shown_files() -> dict[str, str]:
-    """The files of the plugin that the page shows: each named in backticks before its block."""
-    section = PLUGINS.split("## One from nothing")[1].split("Install it")[0]
-    return dict(re.findall(r"`([\w./-]+\.\w+)`[^`]*:\n\n```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL))
+def plugin_files() -> dict[str, str]:
+    """The files of the plugin that the page shows."""
+    return shown_files(PLUGINS.split("## One from nothing")[1].split("Install it")[0])
 
 
 def test_the_plugin_on_the_page_works(tmp_path: Path) -> None:
-    files = shown_files()
+    files = plugin_files()
     assert len(files) == 5
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    project = files["pyproject.toml"]
-    info = tmp_path / "creval_alliteration-1.0.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Name: creval-alliteration\nVersion: 1.0.0\nRequires-Dist: creval>=0.1,<0.2\n")
-    points = project.split("[project.entry-points.creval]\n")[1].replace('"', "")
-    (info / "entry_points.txt").write_text(f"[creval]\n{points}")
+    write_plugin(files, tmp_path)
 
     def shown(*arguments: str) -> str:
         done = creval(tmp_path, *arguments, PYTHONPATH=str(tmp_path), CREVAL_PLUGINS="alliteration")
@@ -115,7 +107,7 @@ def test_the_plugin_on_the_page_works(tmp_path: Path) -> None:
 
 
 def test_the_page_is_short_where_it_says_so() -> None:
-    code = "".join(text for name, text in shown_files().items() if name.endswith(".py"))
+    code = "".join(text for name, text in plugin_files().items() if name.endswith(".py"))
     lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import", "from"))]
     assert len(lines) <= 20
 

@@ -98,3 +98,43 @@ def test_what_is_still_being_made_may_change(tool: ModuleType, tree: Path) -> No
     write(tree, "plugins/toy/creval_toy/x.py", "x = 2\n")
     write(tree, "task_yaml/toy/toy.yaml", TASK.replace("repeats: 1", "repeats: 2"))
     assert tool.faults(tree, "ref") == []
+
+
+def test_without_tags_each_is_held_to_the_commit_that_dated_it(
+    tool: ModuleType, tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subprocess.run(["git", "tag", "-d", "ref"], cwd=tree, check=True, capture_output=True)
+    first = tool.git(tree, "rev-parse", "--short", "HEAD")
+    write(tree, "plugins/toy/creval_toy/x.py", "x = 2\n")
+    write(tree, "task_yaml/toy/toy.yaml", TASK.replace("repeats: 1", "repeats: 2"))
+    assert tool.main(["--root", str(tree)]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [f"creval: held to {first}, which dated 1.0.0", f"toy: held to {first}, which dated 0.3.0"]
+    assert [line.split(" ")[0] for line in said[2:]] == ["toy:", "toy", "toy_cold"]
+    write(tree, "plugins/toy/pyproject.toml", '[project]\nversion = "0.3.1"\n')
+    write(tree, "plugins/toy/CHANGELOG.md", "## [0.3.1] - Unreleased\n\n## [0.3.0] - 2026-11-01\n")
+    assert tool.main(["--root", str(tree)]) == 1  # the tasks' own versions
+    write(tree, "task_yaml/toy/_base.yaml", BASE.replace("1.0.0", "1.1.0"))
+    assert tool.main(["--root", str(tree)]) == 0
+
+
+def test_a_tag_of_its_own_comes_first_and_moves_no_other(
+    tool: ModuleType, tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tree, "plugins/toy/creval_toy/x.py", "x = 2\n")
+    commit(tree)
+    subprocess.run(["git", "tag", "toy-v0.3.0"], cwd=tree, check=True)
+    assert tool.main(["--root", str(tree)]) == 0
+    said = capsys.readouterr().out
+    assert "toy: held to the tag toy-v0.3.0" in said and "creval: held to " in said
+
+
+def test_what_was_never_released_is_said_with_its_first_commit(
+    tool: ModuleType, tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = tool.git(tree, "rev-parse", "--short", "HEAD")
+    write(tree, "plugins/toy/CHANGELOG.md", "## [0.3.0] - Unreleased\n")
+    commit(tree)
+    write(tree, "plugins/toy/creval_toy/x.py", "x = 2\n")
+    assert tool.main(["--root", str(tree)]) == 0
+    assert f"toy 0.3.0: never released; being made since {first}, and free to change" in capsys.readouterr().out
