@@ -189,6 +189,7 @@ def test_scoring_again_in_batches_detached_and_collected(options, serve, tmp_pat
         server.held = False
         finished = rescore(tmp_path / "run", Rescoring(roles={"judge": "hosted_vllm/other"}, batch=True))
     assert metric(finished) == 3
+    assert '"answer"' not in (tmp_path / "run" / "batches.jsonl").read_text()  # the ledger has them
     assert server.sizes == [6]
 
 

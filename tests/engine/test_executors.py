@@ -160,3 +160,12 @@ def test_the_local_loop_is_registered_like_any_other() -> None:
     component = load_plugins().registry.get("executor", "local")
     assert component.plugin == "core"
     assert RunOptions().executor == component.name
+
+
+def test_batches_are_gathered_in_this_process(make_task, options, told, monkeypatch) -> None:
+    import creval_counting_parts
+
+    monkeypatch.setattr(creval_counting_parts.Counting, "elsewhere", True)
+    with pytest.raises(UsageError, match="batches are gathered in this process") as refused:
+        run_new([make_task()], "hosted_vllm/x", options(executor="counting", batch=True))
+    assert "--executor" in str(refused.value)

@@ -97,14 +97,14 @@ class BatchServer(ChatServer):
         return [body for body, count in self.billed.items() if count > 1]
 
     def add_routes(self, app: web.Application) -> None:
-        """Add files and batches."""
-        base = f"{self._prefix}/v1"
-        app.router.add_post(f"{base}/files", self._upload)
-        app.router.add_get(f"{base}/files/{{id}}/content", self._content)
-        app.router.add_post(f"{base}/batches", self._make)
-        app.router.add_get(f"{base}/batches", self._list)
-        app.router.add_get(f"{base}/batches/{{id}}", self._look)
-        app.router.add_post(f"{base}/batches/{{id}}/cancel", self._cancel)
+        """Add files and batches, also where Azure has them."""
+        for base in (f"{self._prefix}/v1", "/openai"):
+            app.router.add_post(f"{base}/files", self._upload)
+            app.router.add_get(f"{base}/files/{{id}}/content", self._content)
+            app.router.add_post(f"{base}/batches", self._make)
+            app.router.add_get(f"{base}/batches", self._list)
+            app.router.add_get(f"{base}/batches/{{id}}", self._look)
+            app.router.add_post(f"{base}/batches/{{id}}/cancel", self._cancel)
 
     def plan(self, number: int) -> Plan:
         """Return the plan of a batch by its number from 0."""

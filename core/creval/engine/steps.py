@@ -155,6 +155,7 @@ class RunSteps:
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
             await self._close()
+        self._settle_batches(budget)
         self._note_rescored()
         self._save(self._manifest["status"])
         return self._finish(results, budget)

@@ -129,8 +129,9 @@ def test_the_book_knows_what_was_paid_also_for_nothing(notes: Path) -> None:
     assert (stats.calls, stats.cached, stats.cost) == (0, 3, 0.0)
 
 
-def test_litellm_sends_batches_too(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its openai provider, at the same server: a batch that expires, with a line that fails."""
+@pytest.mark.parametrize(("vendor", "path"), [("openai", "/v1"), ("azure", "")])
+def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of its providers, at one server: a batch that expires, with a line that fails; one that nobody hears of."""
     from creval.models.batches.desk import Batching
     from creval.models.opening import open_model
     from creval.models.options import ModelOptions
@@ -138,20 +139,25 @@ def test_litellm_sends_batches_too(notes: Path, monkeypatch: pytest.MonkeyPatch)
     from creval.plugins.registry import Registry
     from creval.runs.batch_notes import BatchNotes
 
-    monkeypatch.setenv("OPENAI_API_KEY", "made-up-key-of-no-use")
+    monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "made-up-key-of-no-use")
+    monkeypatch.setenv("AZURE_API_VERSION", "2025-04-01-preview")
     registry = Registry()
     builtin_models.register(registry.scoped("core"))
     faults = {1: HttpError(500, {"message": "the server had an error"})}
     plans = [Plan(end="expired", share=4, lines=lambda number, asked: faults.get(number)), Plan(made_unheard=True)]
+    steps: list[str] = []
     with BatchServer(plans, answer=parrot) as server:
+        server.seen = steps.append
 
         async def work() -> list[object]:
             batching = Batching(FAST)
             batching.book.open(BatchNotes(notes))
-            options = ModelOptions(base_url=server.url)
-            model = open_model("litellm/openai/gpt-4o-mini", registry, options, batching)
+            options = ModelOptions(base_url=server.url.removesuffix("/v1") + path)
+            model = open_model(f"litellm/{vendor}/gpt-4o-mini", registry, options, batching)
             assert model.price is not None
-            assert model.price.input == pytest.approx(0.075e-6)
+            single = PriceTable().find(vendor, "gpt-4o-mini")
+            assert single is not None
+            assert model.price.input == pytest.approx(single.input / 2)
             try:
                 return await asyncio.gather(*(model.generate(request(number)) for number in range(6)))
             finally:
@@ -163,4 +169,5 @@ def test_litellm_sends_batches_too(notes: Path, monkeypatch: pytest.MonkeyPatch)
     assert server.sizes == [6, 3]
     assert server.paid_twice == []
     assert all(reply.cost > 0 and "batch" in reply.flags for reply in replies)  # type: ignore[attr-defined]
+    assert steps.count("content") == 3  # each file of answers or failures is fetched once
     assert "made-up-key" not in notes.read_text()

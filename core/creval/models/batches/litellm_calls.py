@@ -18,6 +18,8 @@ __all__ = ["VENDORS", "LitellmBatches"]
 VENDORS = ("openai", "azure", "vertex_ai")
 """Those for which litellm sends files, gives answers back as OpenAI's lines, and lists batches, so that one that a
 killed process had just made is found again."""
+_NO_PRICING = {"batch_ignore_default_logging": True}
+"""Keeps litellm from fetching all answers once more, to price them."""
 _PAGE = 100
 _PAGES = 200
 
@@ -63,7 +65,7 @@ class LitellmBatches:
 
     async def state(self, batch_id: str) -> BatchState:
         """Ask for the batch."""
-        return self._state(await self._ask("aretrieve_batch", batch_id=batch_id))
+        return self._state(await self._ask("aretrieve_batch", batch_id=batch_id, litellm_metadata=_NO_PRICING))
 
     async def find(self, name: str, file_id: str | None, since: float) -> BatchState | None:
         """List batches page by page."""
