@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from creval.models.lanes.faults import Failure
 from creval.models.traits import ProviderTraits
@@ -69,8 +68,8 @@ class BatchCalls(Protocol):
     def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
         """Judge a failure as the ordinary lane does: a declined question is a reply, everything else raises."""
 
-    async def upload(self, file: Path, name: str) -> str:
-        """Send a file for a batch, and return its id."""
+    async def upload(self, file: BinaryIO, name: str) -> str:
+        """Send a file for a batch, all of it, and return its id; the file stays open."""
 
     async def create(self, file_id: str, name: str) -> BatchState:
         """Make a batch of an uploaded file."""
@@ -81,8 +80,8 @@ class BatchCalls(Protocol):
     async def find(self, name: str, file_id: str | None, since: float) -> BatchState | None:
         """Look among the account's batches made after `since` (epoch seconds) for creval's name or the input file."""
 
-    async def fetch(self, file_id: str, target: Path) -> None:
-        """Bring a file of answers here."""
+    async def fetch(self, file_id: str, target: BinaryIO) -> None:
+        """Write a file of answers to `target`."""
 
     async def close(self) -> None:
         """Close connections."""

@@ -7,8 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from creval.errors import CrevalError, ModelError, RetryableModelError, RunError
 from creval.models.batches.calls import BatchCalls, BatchState, Fault
@@ -31,12 +30,12 @@ class Crowded(Exception):
 class Batch:
     """A batch: creval's name for it, the keys in the order of its file, and what is known of it at the provider.
 
-    `path` is its file, None where an earlier process sent it; `planned` (epoch seconds) is when.
+    `lines` is its file, None where an earlier process sent it; `planned` (epoch seconds) is when.
     """
 
     name: str
     keys: Sequence[str]
-    path: Path | None = None
+    lines: BinaryIO | None = None
     planned: float = field(default_factory=time.time)
     file: str | None = None
     id: str | None = None
@@ -93,7 +92,7 @@ class Courier:
         batch, book = self.batch, self._desk.book
         if batch.id is not None:
             return await self._state()
-        if batch.path is None:
+        if batch.lines is None:
             state = await self._found()
             if state is None:
                 book.ended(batch.name, "never made")
@@ -102,7 +101,7 @@ class Courier:
         else:
             book.planned(batch.name, self._spec, batch.keys)
             try:
-                batch.file = await self._uploaded(batch.path)
+                batch.file = await self._uploaded(batch.lines)
                 book.uploaded(batch.name, batch.file)
                 state = await self._created(batch.file)
             except (CrevalError, Crowded) as error:
@@ -113,12 +112,12 @@ class Courier:
         book.made(batch.name, state.id)
         return state
 
-    async def _uploaded(self, path: Path) -> str:
+    async def _uploaded(self, lines: BinaryIO) -> str:
         pace = self._desk.pace
         pause = pace.first
         for left in reversed(range(pace.tries)):
             try:
-                return await self._calls.upload(path, self.batch.name)
+                return await self._calls.upload(lines, self.batch.name)
             except RetryableModelError as error:
                 if not left:
                     raise self._out_of_reach("sent", error) from None
@@ -152,7 +151,7 @@ class Courier:
         pause, looked = pace.first, 0.0
         while True:
             state = await self._patiently(lambda: self._calls.find(batch.name, batch.file, batch.planned))
-            if state is not None or looked >= pace.doubt or (batch.path is None and _age(batch) >= pace.doubt):
+            if state is not None or looked >= pace.doubt or (batch.lines is None and _age(batch) >= pace.doubt):
                 return state
             await asyncio.sleep(min(pause, pace.doubt))
             looked += min(pause, pace.doubt)
@@ -205,7 +204,7 @@ class Courier:
     async def _bring_home(self, state: BatchState) -> None:
         batch, waiting = self.batch, self._waiting
         harvest = await self._harvested(state)
-        stopped = state.status == "cancelled" and batch.path is not None and harvest.good < len(batch.keys)
+        stopped = state.status == "cancelled" and batch.lines is not None and harvest.good < len(batch.keys)
         if state.status == "cancelled":
             harvest.only_good()
         for count, key in enumerate(batch.keys):

@@ -7,8 +7,7 @@ import json
 import logging
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from creval.models.batches.calls import BatchCalls
 
@@ -25,35 +24,36 @@ class _Place(NamedTuple):
 
 
 class Harvest:
-    """Files of answers and failures in a temporary folder, which goes with `close`.
+    """Files of answers and failures, temporary ones without a name, which go with `close`.
 
     Of a request's several lines the first answer counts, before any failure. Lines of requests that are not of the
     batch are passed over, and so are torn ones.
     """
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="creval-batch-")
-        self._files: list[Path] = []
+        self._files: list[BinaryIO] = []
         self._places: dict[str, _Place] = {}
 
     async def bring(self, calls: BatchCalls, files: Sequence[str], keys: Collection[str]) -> None:
         """Fetch the files of a batch with these keys. Done again it begins anew. Raises ModelError."""
         self._places.clear()
-        self._files = [Path(self._folder.name) / str(number) for number in range(len(files))]
+        self.close()
         foreign = doubles = 0
-        for number, (file_id, path) in enumerate(zip(files, self._files, strict=True)):
-            await calls.fetch(file_id, path)
-            with path.open("rb") as lines:
-                start = 0
-                for count, text in enumerate(lines):
-                    key, good = _head(text)
-                    if key in keys:
-                        doubles += self._note(str(key), _Place(number, start, good))
-                    else:
-                        foreign += key is not None
-                    start += len(text)
-                    if count % _BREATH == 0:
-                        await asyncio.sleep(0)
+        for number, file_id in enumerate(files):
+            file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+            self._files.append(file)
+            await calls.fetch(file_id, file)
+            file.seek(0)
+            start = 0
+            for count, text in enumerate(file):
+                key, good = _head(text)
+                if key in keys:
+                    doubles += self._note(str(key), _Place(number, start, good))
+                else:
+                    foreign += key is not None
+                start += len(text)
+                if count % _BREATH == 0:
+                    await asyncio.sleep(0)
         if foreign or doubles:
             _LOG.warning(
                 "of the lines of a batch's answers %d are of requests that are not in it, and %d are doubles; "
@@ -80,14 +80,16 @@ class Harvest:
     def take(self, key: str) -> Mapping[str, Any]:
         """Return the line of a request, once."""
         place = self._places.pop(key)
-        with self._files[place.file].open("rb") as file:
-            file.seek(place.start)
-            line: Mapping[str, Any] = json.loads(file.readline())
+        file = self._files[place.file]
+        file.seek(place.start)
+        line: Mapping[str, Any] = json.loads(file.readline())
         return line
 
     def close(self) -> None:
         """Remove the files."""
-        self._folder.cleanup()
+        for file in self._files:
+            file.close()
+        self._files.clear()
 
     def _note(self, key: str, place: _Place) -> bool:
         """Keep the better one of two lines; returns whether there was one before."""

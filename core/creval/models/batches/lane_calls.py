@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from time import time
 from typing import Any, BinaryIO, NoReturn
 from urllib.parse import quote
@@ -44,11 +44,12 @@ class ChatBatches:
         """Judge a failure as the lane does."""
         return self._lane.refused(failure, request)
 
-    async def upload(self, file: Path, name: str) -> str:
+    async def upload(self, file: BinaryIO, name: str) -> str:
         """POST /files. Raises UsageError where the server has no such address."""
         import aiohttp
 
-        with file.open("rb") as lines:
+        with os.fdopen(os.dup(file.fileno()), "rb") as lines:  # aiohttp closes what it has sent
+            lines.seek(0)
             form = aiohttp.FormData()
             form.add_field("purpose", "batch")
             form.add_field("file", lines, filename=f"{name}.jsonl", content_type="application/jsonl")
@@ -88,10 +89,9 @@ class ChatBatches:
             after = {"after": str(listed[-1].get("id"))}
         return None
 
-    async def fetch(self, file_id: str, target: Path) -> None:
+    async def fetch(self, file_id: str, target: BinaryIO) -> None:
         """GET /files/ID/content."""
-        with target.open("wb") as sink:
-            await self._ask("GET", f"/files/{quote(file_id, safe='')}/content", sink=sink)
+        await self._ask("GET", f"/files/{quote(file_id, safe='')}/content", sink=target)
 
     async def close(self) -> None:
         """Close the lane."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from creval.errors import RetryableModelError
 from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
@@ -44,10 +43,10 @@ class LitellmBatches:
         """Judge a failure as the lane does."""
         return self._lane.refused(failure)
 
-    async def upload(self, file: Path, name: str) -> str:
-        """Send the file."""
-        with file.open("rb") as lines:
-            sent = (f"{name}.jsonl", lines.read(), "application/jsonl")
+    async def upload(self, file: BinaryIO, name: str) -> str:
+        """Send the file; litellm holds it in memory on the way."""
+        file.seek(0)
+        sent = (f"{name}.jsonl", file.read(), "application/jsonl")
         data = await self._ask("acreate_file", file=sent, purpose="batch")
         return str(data["id"])
 
@@ -81,13 +80,13 @@ class LitellmBatches:
             after = {"after": listed[-1].get("id")}
         return None
 
-    async def fetch(self, file_id: str, target: Path) -> None:
+    async def fetch(self, file_id: str, target: BinaryIO) -> None:
         """Bring a file; litellm holds it in memory on the way."""
         said = await self._lane.batch_call("afile_content", file_id=file_id)
         content = getattr(said, "content", None)
         if not isinstance(content, bytes):
             raise RetryableModelError("the file of answers holds no bytes", where=self._lane.caller.where)
-        target.write_bytes(content)
+        target.write(content)
 
     async def close(self) -> None:
         """Close the lane."""

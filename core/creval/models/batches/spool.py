@@ -1,9 +1,12 @@
-"""The file of a batch while it is gathered: on disk, so that fifty thousand prompts are not held in memory."""
+"""The file of a batch while it is gathered: on disk, so that fifty thousand prompts are not held in memory.
+
+It has no name there, so that not even a killed process leaves a prompt behind.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path
+from typing import BinaryIO, cast
 
 from creval.models.batches.calls import ENDPOINT
 
@@ -11,10 +14,10 @@ __all__ = ["Spool"]
 
 
 class Spool:
-    """Lines of requests in a temporary file, which only this user can read and which goes with `close`."""
+    """Lines of requests in a temporary file, which goes with `close`."""
 
     def __init__(self) -> None:
-        self._file = tempfile.NamedTemporaryFile(prefix="creval-batch-", suffix=".jsonl")  # noqa: SIM115
+        self._file = _nameless()
         self._keys: list[str] = []
         self._dropped: set[str] = set()
         self.size = 0
@@ -38,12 +41,12 @@ class Spool:
         """Leave out a request for which nobody waits any more."""
         self._dropped.add(key)
 
-    def finish(self) -> tuple[Path, list[str]]:
-        """Return the file and the keys of its lines, in their order."""
+    def finish(self) -> tuple[BinaryIO, list[str]]:
+        """Return the open file and the keys of its lines, in their order."""
         if self._dropped:
             self._leave_out()
         self._file.flush()
-        return Path(self._file.name), self._keys
+        return self._file, self._keys
 
     def close(self) -> None:
         """Remove the file."""
@@ -51,7 +54,7 @@ class Spool:
 
     def _leave_out(self) -> None:
         old = self._file
-        self._file = tempfile.NamedTemporaryFile(prefix="creval-batch-", suffix=".jsonl")  # noqa: SIM115
+        self._file = _nameless()
         old.seek(0)
         for key, line in zip(self._keys, old, strict=True):
             if key not in self._dropped:
@@ -59,3 +62,7 @@ class Spool:
         self._keys = [key for key in self._keys if key not in self._dropped]
         self._dropped = set()
         old.close()
+
+
+def _nameless() -> BinaryIO:
+    return cast(BinaryIO, tempfile.TemporaryFile())

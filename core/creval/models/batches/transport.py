@@ -95,10 +95,10 @@ class BatchProvider:
         if not len(spool):
             spool.close()
             return False
-        path, keys = spool.finish()
+        lines, keys = spool.finish()
         for key in keys:
             self._spooled.pop(key, None)
-        self._carry(Batch(self._desk.name(), keys, path), spool)
+        self._carry(Batch(self._desk.name(), keys, lines), spool)
         return True
 
     def at_work(self) -> bool:
