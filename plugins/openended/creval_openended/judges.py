@@ -63,6 +63,7 @@ def register_judges(registry: Registry) -> None:
             unreadable_confidence=number(0, 1, about="counts where a confidence cannot be read"),
             similarity=one_of("cosine", "squared_l2"),
             solution=_SOLUTION,
+            focus=one_of("own", "shifted", about="what an analyst that rates and decides is told to heed"),
             confidence_temperature=_TEMPERATURE,
             verdict_temperature=_TEMPERATURE,
             required=("criteria",),

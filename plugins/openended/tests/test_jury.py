@@ -145,6 +145,31 @@ def test_the_surest_decides_and_ties_go_by_order(confidences: tuple[float, ...],
     assert {asked.by for asked in world.of("verdict")} == {decider}
 
 
+@pytest.mark.parametrize(
+    ("variant", "heeded"),
+    [
+        ("paper", {"problem": "problem", "solution": "solution", "criterion": "criterion"}),
+        ("released", {"problem": "solution", "solution": "criterion", "criterion": "criterion"}),
+    ],
+)
+def test_the_released_focus_is_shifted_by_one(variant: str, heeded: dict[str, str]) -> None:
+    words = {
+        "problem": "paying particular attention to the problem",
+        "solution": "paying particular attention to the solution",
+        "criterion": "examining the criterion and understanding",
+    }
+    sure = {"problem": 0.8, "solution": 0.9, "criterion": 0.8}  # the solution analyst decides
+    world = JudgeWorld(said_by(confidence=lambda asked: f"[[{sure[asked.by]}]]"))
+    score_one(jury(variant=variant), world)
+    asked = [*world.of("confidence"), *world.of("verdict")]
+    assert {each.by for each in asked} == {"problem", "solution", "criterion"}
+    for each in asked:
+        opening = each.text.partition("Problem:")[0]
+        assert [who for who, text in words.items() if text in opening] == [heeded[each.by]]
+    for each in world.of("turn"):  # what an analyst answers for stays its own
+        assert words[each.by] in each.text or each.by == "criterion"
+
+
 def test_temperatures_are_those_of_the_released_code_and_can_be_left_out() -> None:
     world, bare = JudgeWorld(said_by()), JudgeWorld(said_by())
     score_one(jury(), world)

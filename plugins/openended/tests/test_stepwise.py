@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from openended_support import Ended, Scripted, completion
 
 from creval.plugin import Completion, TokenLogprob, UsageError
-from creval_openended.stepwise.candidates import Candidate, read_candidate, without_label
+from creval_openended.stepwise.candidates import Candidate, Ends, read_candidate, without_label
 from creval_openended.stepwise.choice import choose, is_complete
 from creval_openended.stepwise.protocol import Stepwise
 from creval_openended.stepwise.sentences import first_sentence_end, split_sentences
 
+ENDS = st.sampled_from(["label", "line", "sentence"])
 FULL = [completion("Step 1: Begin.\nStep 2: Go on.\nStep 3: End.")]
 
 
@@ -69,9 +70,9 @@ def test_labels_go_before_texts_are_compared(text: str) -> None:
     assert without_label(text) == "tie it"
 
 
-@given(st.text(max_size=80), st.sampled_from(["stop", "length", "content_filter"]), st.booleans())
-def test_any_completion_is_read(text: str, finish: str, sentence: bool) -> None:
-    found = read_candidate(completion(text, finish=finish), sentence)
+@given(st.text(max_size=80), st.sampled_from(["stop", "length", "content_filter"]), ENDS)
+def test_any_completion_is_read(text: str, finish: str, ends: Ends) -> None:
+    found = read_candidate(completion(text, finish=finish), ends)
     assert found.text in text or not found.text
     assert Candidate.from_json(found.to_json()) == found
 

@@ -47,7 +47,7 @@ class Jury:
     async def _one(self, item: Scorable, context: Context) -> Score:
         case = case_of(item, context, self._settings.solution)
         questions = Questions(context, case)
-        wording = Wording(context, item.doc, self._criteria)
+        wording = Wording(context, item.doc, self._criteria, shifted=self._settings.focus == "shifted")
         shared = Memory(context.resource("embedding"), self._settings.similarity)
         start: list[dict[str, Any]] = []
         failure: ModelError | ScoringError | None = None

@@ -18,6 +18,7 @@ _RELEASED = {
     "reached": True,
     "unreadable_confidence": 0.3,
     "similarity": "squared_l2",
+    "focus": "shifted",
 }
 """Where the released code differs from the paper (D, D.2.3)."""
 
@@ -29,8 +30,9 @@ class JurySettings:
     A discussion ends after a round whose mean confidence exceeds `threshold` (with `reached`: reaches it), at the
     latest after `rounds`; `words` bounds a turn. `curve` plays all rounds and takes a verdict after each, so that one
     run serves every threshold. `unreadable_confidence` counts in place of one that cannot be read (None: the criterion
-    has no score). `solution` says what is judged, the steps or the full answer before them. Temperatures: None sends
-    none.
+    has no score). `solution` says what is judged, the steps or the full answer before them. With `focus: shifted` an
+    analyst that rates and decides heeds what the next one should: the problem analyst the solution, the other two the
+    criterion. Temperatures: None sends none.
     """
 
     k: int = 5
@@ -44,6 +46,7 @@ class JurySettings:
     unreadable_confidence: float | None = None
     similarity: Similarity = "cosine"
     solution: Literal["answer", "full"] = "answer"
+    focus: Literal["own", "shifted"] = "own"
     confidence_temperature: float | None = 1.0
     verdict_temperature: float | None = 0.0
 

@@ -11,15 +11,22 @@ from creval_openended.judging.replies import Analyst
 
 __all__ = ["Wording"]
 
+_SHIFTED: Mapping[Analyst, Analyst] = {"problem": "solution", "solution": "criterion", "criterion": "criterion"}
+"""Whose focus the released code tells an analyst."""
+
 
 class Wording:
     """Fields of the prompts, and the texts that the task's prompts `query` and `focus` give for a role.
 
     `query` is what an analyst looks fragments up by, `focus` what it heeds when it rates and decides; both are
     templates with `analyst`, `phase`, `criterion` and `definition`, so that a task of one's own may say them anew.
+    With `shifted` the focus is that of another analyst, as the released code has it.
     """
 
-    def __init__(self, context: Context, doc: Mapping[str, Any], criteria: Sequence[Criterion]) -> None:
+    def __init__(
+        self, context: Context, doc: Mapping[str, Any], criteria: Sequence[Criterion], shifted: bool = False
+    ) -> None:
+        self._shifted = shifted
         self._context = context
         self._doc = doc
         self._criteria = criterion_list(criteria)
@@ -36,7 +43,8 @@ class Wording:
     def fields(self, analyst: Analyst, criterion: Criterion, shown: str, words: int) -> dict[str, Any]:
         """Return the fields of a prompt."""
         names = self._names(analyst, criterion, "")
-        return {**names, "focus": self._text("focus", names), "discussion": shown, "words": words}
+        heeded = self._names(_SHIFTED[analyst], criterion, "") if self._shifted else names
+        return {**names, "focus": self._text("focus", heeded), "discussion": shown, "words": words}
 
     def start(self) -> dict[str, Any]:
         """Return the fields of the shared initialisation."""

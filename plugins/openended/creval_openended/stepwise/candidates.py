@@ -1,7 +1,8 @@
 """What one sampled continuation is: a usable step, a STOP, or one that is dropped, with its log-probability.
 
 Source: paper 004, 3.2 and Appendix C. A candidate is the first step of what the model said: text from the start of the
-answer up to where the model begins a further step. Its log-probability is that of the tokens of this part.
+answer up to where the model begins a further step. Its log-probability is that of the tokens of this part, but
+for values of -1000 and below, which stand for "not known" at some providers: the released code leaves them out.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from typing import Any, Literal
 
 from creval.plugin import Completion
 
-__all__ = ["Candidate", "Kind", "read_candidate", "without_label"]
+__all__ = ["Candidate", "Ends", "Kind", "read_candidate", "says_step_too_often", "without_label"]
+
+Ends = Literal["label", "line", "sentence"]
+"""Where a step ends: before a further label, with the line that has "Step" (as the released code), or its sentence."""
 
 Kind = Literal["usable", "stop", "cut", "refused", "empty"]
 
 _LABEL = re.compile(r"^\W*step\s*\d*\s*[:.)\-–—]?\W*", re.IGNORECASE)
 _NEXT = re.compile(r"\n\s*(?:[*#_>\s]*)step\s*\d+", re.IGNORECASE)
 _WORD_STOP = re.compile(r"\bSTOP\b")
+_UNKNOWN = -1000.0
+_MOST_LABELS = 2
 _SHORT = 10
 """Below so many characters any spelling of "stop" counts as one."""
 
@@ -54,53 +60,68 @@ def without_label(text: str) -> str:
     return _LABEL.sub("", text, count=1).strip() or text.strip()
 
 
-def is_stop(text: str) -> bool:
-    """Whether a candidate says that the solution is complete: the word STOP, or any "stop" in a few characters."""
-    return bool(_WORD_STOP.search(text)) or (len(text) < _SHORT and "stop" in text.lower())
+def is_stop(text: str, anywhere: bool = False) -> bool:
+    """Whether a candidate says that the solution is complete: the word STOP, or any "stop" in a few characters.
+
+    With `anywhere` STOP within a word counts too.
+    """
+    named = "STOP" in text if anywhere else bool(_WORD_STOP.search(text))
+    return named or (len(text) < _SHORT and "stop" in text.lower())
 
 
-def read_candidate(completion: Completion, single_sentence: bool = False) -> Candidate:
-    """Read one completion. With `single_sentence` a step is one sentence, else what stands before a further label."""
+def says_step_too_often(text: str) -> bool:
+    """Whether a continuation has more than two labels and no STOP: the released code samples it again."""
+    return text.count("Step ") > _MOST_LABELS and not is_stop(text, anywhere=True)
+
+
+def read_candidate(completion: Completion, ends: Ends = "label") -> Candidate:
+    """Read one completion; `ends` says where its step ends."""
     finish = completion.finish_reason
     if completion.refusal or finish == "content_filter":
         return Candidate(completion.text.strip(), "refused", finish)
     if not completion.text.strip():
         return Candidate("", "empty", finish)
-    end = _end_of_step(completion.text, single_sentence)
-    text = completion.text[:end].strip()
-    if is_stop(text):
+    start, end = _place_of_step(completion.text, ends)
+    text = completion.text[start:end].strip()
+    if is_stop(completion.text.strip(), anywhere=True) if ends == "line" else is_stop(text):
         return Candidate(text, "stop", finish)
     if finish == "length" and end == len(completion.text):
         return Candidate(text, "cut", finish)  # the step itself was not finished
-    mean, total, tokens = _logprobs(completion, end)
+    mean, total, tokens = _logprobs(completion, start, end)
     return Candidate(text, "usable", finish, mean, total, tokens)
 
 
-def _end_of_step(text: str, single_sentence: bool) -> int:
-    start = len(text) - len(text.lstrip())
-    if single_sentence:
+def _place_of_step(text: str, ends: Ends) -> tuple[int, int]:
+    """Return where the step begins and ends."""
+    blank = len(text) - len(text.lstrip())
+    if ends == "sentence":
         from creval_openended.stepwise.sentences import first_sentence_end
 
-        return start + first_sentence_end(text[start:])
-    found = _NEXT.search(text, start + 1)
-    return found.start() if found else len(text)
+        return 0, blank + first_sentence_end(text[blank:])
+    if ends == "line":
+        start = text.find("Step") if "Step" in text else blank
+        line = text.find("\n", start)
+        return start, len(text) if line < 0 else line
+    found = _NEXT.search(text, blank + 1)
+    return 0, found.start() if found else len(text)
 
 
-def _logprobs(completion: Completion, end: int) -> tuple[float | None, float | None, int | None]:
-    """Mean and sum over the tokens that stand before `end`, and their number; None where they are not to be had."""
+def _logprobs(completion: Completion, start: int, end: int) -> tuple[float | None, float | None, int | None]:
+    """Mean and sum over the tokens that stand there, and their number; None where they are not to be had."""
     if not completion.logprobs:
         return None, None, None
-    kept = _tokens_before(completion.logprobs, end)
+    kept = [value for value in _within(completion.logprobs, start, end) if value > _UNKNOWN]
     if not kept:
         return None, None, None
     return sum(kept) / len(kept), sum(kept), len(kept)
 
 
-def _tokens_before(tokens: Sequence[Any], end: int) -> list[float]:
+def _within(tokens: Sequence[Any], start: int, end: int) -> list[float]:
     kept, position = [], 0
     for token in tokens:
         if position >= end:
             break
-        kept.append(token.logprob)
         position += len(token.token)
+        if position > start or start == 0:
+            kept.append(token.logprob)
     return kept

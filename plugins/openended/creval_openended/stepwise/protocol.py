@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from creval.plugin import Session, UsageError
-from creval_openended.stepwise.candidates import Candidate, read_candidate
-from creval_openended.stepwise.choice import Majority, Select, choose, is_complete
+from creval.plugin import Completion, Session
+from creval_openended.stepwise.candidates import Candidate, read_candidate, says_step_too_often
+from creval_openended.stepwise.choice import choose, is_complete
 from creval_openended.stepwise.sentences import split_sentences
+from creval_openended.stepwise.settings import StepwiseSettings, Variant
 
 __all__ = ["Stepwise"]
 
-Unit = Literal["step", "sentence"]
 _TOLERATED = ("length", "refusal")
 _STEP = re.compile(r"\bstep\s*\d+", re.IGNORECASE)
 
@@ -25,41 +25,23 @@ _STEP = re.compile(r"\bstep\s*\d+", re.IGNORECASE)
 class Stepwise:
     """The protocol; its prompts are `full` (where `full_answer` is asked for) and `step`.
 
-    `n` candidates a step; `steps` is (fewest, most). `unit` says what a step is and how the steps of the full answer
-    are counted: labels "Step k", or sentences. `select` and `majority` as in `creval_openended.stepwise.choice`.
-    Both prompts see the doc's fields; `step` also `steps` (the texts so far), `number` (of this step, from 1), `limit`
-    and `last`.
+    Settings as in `StepwiseSettings`; `variant: released` takes all of those that the authors' code has. Both prompts
+    see the doc's fields; `step` also `steps` (the texts so far), `number` (of this step, from 1), `limit` and `last`.
 
     The outcome holds `full` (what there is of it), `limit`, and for each step all candidates and the one chosen. The
     answer is the chosen steps, a line each. A candidate that is cut or refused is left out, and never ends the sample;
     a sample without a first step is unparsed.
     """
 
-    def __init__(
-        self,
-        n: int = 10,
-        steps: Sequence[int] = (2, 10),
-        full_answer: bool = True,
-        unit: Unit = "step",
-        select: Select = "mean",
-        majority: Majority = "more_than_half",
-    ) -> None:
-        self.n = n
-        if len(steps) != 2 or steps[0] > steps[1]:
-            raise UsageError(
-                f"{list(steps)} are no bounds of the number of steps",
-                where="openended.stepwise: steps",
-                cure="Write the fewest and the most, as in [2, 10].",
-            )
-        self.steps = self._fewest, self._most = steps[0], steps[1]
-        self._full = full_answer
-        self._unit = unit
-        self._select: Select = select
-        self._majority: Majority = majority
+    def __init__(self, variant: Variant = "paper", **settings: Any) -> None:
+        self._settings = StepwiseSettings.of(variant, **settings)
+        self.n = self._settings.n
+        self.steps = self._fewest, self._most = self._settings.steps
 
     def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
         """Return the calls to expect of a solution that comes to its end: one a step, and one for the full answer."""
-        return self._full + self._fewest, self._full + self._most
+        full = self._settings.full_answer
+        return full + self._fewest, full + self._most * (1 + self._settings.redraw)
 
     async def run(self, session: Session) -> None:
         """Make one solution."""
@@ -81,27 +63,48 @@ class Stepwise:
 
     async def _limit(self, session: Session) -> int:
         """Ask for a full answer and count its steps, within the bounds; without one the most that there may be."""
-        if not self._full:
+        if not self._settings.full_answer:
             return self._most
         reply = await session.ask(session.prompt("full"), tolerate=_TOLERATED)
         text = reply.text.strip()
         session.report(full=text)
-        count = len(split_sentences(text)) if self._unit == "sentence" else len(set(_labels(text)))
-        return min(max(count, self._fewest), self._most)
+        return min(max(self._count(text), self._fewest), self._most)
+
+    def _count(self, full: str) -> int:
+        if self._settings.unit == "sentence":
+            return len(split_sentences(full))
+        return full.count("Step") if self._settings.counted == "words" else len(set(_labels(full)))
 
     async def _step(self, session: Session, texts: Sequence[str], limit: int) -> dict[str, Any]:
         number = len(texts) + 1
         prompt = session.prompt("step", steps=list(texts), number=number, limit=limit, last=number == limit)
         reply = await session.ask(prompt, tolerate=_TOLERATED, n=self.n, logprobs=True)
-        candidates = [read_candidate(each, self._unit == "sentence") for each in reply.completions]
-        complete = is_complete(candidates, self._majority)
-        chosen = None if complete else choose(candidates, self._select)
-        return {
+        completions, redrawn = await self._redrawn(session, prompt, list(reply.completions))
+        candidates = [read_candidate(each, self._settings.reading) for each in completions]
+        complete = is_complete(candidates, self._settings.majority)
+        chosen = None if complete else choose(candidates, self._settings.select)
+        step = {
             "number": number,
             "candidates": [candidate.to_json() for candidate in candidates],
             "chosen": chosen,
             "complete": complete,
         }
+        return {**step, "redrawn": redrawn} if self._settings.redraw else step
+
+    async def _redrawn(
+        self, session: Session, prompt: Any, completions: list[Completion]
+    ) -> tuple[list[Completion], int]:
+        """Sample again what says "Step" too often; after the last try it stays as it is. Returns how many were."""
+        redrawn = 0
+        for _ in range(self._settings.redraw):
+            places = [place for place, each in enumerate(completions) if says_step_too_often(each.text)]
+            if not places:
+                break
+            reply = await session.ask(prompt, tolerate=_TOLERATED, n=len(places), logprobs=True)
+            for place, completion in zip(places, reply.completions, strict=False):
+                completions[place] = completion
+            redrawn += len(places)
+        return completions, redrawn
 
 
 def _labels(text: str) -> list[str]:

@@ -8,7 +8,7 @@ is made, so that another entailment model costs no call of the target.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from creval_openended.entropy.bootstrap import Step, candidate_interval
 from creval_openended.entropy.estimators import Entropies, entropies
 from creval_openended.entropy.judging import Rule, judge_by
 from creval_openended.entropy.partition import partition_all
+from creval_openended.entropy.released import as_released, released_entropies
 from creval_openended.stepwise.candidates import Candidate, without_label
 from creval_openended.stepwise.outcome import dropped, measured_steps, repeats_itself
 from creval_openended.task.expected import expected_pairs
@@ -34,14 +35,26 @@ class Divergence:
     """Scores of each solution; see docs/openended.md for all of them.
 
     With `drop_repeated` a solution with identical consecutive steps has no plain scores (Appendix F, BookMIA), but
-    keeps `semantic_entropy_unfiltered`. `rule` as in `creval_openended.entropy.judging`.
+    keeps `semantic_entropy_unfiltered`. `rule` as in `creval_openended.entropy.judging`. With `label: keep` entailment
+    sees steps with their "Step 3:", with `repeats: released` texts that occur again count as in
+    `creval_openended.entropy.released`; `variant: released` is both.
     """
 
     batch_size = 64
 
-    def __init__(self, rule: Rule = "strict", drop_repeated: bool = False) -> None:
+    def __init__(
+        self,
+        rule: Rule = "strict",
+        drop_repeated: bool = False,
+        variant: Literal["paper", "released"] = "paper",
+        label: Literal["drop", "keep"] | None = None,
+        repeats: Literal["plain", "released"] | None = None,
+    ) -> None:
         self._rule: Rule = rule
         self._drop_repeated = drop_repeated
+        released = variant == "released"
+        self._keep_label = released if label is None else label == "keep"
+        self._released_repeats = released if repeats is None else repeats == "released"
 
     def expected_pairs(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """Return the pairs to be judged of a solution whose candidates differ in their words."""
@@ -50,12 +63,16 @@ class Divergence:
     async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
         """Cluster the steps of all samples together, then measure each."""
         steps = [measured_steps(item.outcome) for item in items]
-        texts = [[without_label(each.text) for each in step] for sample in steps for step in sample]
+        texts = [self._compared(step) for sample in steps for step in sample]
         labels = iter(await partition_all(texts, judge_by(context.resource("entailment"), self._rule)))
         return [
             self._one(item, sample, [next(labels) for _ in sample], context.seed)
             for item, sample in zip(items, steps, strict=True)
         ]
+
+    def _compared(self, step: Sequence[Candidate]) -> list[str]:
+        """Return the candidates of a step as entailment sees them."""
+        return [each.text if self._keep_label else without_label(each.text) for each in step]
 
     def _one(
         self, item: Scorable, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]], seed: int
@@ -65,6 +82,10 @@ class Divergence:
             return Score({}, {"dropped": lost}, failure=_NO_STEP)
         measured = [Step(classes, _logprobs(step)) for step, classes in zip(steps, labels, strict=True)]
         found = [entropies(step.labels, step.logprobs) for step in measured]
+        if self._released_repeats:
+            pairs = zip(steps, measured, strict=True)
+            measured = [as_released(self._compared(step), each) for step, each in pairs]
+            found = [released_entropies(each, plain) for each, plain in zip(measured, found, strict=True)]
         scores = _scores(found)
         missing = {name: MissingScore(Status.ERRORED, _NO_LOGPROBS) for name in _weighed() if name not in scores}
         repeated = repeats_itself(item.outcome)

@@ -1,0 +1,61 @@
+"""How step-by-step sampling works: as the paper reads, or as the authors' released code does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from creval.plugin import UsageError
+from creval_openended.stepwise.candidates import Ends
+from creval_openended.stepwise.choice import Majority, Select
+
+__all__ = ["Counted", "StepwiseSettings", "Unit", "Variant"]
+
+Counted = Literal["labels", "words"]
+Unit = Literal["step", "sentence"]
+Variant = Literal["paper", "released"]
+_RELEASED = {"select": "sum", "majority": "half", "counted": "words", "ends": "line", "redraw": 5}
+_WHERE = "openended.stepwise"
+
+
+@dataclass(frozen=True, slots=True)
+class StepwiseSettings:
+    """`n` candidates a step; `steps` is (fewest, most); without `full_answer` the limit is the most.
+
+    `unit` says what a step is: "step" with a label, or "sentence", which then is also what is counted. `counted`: the
+    steps of a full answer are its different labels "Step k", or every word "Step" in it. `ends`: a candidate's step
+    ends before a further label, or at the end of the line that has "Step". `redraw`: a candidate that says "Step" more
+    than twice is sampled again, at most so many times. `select` and `majority` as in `stepwise.choice`.
+    """
+
+    n: int = 10
+    steps: tuple[int, int] = (2, 10)
+    full_answer: bool = True
+    unit: Unit = "step"
+    select: Select = "mean"
+    majority: Majority = "more_than_half"
+    counted: Counted = "labels"
+    ends: Literal["label", "line"] = "label"
+    redraw: int = 0
+
+    @classmethod
+    def of(cls, variant: Variant = "paper", steps: Sequence[int] = (2, 10), **changed: Any) -> StepwiseSettings:
+        """Return the settings of a variant, with some changed. Raises UsageError for bounds that are none."""
+        known = {field.name for field in fields(cls)}
+        unknown = [name for name in changed if name not in known]
+        if unknown:
+            raise UsageError(f"step-by-step sampling has no setting {unknown[0]!r}", where=_WHERE)
+        if len(steps) != 2 or steps[0] > steps[1]:
+            raise UsageError(
+                f"{list(steps)} are no bounds of the number of steps",
+                where=f"{_WHERE}: steps",
+                cure="Write the fewest and the most, as in [2, 10].",
+            )
+        released = _RELEASED if variant == "released" else {}
+        return cls(**{**released, **changed, "steps": (steps[0], steps[1])})
+
+    @property
+    def reading(self) -> Ends:
+        """How a candidate is read."""
+        return "sentence" if self.unit == "sentence" else self.ends
