@@ -62,6 +62,7 @@ def register_judges(registry: Registry) -> None:
             curve=flag(about="play all rounds, with a verdict after each"),
             unreadable_confidence=number(0, 1, about="counts where a confidence cannot be read"),
             similarity=one_of("cosine", "squared_l2"),
+            replies=one_of("written", "structured", about="by the prompts' format, or (ours) as JSON under a schema"),
             solution=_SOLUTION,
             focus=one_of("own", "shifted", about="what an analyst that rates and decides is told to heed"),
             confidence_temperature=_TEMPERATURE,

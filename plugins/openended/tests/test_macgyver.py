@@ -89,7 +89,10 @@ def test_without_a_network_the_cure_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["macgyver", "macgyver_jury", "macgyver_labelled_feasibility", "macgyver_labelled_effectiveness"],
+    [
+        *("macgyver", "macgyver_jury", "macgyver_released", "macgyver_jury_released"),
+        *("macgyver_labelled_feasibility", "macgyver_labelled_effectiveness"),
+    ],
 )
 def test_the_examples_of_the_tasks_on_a_copy(
     name: str,

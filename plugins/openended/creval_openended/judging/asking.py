@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from creval.plugin import Context, Scorable, ScoringError, Usage
+from creval_openended.judging.forms import Form
 from creval_openended.judging.replies import UnreadableReplyError, whole_text
 
 __all__ = ["ROLE", "Case", "Questions", "case_of"]
@@ -52,23 +53,29 @@ class Questions:
         self._spent: dict[str, _Spent] = {}
 
     async def ask(
-        self, phase: str, prompt: str, fields: Mapping[str, Any], read: Callable[[str], T], **settings: Any
+        self, phase: str, prompt: str, fields: Mapping[str, Any], form: Form[T] | Callable[[str], T], **settings: Any
     ) -> tuple[T, str]:
-        """Ask by a prompt of the task and return what `read` made of the reply, with its text.
+        """Ask by a prompt of the task and return what was read of the reply, with its text.
+
+        `form` says how replies are read, or is the function that reads them.
 
         Raises ScoringError where the reply cannot be read, asked twice, and what `Context.ask` raises.
         """
         known = {"problem": self._case.problem, "solution": self._case.solution}
         messages = self._context.prompt(prompt, self._case.item.doc, **known, **fields)
+        form = form if isinstance(form, Form) else Form(form)
+        if form.note:
+            last = messages[-1]
+            messages = [*messages[:-1], replace(last, content=f"{last.content}\n\n{form.note}")]
         reason = ""
         for _ in range(_TRIES):
-            reply = await self._context.ask(ROLE, messages, self._case.item.key, **settings)
+            reply = await self._context.ask(ROLE, messages, self._case.item.key, **form.settings, **settings)
             spent = self._spent.setdefault(phase, _Spent())
             spent.calls += 1
             spent.usage += reply.usage
             try:
                 text = whole_text(reply)
-                return read(text), text
+                return form.read(text), form.told(text)
             except UnreadableReplyError as error:
                 reason = str(error)
                 self._context.unreadable(reply, reason)

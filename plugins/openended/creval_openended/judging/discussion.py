@@ -7,25 +7,17 @@ unanswered at the end is kept as open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from statistics import fmean
 from typing import Any, TypeVar
 
 from creval.plugin import ScoringError
 from creval_openended.judging.asking import Questions
 from creval_openended.judging.criteria import Criterion
+from creval_openended.judging.forms import Form, Forms
 from creval_openended.judging.memory import Fragment, Memory
-from creval_openended.judging.replies import (
-    ANALYSTS,
-    Analyst,
-    Confidence,
-    read_confidence,
-    read_final,
-    read_points,
-    read_turn,
-)
+from creval_openended.judging.replies import ANALYSTS, Analyst, Confidence
 from creval_openended.judging.settings import JurySettings
 from creval_openended.judging.verdicts import Verdict
 from creval_openended.judging.wording import Wording
@@ -84,13 +76,14 @@ class Discussion:
     criterion: Criterion
     memory: Memory
     settings: JurySettings
+    forms: Forms
     _pending: dict[Analyst, list[_Pending]] = field(default_factory=lambda: {each: [] for each in ANALYSTS})
     _turns: list[dict[str, Any]] = field(default_factory=list)
     _unaddressed: list[str] = field(default_factory=list)
 
     async def verdict(self) -> Verdict:
         """Discuss to the end. Raises ScoringError where an analyst's reply stays unreadable, ModelError."""
-        points, text = await self._ask("initialisation", "start_criterion", "criterion", "", read_points)
+        points, text = await self._ask("initialisation", "start_criterion", "criterion", "", self.forms.points)
         self.memory.add("criterion", 0, points)
         self._turns.append({"round": 0, "by": "criterion", "seen": [], "text": text})
         stages: list[_Stage] = []
@@ -115,8 +108,8 @@ class Discussion:
         query = self.wording.query("discussion", analyst, self.criterion, [text for _, text in asked])
         seen = self.memory.nearest(query, self.settings.k)
         shown = self.wording.shown([each.text for each in seen], asked)
-        read = partial(read_turn, speaker=analyst)
-        turn, text = await self._ask("discussion", "turn", analyst, shown, read, draw=round_ - 1)
+        form = self.forms.turn(analyst)
+        turn, text = await self._ask("discussion", "turn", analyst, shown, form, draw=round_ - 1)
         self.memory.add(analyst, round_, [turn.opinion, *([turn.answers] if asked and turn.answers else [])])
         for whom, questions in turn.questions.items():
             self._pending[whom] += [_Pending(analyst, round_, question) for question in questions]
@@ -132,7 +125,7 @@ class Discussion:
                 "confidence",
                 analyst,
                 shown,
-                read_confidence,
+                self.forms.confidence,
                 draw=round_ - 1,
                 temperature=self.settings.confidence_temperature,
             )
@@ -148,9 +141,10 @@ class Discussion:
     async def _decide(self, stage: _Stage) -> None:
         shown, seen = self._retrieved("verdict", stage.decider, self.settings.l)
         phase = "verdict" if not self.settings.curve else f"verdict after round {stage.round}"
-        stage.verdict, stage.text = await self._ask(
-            phase, "verdict", stage.decider, shown, read_final, temperature=self.settings.verdict_temperature
+        fulfilled, stage.text = await self._ask(
+            phase, "verdict", stage.decider, shown, self.forms.verdict, temperature=self.settings.verdict_temperature
         )
+        stage.verdict = fulfilled
         about = {"round": stage.round, "by": stage.decider, "seen": _numbers(seen)}
         self._turns.append({**about, "verdict": stage.verdict, "text": stage.text})
 
@@ -159,10 +153,10 @@ class Discussion:
         return self.wording.shown([each.text for each in seen], []), seen
 
     async def _ask(
-        self, phase: str, prompt: str, analyst: Analyst, shown: str, read: Callable[[str], T], **settings: Any
+        self, phase: str, prompt: str, analyst: Analyst, shown: str, form: Form[T], **settings: Any
     ) -> tuple[T, str]:
         fields = self.wording.fields(analyst, self.criterion, shown, self.settings.words)
-        return await self.questions.ask(phase, prompt, fields, read, **settings)
+        return await self.questions.ask(phase, prompt, fields, form, **settings)
 
     def _told(self, deciding: _Stage, stages: Sequence[_Stage]) -> Verdict:
         assert deciding.verdict is not None

@@ -9,8 +9,9 @@ from creval.plugin import Context, Expected, ModelError, Scorable, Score, Scorin
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.discussion import Discussion
+from creval_openended.judging.forms import forms_of
 from creval_openended.judging.memory import Memory
-from creval_openended.judging.replies import Analyst, read_points
+from creval_openended.judging.replies import Analyst
 from creval_openended.judging.settings import JurySettings, Variant
 from creval_openended.judging.verdicts import Verdict, score_of
 from creval_openended.judging.wording import Wording
@@ -31,6 +32,7 @@ class Jury:
     def __init__(self, criteria: Sequence[Mapping[str, str]], variant: Variant = "paper", **settings: Any) -> None:
         self._criteria = read_criteria(criteria)
         self._settings = JurySettings.of(variant, **settings)
+        self._forms = forms_of(self._settings.replies, self._settings.words)
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """26 calls for three criteria in one round, 44 in two; each may be asked once more."""
@@ -53,7 +55,8 @@ class Jury:
         failure: ModelError | ScoringError | None = None
         try:
             for analyst in _SHARED:
-                points, text = await questions.ask("initialisation", f"start_{analyst}", wording.start(), read_points)
+                form = self._forms.points
+                points, text = await questions.ask("initialisation", f"start_{analyst}", wording.start(), form)
                 shared.add(analyst, 0, points)
                 start.append({"round": 0, "by": analyst, "seen": [], "text": text})
         except (ModelError, ScoringError) as error:
@@ -62,6 +65,7 @@ class Jury:
         async def judge(criterion: Criterion) -> Verdict:
             if failure is not None:
                 raise failure
-            return await Discussion(questions, wording, criterion, shared.copy(), self._settings).verdict()
+            memory = shared.copy()
+            return await Discussion(questions, wording, criterion, memory, self._settings, self._forms).verdict()
 
         return await score_of(self._criteria, judge, questions, {"method": "jury", "start": start})

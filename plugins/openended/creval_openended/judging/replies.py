@@ -23,6 +23,7 @@ __all__ = [
     "read_points",
     "read_probable",
     "read_turn",
+    "share_of",
     "whole_text",
 ]
 
@@ -107,7 +108,7 @@ def read_confidence(text: str) -> Confidence:
     if len(given) != 1:
         raise UnreadableReplyError(f"the confidence is not one [[Score]] but {_listed(given)}")
     stances = {word.upper() for word in _STANCE.findall(text)}
-    return Confidence(_share(given.pop(), "confidence"), stances == {"YES"} if len(stances) == 1 else None)
+    return Confidence(share_of(given.pop(), "confidence"), stances == {"YES"} if len(stances) == 1 else None)
 
 
 def read_final(text: str) -> bool:
@@ -127,7 +128,7 @@ def read_probable(text: str, positive: str, negative: str) -> tuple[bool, float]
     stated = set(_PROBABILITY.findall(text))
     if len(stated) != 1:
         raise UnreadableReplyError(f"the probability is not one ([number]) but {_listed(stated)}")
-    return given.pop(), _share(stated.pop(), "probability")
+    return given.pop(), share_of(stated.pop(), "probability")
 
 
 def _kind(label: str) -> str | None:
@@ -165,7 +166,8 @@ def _analyst(name: str) -> Analyst | None:
     return named[0] if len(named) == 1 else None
 
 
-def _share(text: str, what: str) -> float:
+def share_of(text: str, what: str) -> float:
+    """Read a number from 0 to 1; `what` is named where it is none."""
     try:
         value = float(text)
     except ValueError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from creval.plugin import UsageError
+from creval_openended.judging.forms import Replies
 from creval_openended.judging.memory import Similarity
 
 __all__ = ["JurySettings", "Variant"]
@@ -32,7 +33,8 @@ class JurySettings:
     run serves every threshold. `unreadable_confidence` counts in place of one that cannot be read (None: the criterion
     has no score). `solution` says what is judged, the steps or the full answer before them. With `focus: shifted` an
     analyst that rates and decides heeds what the next one should: the problem analyst the solution, the other two the
-    criterion. Temperatures: None sends none.
+    criterion. Temperatures: None sends none. `replies: structured` is ours: judges reply as JSON under a schema that is
+    sent along, for small models that keep no written format.
     """
 
     k: int = 5
@@ -47,6 +49,7 @@ class JurySettings:
     similarity: Similarity = "cosine"
     solution: Literal["answer", "full"] = "answer"
     focus: Literal["own", "shifted"] = "own"
+    replies: Replies = "written"
     confidence_temperature: float | None = 1.0
     verdict_temperature: float | None = 0.0
 
