@@ -98,7 +98,8 @@ def test_retrieval_saves_tokens_against_chateval_with_equally_long_replies() -> 
     for rounds in (1, 2, 3):
         turns = [f"round {number}" for number in range(1, rounds + 1)]
         saved.append(1 - ours / total(theirs, "initialisation", *turns, f"verdict after round {rounds}"))
-    assert saved == sorted(saved) and 0.3 < saved[0] < 0.6 < saved[1] + 0.1 and saved[2] < 0.85
+    print("saved against 1, 2, 3 rounds of ChatEval:", *(f"{share:.4f}" for share in saved))
+    assert [round(share, 2) for share in saved] == [0.53, 0.72, 0.81]  # as docs/openended-jury.md has it
 
 
 def test_the_prompts_are_the_papers(reference_data: Any) -> None:

@@ -74,6 +74,28 @@ def test_a_second_scoring_asks_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert score.scores["judge_input_tokens"] > 0  # what the verdict took, whoever paid for it
 
 
+def test_answers_that_were_given_before_are_judged_without_asking_the_model_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answering(request: Received) -> Answer:
+        return usual(request) if request.body["model"] == "judge" else Answer("Step 1: Swim across.")
+
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        data = {"jury": pairs(tmp_path, 1)}
+        creval.run(["jury"], "hosted_vllm/solver", options(tmp_path, data=data))
+        asked = [request.body["model"] for request in server.requests]
+        assert asked == ["solver", *["judge"] * 26]
+        again = creval.RunOptions(
+            output=tmp_path / "again", resources={"embedding": "embedded/minilm"}, roles=JUDGE, data=data
+        )
+        creval.run(["jury"], f"replay/{tmp_path / 'run'}", again)
+        assert [request.body["model"] for request in server.requests[27:]] == ["judge"] * 26
+    assert all("Step 1: Swim across." in request.prompt for request in server.requests[1:])
+    (score,) = open_run(tmp_path / "again").scores()
+    assert score.scores["overall"] == 1
+
+
 def test_a_missing_embedding_is_an_error_before_any_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer(usual) as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
