@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.parrot import parrot
 
 from creval.errors import ContextLengthError, FatalModelError, RetryableModelError, RunError, UsageError
+from creval.models.batches.spool import Spool
 from creval.types.messages import Reply
 
 TWELVE = [request(number) for number in range(12)]
@@ -300,3 +302,23 @@ def test_a_batch_is_found_pages_back_by_its_name_or_its_file(notes: Path) -> Non
 
         assert asyncio.run(look()) == ["batch_0", "batch_0", None]
     assert server.listings == 4 + 4 + 4
+
+
+def test_no_room_for_the_file_of_a_batch_ends_the_run(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(notes.with_name("nowhere")))
+    with serving() as server:
+        first = answers(opened(server, notes), TWELVE[:3])
+        monkeypatch.undo()
+        assert all(isinstance(each, RunError) and "cannot be written" in each.what for each in first)
+        assert "TMPDIR" in str(first[0])
+        assert said(answers(opened(server, notes), TWELVE[:3])) == WORDS[:3]
+
+
+def test_a_file_that_cannot_be_finished_keeps_nobody_waiting(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(spool: Spool) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Spool, "finish", full)
+    with serving() as server:
+        first = answers(opened(server, notes), TWELVE[:3])
+    assert all(isinstance(each, RunError) and "No space left" in each.what for each in first)

@@ -121,7 +121,7 @@ class Courier:
             except RetryableModelError as error:
                 if not left:
                     raise self._out_of_reach("sent", error) from None
-                await asyncio.sleep(max(pause, error.retry_after or 0.0))
+                await asyncio.sleep(pace.wait(pause, error.retry_after))
                 pause = pace.next(pause)
         raise AssertionError("unreachable")
 
@@ -141,7 +141,7 @@ class Courier:
                         return found
                 if not left:
                     raise self._out_of_reach("made", error) from None
-                await asyncio.sleep(max(pause, error.retry_after or 0.0))
+                await asyncio.sleep(pace.wait(pause, error.retry_after))
                 pause = pace.next(pause)
         raise AssertionError("unreachable")
 
@@ -172,7 +172,7 @@ class Courier:
             except ModelError as error:
                 if not left or not isinstance(error, RetryableModelError):
                     raise self._out_of_reach("looked at", error) from None
-                await asyncio.sleep(max(pause, error.retry_after or 0.0))
+                await asyncio.sleep(pace.wait(pause, error.retry_after))
                 pause = pace.next(pause)
         raise AssertionError("unreachable")
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from creval.errors import CrevalError, DetachedError
+from creval.errors import CrevalError, DetachedError, RunError
 from creval.models.batches.book import Book
 from creval.models.batches.pace import Pace
 
@@ -123,6 +123,17 @@ class Batching:
             self.watch(self.counts)
 
     async def _attend(self) -> None:
+        """Send what is gathered at its moment; what goes wrong on the way is everyone's error, not an endless wait."""
+        try:
+            await self._attended()
+        except CrevalError as error:
+            self.let_go(error)
+        except Exception as error:
+            fault = RunError(f"a batch cannot be sent: {type(error).__name__}: {error}", cure=f"Later: {self.goes_on}")
+            fault.__cause__ = error
+            self.let_go(fault)
+
+    async def _attended(self) -> None:
         loop = asyncio.get_running_loop()
         while any(len(gatherer) for gatherer in self._gatherers):
             left = self._stirred + self.pace.quiet - loop.time()

@@ -14,7 +14,8 @@ class Pace:
     A batch is closed when nothing that could ask more has moved for `quiet`. It is looked at after `first`, then after
     pauses that grow by `growth` up to `longest`. Where it is not known whether a batch was made (the line broke, the
     process was killed), it is looked for until `doubt` after it was sent. `tries`: of a download that comes short, and
-    of a provider that does not answer. `requests` and `size` (bytes) are the limits of OpenAI's files.
+    of a provider that does not answer, whose Retry-After is followed up to `asked`. `requests` and `size` (bytes) are
+    the limits of OpenAI's files.
     """
 
     quiet: float = 0.5
@@ -23,8 +24,13 @@ class Pace:
     longest: float = 60.0
     doubt: float = 15.0
     tries: int = 12
+    asked: float = 600.0
     requests: int = 50_000
     size: int = 200_000_000
+
+    def wait(self, pause: float, retry_after: float | None) -> float:
+        """The wait before another try: the pause, or what the server asked for where that is longer."""
+        return max(pause, min(retry_after or 0.0, self.asked))
 
     def next(self, pause: float) -> float:
         """The pause after one of `pause` seconds."""

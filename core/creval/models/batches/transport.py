@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
+from tempfile import gettempdir
 from typing import Literal
 
 from creval.errors import CrevalError, ModelError, RunError
@@ -128,6 +129,13 @@ class BatchProvider:
 
     def _gather(self, key: str, request: GenerateRequest) -> None:
         line = Spool.line(key, self._calls.body(request))
+        try:
+            self._spooling(key, line)
+        except OSError as error:
+            cure = f"Make room there, or name another folder (TMPDIR); then: {self._desk.goes_on}"
+            raise RunError(f"the file of a batch cannot be written: {error}", where=gettempdir(), cure=cure) from error
+
+    def _spooling(self, key: str, line: bytes) -> None:
         if self._spool is not None and self._spool.size + len(line) > self._desk.pace.size:
             self.send()
         if self._spool is None:
