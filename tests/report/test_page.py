@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.chat_server import ChatServer
+from support.chat_server import Answer, ChatServer
 
 from creval import RunOptions, run
 from creval.cli.main import invoke
@@ -238,6 +238,42 @@ def test_the_page_is_read_by_keyboard_search_and_side_by_side(browser: Any, runs
     sent = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = {m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"}
     assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
+
+
+@needs_browser
+def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "words.jsonl").write_text("".join(f'{{"id": "w{i}", "target": "w{i % 3}"}}\n' for i in range(6)))
+    tasks = []
+    for state in range(3):
+        text = f"""\
+            schema: 1
+            task: steps_state{state}
+            version: 1.0.0
+            title: State {state}
+            dataset: {{source: file, file: words.jsonl, id: id}}
+            prompt: [{{role: user, content: Say it}}]
+            conditions: {{temperature: [0, 0.7, 1.5]}}
+            score: exact_match
+            metrics: [{{name: right, from: exact_match, aggregate: mean, failed: zero, binary: true, range: [0, 1]}}]
+        """
+        (tmp_path / f"{state}.yaml").write_text(text.replace("\n            ", "\n").lstrip())
+        tasks.append(str(tmp_path / f"{state}.yaml"))
+    made = []
+    for model in ("one", "two"):
+        with ChatServer(lambda request: Answer("w1")) as server:
+            options = RunOptions(output=tmp_path / model, base_url=server.url)
+            made.append(run(tasks, f"hosted_vllm/{model}", options).folder)
+    browser.get(write_page(made, tmp_path / "page.html").as_uri())
+    labels = "[...document.querySelectorAll('.curve svg')].map((each) => each.getAttribute('aria-label'))"
+    assert until(browser, labels) == ["right over state", *["right over temperature"] * 3]
+    for part, number in (("circle", 24), ("line.span", 24), ("path.line", 8)):  # 4 curves, 2 runs, 3 places
+        assert browser.execute_script(f"return document.querySelectorAll('.curve {part}').length") == number
+    shown = browser.execute_script("return document.querySelector('.curve circle title').textContent")
+    assert shown.startswith("hosted_vllm/one, state 0: 0.333; 95 % interval ")
+    assert "steps by state" in browser.execute_script("return document.getElementById('results').textContent")
+    colours = "[...document.querySelectorAll('.curve circle')].map((each) => getComputedStyle(each).fill)"
+    assert len(set(browser.execute_script(f"return {colours}"))) == 2
+    assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
 
 
 @needs_browser

@@ -19,7 +19,7 @@ from creval.runs.reader import open_runs
 
 __all__ = ["page_text", "write_page"]
 
-_SCRIPTS = ("base.js", "results.js", "browser.js")
+_SCRIPTS = ("base.js", "curves.js", "results.js", "browser.js")
 
 
 def write_page(folders: Sequence[Path], file: Path, baselines: Path | None = None, most: int = MOST) -> Path:

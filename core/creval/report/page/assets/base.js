@@ -25,6 +25,16 @@ function show(value, digits) {
   return value.toFixed(digits ?? places(value)).replace("-", "−");
 }
 
+function ticks(low, high) {
+  // Round numbers of a scale, four to seven of them.
+  const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough * 0.999);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const found = [];
+  for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number += 1) found.push(number * step);
+  return found.map((value) => [value, show(value === 0 ? 0 : value, digits)]);
+}
+
 const count = (value) => Math.round(value).toLocaleString("en");
 const several = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 

@@ -73,12 +73,12 @@ function figure(rows, named) {
   }
   if (scale) {
     const axis = make("div", "scale");
-    [0, 0.25, 0.5, 0.75, 1].forEach((step) => {
-      const value = scale.low + (scale.high - scale.low) * step;
-      const tick = make("span", step === 0 ? "first" : step === 1 ? "last" : "", show(value, Math.abs(scale.high) < 10 ? 2 : 1));
-      tick.style.left = `${100 * step}%`;
+    for (const [value, words] of ticks(scale.low, scale.high)) {
+      const place = (value - scale.low) / (scale.high - scale.low);
+      const tick = make("span", place < 0.03 ? "first" : place > 0.97 ? "last" : "", words);
+      tick.style.left = share(scale, value);
       axis.append(tick);
-    });
+    }
     grid.append(make("span", "head"), make("span", "head"), axis, make("span", "head"), make("span", "head"));
   }
   return grid;
@@ -122,7 +122,11 @@ function conditionNode(rows) {
     const own = rows.filter((row) => row.metric === metric);
     return make("div", "metric", make("h3", "", metric), figure(own, (row) => (data.runs.length > 1 ? `${row.condition} · ${data.runs[row.run].name}` : row.condition)));
   });
-  return details("By condition", ...sections);
+  const curves = conditionCurves(rows);
+  if (!curves) return details("By condition", ...sections);
+  const shown = details(`By ${curves.label}`, make("div", "curves", curves.nodes), details("As numbers", ...sections));
+  shown.open = true;
+  return shown;
 }
 
 function distribution(each) {
@@ -140,8 +144,11 @@ function distribution(each) {
     row.style.setProperty("--run", runColour(Number(run)));
     return make("div", "", data.runs.length > 1 ? make("p", "run", data.runs[run].name) : null, row);
   });
-  const labels = each.values && each.values.length > 1 ? each.values.map((value) => show(value)) : ends.map((value) => show(value));
-  return make("div", "plot", make("h4", "", each.score), make("div", "bars", rows), make("div", "ends", labels.length > 6 ? [make("span", "", labels[0]), make("span", "", labels.at(-1))] : labels.map((label) => make("span", "", label))));
+  const plain = (value) => (Number.isInteger(value) ? show(value, 0) : show(value));
+  const labels = (each.values ?? ends).map(plain);
+  const own = each.values && labels.length <= 8; // a label below its bar
+  const shown = own || labels.length <= 2 ? labels : [labels[0], labels.at(-1)];
+  return make("div", "plot", make("h4", "", each.score), make("div", "bars", rows), make("div", own ? "ends own" : "ends", shown.map((label) => make("span", "", label))));
 }
 
 function legend() {
@@ -159,6 +166,7 @@ function legend() {
 }
 
 function drawResults() {
+  at("results").append(...numberedTasks());
   for (const task of data.tasks) {
     const node = make("div", "task", data.tasks.length > 1 ? make("h2", "", task.title) : null);
     if (task.description) node.append(make("p", "about", task.description));
