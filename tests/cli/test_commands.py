@@ -108,6 +108,17 @@ def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
     assert "_game.yaml:" in shown.stdout
 
 
+def test_a_word_that_no_task_matches_is_told_with_the_nearest(folder: Path) -> None:
+    said = creval(folder, "ls", "asociation").stdout
+    assert "No task matches 'asociation'. Did you mean 'association'?" in said
+
+
+def test_playing_without_a_terminal_says_what_is_missing(folder: Path) -> None:
+    done = creval(folder, "play", "rat", "--limit", "1", "-o", "runs/nobody")
+    assert done.returncode == 130
+    assert "Standard input is no terminal, and it has ended. Play in a terminal, or add --web." in done.stderr
+
+
 def test_show_explains_data_and_metrics(folder: Path) -> None:
     shown = creval(folder, "show", "kumo_easy").stdout
     assert "ComponentRef" not in shown and "{" not in shown
@@ -229,6 +240,7 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--condition", "temperature=["), "not valid YAML"),
         (("lss",), "'ls'"),
         (("report", "nowhere"), "no run stands there"),
+        (("run", "rat", "--model", "baseline/floor"), "creval --tasks rat --model M"),
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "-o", "a\nb"), "the control character \\n"),
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "--seed", "-1"), "-1 is not in the range x>=0"),
         (("play", "spelling", "--seed", "-1"), "-1 is not in the range x>=0"),

@@ -98,6 +98,7 @@ def minilm() -> None:
         ("participant,doc,answer\np1,a,b\np1,a,c\n", "row 3: p1 has two answers to 'a'"),
         ("participant,doc,doc,answer\np1,a,a,b\n", "two columns are called 'doc'"),
         ("participant,doc,answer\n\n,,\n", "holds no answer"),
+        ("participant,doc,answer\np1,a,b,c\n", "row 2: the row has 4 cells, and the heads are 3"),
         ("", "needs the column participant"),
     ],
 )

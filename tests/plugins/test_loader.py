@@ -231,6 +231,7 @@ def test_observers_are_told_and_a_failing_one_is_left_out_from_then_on(site: Pat
     add(site, "good", OBSERVER.format(action="pass"))
     add(site, "bad", OBSERVER.format(action="raise SystemExit('stop')"))
     hooks = load(site).hooks
+    assert hooks.observers == {"good", "bad"}
     hooks.creval_run_started(manifest={"command": "creval"}, folder=site)
     hooks.creval_sample_finished(score="one")  # type: ignore[arg-type]
     hooks.creval_sample_finished(score="two")  # type: ignore[arg-type]

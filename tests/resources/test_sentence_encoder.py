@@ -6,6 +6,7 @@ The models are tiny and made here, with random weights: only the machinery is te
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -161,5 +162,19 @@ def test_an_entailment_model_s_own_code_runs_after_the_flag_alone(tmp_path: Path
 
 
 def test_absent_weights_are_no_matter_of_trust(tmp_path: Path) -> None:
-    with pytest.raises(MissingPartError, match="--offline"):
+    with pytest.raises(MissingPartError, match="is not in the cache, and --offline forbids"):
         _ = SentenceTransformersEmbedding("maker/none", ResourceOptions(offline=True, cache=tmp_path)).name
+
+
+def test_where_the_hub_does_not_answer_one_message_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.socket() as nobody:  # bound, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        with pytest.raises(MissingPartError, match="the Hugging Face Hub cannot be reached") as caught:
+            _ = SentenceTransformersEmbedding("maker/none", ResourceOptions(cache=tmp_path)).name
+    assert address in str(caught.value)
+    assert "--resource NAME=R" in str(caught.value.cure)

@@ -177,6 +177,13 @@ def test_a_score_without_its_sample_is_refused(folder: Path) -> None:
 def test_folders_that_are_no_runs(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no run stands there"):
         creval.open_run(tmp_path)
+    for number in range(4):
+        below = tmp_path / "all" / f"r{number}"
+        below.mkdir(parents=True)
+        (below / "run.json").touch()
+    with pytest.raises(RunError) as caught:
+        creval.open_run(tmp_path / "all")
+    assert str(caught.value.cure).endswith(f"{tmp_path}/all/r0, {tmp_path}/all/r1, {tmp_path}/all/r2 ...")
     for text in ("{", "[]", "{}", '{"roles": {"target": "m"}, "status": "done", "tasks": [{"task": "t"}]}'):
         (tmp_path / "run.json").write_text(text)
         with pytest.raises(RunError) as caught:

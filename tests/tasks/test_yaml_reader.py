@@ -229,6 +229,7 @@ def test_a_bomb_of_aliases_is_refused_quickly() -> None:
         ("# only a comment\n", "the file is empty"),
         ("a: 'open", "not valid YAML"),
         ("a:\n\tb: 1", "Indent with blanks"),
+        ("a:\n  - b\n - c", "Check the indentation"),
         ("a: b: c", "Put a text that holds ': ' in quotes"),
         ("a: \x07", "is not allowed in YAML"),
     ],
@@ -248,7 +249,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         (large, "larger than"),
         (latin, "latin.yaml:2:7: the file is not UTF-8 text. Save it as UTF-8."),
         (tmp_path / "nope.yaml", "there is no such file"),
-        (tmp_path, "this is a folder"),
+        (tmp_path, "this is a folder, not a file. Name a file in it."),
     ]:
         document = read_yaml(file)
         assert document.root is None

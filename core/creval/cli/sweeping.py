@@ -35,7 +35,7 @@ def start_several(tasks: Sequence[str], models: Sequence[str], options: RunOptio
     if not tasks:
         raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
     entries = [Entry(model) for model in dict.fromkeys(models)]
-    words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}-{len(entries)}_models-{'+'.join(tasks)}"
+    words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-{len(entries)}_models-{'+'.join(tasks)}"
     folder = options.output or RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
     return run_file(RunFile(tasks, entries, options, several=True), options, folder, dry_run)
 

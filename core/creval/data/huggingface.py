@@ -7,23 +7,18 @@ downloaded last when the hub cannot be reached, which is not the pinned one.
 from __future__ import annotations
 
 import logging
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from creval.data.mirror import offline_cure
 from creval.data.options import DataOptions
 from creval.data.rows import Malformed, Row, Rows
 from creval.errors import DataError, MissingPartError
+from creval.reachable import hub_address, hub_answers
 
 __all__ = ["HuggingFaceRows", "open_huggingface"]
-
-_PATIENCE = 5.0
-"""Seconds in which a connection to the Hub has to come about."""
 
 
 class HuggingFaceRows:
@@ -74,10 +69,10 @@ def open_huggingface(
         )
     cache = options.cache / "huggingface" / dataset.replace("/", "--") / revision
     arguments = {"name": config, "split": split, "revision": revision, "cache_dir": str(cache)}
-    away = not options.offline and not _is_reachable()
+    away = not options.offline and not hub_answers()
     if away and not any(cache.glob("**/*.arrow")):
         raise DataError(
-            f"the Hugging Face Hub cannot be reached ({_endpoint()})",
+            f"the Hugging Face Hub cannot be reached ({hub_address()})",
             where=where,
             cure=f"Check the network and HF_ENDPOINT, or give a local file: --data {options.task or 'TASK'}=FILE.",
         )
@@ -87,28 +82,6 @@ def open_huggingface(
     except Exception as error:  # the library raises whatever its own dependencies raise
         raise _failure(error, where, options) from error
     return HuggingFaceRows(table, where)
-
-
-def _endpoint() -> str:
-    from huggingface_hub import constants
-
-    return str(constants.ENDPOINT)
-
-
-def _is_reachable() -> bool:
-    """Whether somebody answers at the Hub's address. The library itself would ask again for half a minute.
-
-    Behind a proxy it is the proxy's affair, and taken for granted.
-    """
-    address = urlsplit(_endpoint())
-    if any(getproxies().get(scheme) for scheme in (address.scheme, "all")):
-        return True
-    port = address.port or (443 if address.scheme == "https" else 80)
-    try:
-        with socket.create_connection((address.hostname or "", port), timeout=_PATIENCE):
-            return True
-    except OSError:
-        return False
 
 
 def _failure(error: Exception, where: str, options: DataOptions) -> DataError:

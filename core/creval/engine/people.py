@@ -58,7 +58,8 @@ def score_table(
     taken = [person for person in table.answers if (folder / person / "run.json").exists()]
     if taken:
         cure = "Name another folder with --output."
-        raise RunError(f"{', '.join(taken[:5])} was scored there already", where=str(folder), cure=cure)
+        names = ", ".join(taken[:5]) + " ..." * (len(taken) > 5)
+        raise RunError(f"there are scores already of {names}", where=str(folder), cure=cure)
     results = []
     for person, answers in table.answers.items():
         said(person)

@@ -45,6 +45,11 @@ class HookCalls:
         self._observers = {hook: [plugin for plugin in plugins if plugin.implements(hook)] for hook in _OBSERVERS}
         self.failures: list[PluginFailure] = []
 
+    @property
+    def observers(self) -> frozenset[str]:
+        """The names of the plugins that are told of runs."""
+        return frozenset(plugin.name for plugins in self._observers.values() for plugin in plugins)
+
     def creval_run_started(self, manifest: Mapping[str, Any], folder: Path) -> None:
         """Tell every plugin that a run begins or resumes."""
         self._call("creval_run_started", manifest=manifest, folder=folder)

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import CrevalError, MissingPartError, UsageError
+from creval.reachable import hub_address, hub_answers
 from creval.resources.options import ResourceOptions
 
-__all__ = ["ModelSource", "file_digest", "find_model", "library_absent", "not_loaded"]
+__all__ = ["ModelSource", "file_digest", "find_model", "is_local_only", "library_absent", "not_loaded"]
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
+_ABSENT = "in the cached files"
+"""What the library says of a model that it may not fetch, or cannot, and that is not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,11 @@ def library_absent(model: str, packages: str, error: ImportError) -> MissingPart
     )
 
 
+def is_local_only(source: ModelSource, options: ResourceOptions) -> bool:
+    """Whether the model is to be found on this machine or not at all; so it is where the Hub does not answer."""
+    return options.offline or source.local or not hub_answers()
+
+
 def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: Exception) -> CrevalError:
     """Build the error for a model that brings code which nobody allowed, or whose weights cannot be loaded."""
     if "trust_remote_code" in str(error) and not options.trust_remote_code:
@@ -80,12 +88,19 @@ def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: 
             where=source.title,
             cure="Where you trust its makers, add: --trust-remote-code",
         )
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
     folder = options.folder / "models" / source.title
+    other = " Or name another instrument: --resource NAME=R."
+    if _ABSENT in str(error) and not options.offline and not source.local and not hub_answers():
+        cure = f"Check the network and HF_ENDPOINT, or put the model's folder at {folder}.{other}"
+        what = f"the {kind} is not in the cache, and the Hugging Face Hub cannot be reached ({hub_address()})"
+        return MissingPartError(what, where=source.title, cure=cure)
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
     cure = (
-        f"Run once without --offline, or put the model's folder at {folder}."
+        f"Run once without --offline, or put the model's folder at {folder}.{other}"
         if options.offline
-        else f"Check the name and the connection, or put the model's folder at {folder}."
+        else f"Check the name and the connection, or put the model's folder at {folder}.{other}"
     )
     what = f"the {kind} cannot be loaded: {reason}"
+    if _ABSENT in str(error) and options.offline:
+        what = f"the {kind} is not in the cache, and --offline forbids the network"
     return MissingPartError(what, where=source.title, cure=cure, fetched=options.offline and not source.local)

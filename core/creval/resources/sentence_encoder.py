@@ -11,7 +11,7 @@ import numpy as np
 
 from creval.errors import UsageError
 from creval.resources.encoders.torch_free import TorchFreeEncoder
-from creval.resources.local_models import find_model, library_absent, not_loaded
+from creval.resources.local_models import find_model, is_local_only, library_absent, not_loaded
 from creval.resources.options import ResourceOptions
 from creval.types.components import Embedding
 
@@ -80,7 +80,7 @@ class SentenceTransformersEmbedding:
                 encoder = SentenceTransformer(
                     self._source.place,
                     device=self._options.device,
-                    local_files_only=self._options.offline or self._source.local,
+                    local_files_only=is_local_only(self._source, self._options),
                     revision=self._source.revision,
                     trust_remote_code=self._options.trust_remote_code,
                 )

@@ -114,9 +114,7 @@ class RunFolder:
         """Open an existing run folder. Raises RunError where there is none."""
         folder = cls(path)
         if not folder.manifest.is_file():
-            raise RunError(
-                "no run stands there (no run.json)", where=str(path), cure="Name a run folder, e.g. runs/..."
-            )
+            raise RunError("no run stands there (no run.json)", where=str(path), cure=_runs_below(path))
         return folder
 
     def forget(self, tasks: Sequence[str]) -> None:
@@ -307,3 +305,13 @@ def _head(line: Line) -> tuple[SampleKey, str]:
 def file_name(task: str) -> str:
     """Return a task's name as a file name, without separators."""
     return quote(task, safe="-_.@+=,")
+
+
+def _runs_below(path: Path) -> str:
+    """Say what to name in place of a folder that is no run: up to three of those that stand right below it."""
+    below = sorted(entry.parent.name for entry in path.glob("*/run.json"))
+    if not below:
+        return "Name a run folder, e.g. runs/..."
+    return (
+        f"Runs stand below it; name one: {', '.join(str(path / name) for name in below[:3])}{' ...' * (len(below) > 3)}"
+    )

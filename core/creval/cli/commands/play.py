@@ -52,12 +52,16 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A seat that is set up: the desk, what counts the samples, and how the last words are shown."""
+    """A seat that is set up: the desk, what counts the samples, and how the last words are shown.
+
+    `piped`: the desk reads lines that nobody types at a terminal.
+    """
 
     desk: Desk
     standing: Standing
     show: Callable[[Closing], object]
     show_results: bool = False
+    piped: bool = False
 
 
 @click.command(epilog=EPILOG)
@@ -153,13 +157,14 @@ def _place(seat: Seat) -> Iterator[_Place]:
     if not seat.web:
         from creval.models.players.desks.terminal import TerminalDesk
 
-        yield _Place(TerminalDesk.here(seat.player, standing), standing, lambda closing: None)
+        desk = TerminalDesk.here(seat.player, standing)
+        yield _Place(desk, standing, lambda closing: None, piped=not sys.stdin.isatty())
         return
     from creval.models.players.desks.web import WebDesk
 
-    with WebDesk(seat.player, standing, seat.port, seat.host) as desk:
-        click.echo(f"Play at {desk.url} (Ctrl-C stops; the run can be gone on with)", err=True)
-        yield _Place(desk, standing, desk.close_with, seat.show_results)
+    with WebDesk(seat.player, standing, seat.port, seat.host) as page:
+        click.echo(f"Play at {page.url} (Ctrl-C stops; the run can be gone on with)", err=True)
+        yield _Place(page, standing, page.close_with, seat.show_results)
 
 
 def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
@@ -173,6 +178,8 @@ def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
     except KeyboardInterrupt:
         begun = (folder / "run.json").exists()
         words = "Stopped. What you finished is saved, and the run can be gone on with." if begun else "Stopped."
+        if place.piped:
+            click.echo("\nStandard input is no terminal, and it has ended. Play in a terminal, or add --web.", err=True)
         click.echo(f"\n{words}" + (f"\n  {resume_command(folder)}" if begun else ""), err=True)
         place.show(Closing("Stopped", [words]))
         raise
@@ -205,7 +212,7 @@ def closing_of(finished: Finished, show_results: bool) -> Closing:
 
 def _folder(player: str, tasks: Sequence[str]) -> Path:
     """A name that is known before the run begins, so that one who stops early can be told how to go on."""
-    words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}-human_{player}-{'+'.join(tasks)}"
+    words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-human_{player}-{'+'.join(tasks)}"
     return RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
 
 

@@ -42,7 +42,11 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     from creval.cli.run import command_line
     from creval.cli.sweeping import run_file
     from creval.engine.repeating.run_file import Entry, read_run_file
+    from creval.errors import UsageError
 
+    if not file.exists() and not file.suffix:
+        cure = f"Check the path. A task is run by: creval --tasks {file} --model M"
+        raise UsageError("there is no such file", where=str(file), cure=cure)
     path = next((file / name for name in _FILES if (file / name).is_file()), file)
     asked = read_run_file(path)
     output = given.pop("output") or asked.output or Path("runs") / path.stem

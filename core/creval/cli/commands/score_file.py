@@ -45,7 +45,12 @@ def score_file(
     options = RunOptions(output=folder, roles=roles, resources=resources, **given)
     table, results = score_table(task, file, options, lambda person: click.echo(visible(person), err=True))
     written = _write(folder / SCORES, results, table.separator)
-    click.echo(f"{len(results)} participants, {sum(result.answered for result in results)} answers: {written}")
+    answers = sum(result.answered for result in results)
+    click.echo(f"{_many(len(results), 'participant')}, {_many(answers, 'answer')}: {written}")
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _write(path: Path, results: Sequence[PersonResult], separator: str) -> Path:

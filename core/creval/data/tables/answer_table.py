@@ -55,6 +55,12 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
         if not any(cell.strip() for cell in cells):
             continue
         where = f"{file}: row {rows.line_num}"
+        if any(cell.strip() for cell in cells[len(heads) :]):
+            raise DataError(
+                f"the row has {len(cells)} cells, and the heads are {len(heads)}",
+                where=where,
+                cure=f"Put an answer that holds {separator!r} in double quotes, as spreadsheets do.",
+            )
         person, doc, answer = columns.read(cells, where)
         own = answers.setdefault(person, {})
         if doc in own:
@@ -127,7 +133,9 @@ def _text(file: Path) -> str:
         with file.open("rb") as stream:
             data = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise DataError(f"the table cannot be read: {error.strerror}", where=str(file)) from error
+        raise DataError(
+            f"the table cannot be read: {error.strerror}", where=str(file), cure="Check the path."
+        ) from error
     if len(data) > _LARGEST or data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         what = "is a workbook, not a CSV file" if len(data) <= _LARGEST else "is larger than 50 MB"
         raise DataError(what, where=str(file), cure='Save it in the spreadsheet as "CSV UTF-8".')

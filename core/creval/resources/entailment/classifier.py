@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.local_models import find_model, library_absent, not_loaded
+from creval.resources.local_models import find_model, is_local_only, library_absent, not_loaded
 from creval.resources.options import ResourceOptions
 
 __all__ = ["TransformersEntailment", "label_order"]
@@ -130,7 +130,7 @@ class TransformersEntailment:
             from transformers import AutoModelForSequenceClassification, AutoTokenizer
         except ImportError as error:
             raise library_absent(self._source.title, "transformers torch", error) from error
-        local_only = self._options.offline or self._source.local
+        local_only = is_local_only(self._source, self._options)
         arguments = {
             "local_files_only": local_only,
             "revision": self._source.revision or "main",

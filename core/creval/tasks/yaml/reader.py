@@ -47,7 +47,7 @@ def read_yaml(file: Path) -> Document:
     except FileNotFoundError:
         return _unreadable(file, "there is no such file", "Check the path.")
     except IsADirectoryError:
-        return _unreadable(file, "this is a folder, not a file")
+        return _unreadable(file, "this is a folder, not a file", "Name a file in it.")
     except OSError as error:
         return _unreadable(file, f"the file cannot be read: {error.strerror}")
     try:
@@ -93,6 +93,8 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Probl
         cure = "Indent with blanks, not tabs."
     elif "mapping values are not allowed" in said:
         cure = "Put a text that holds ': ' in quotes, and check the indentation."
+    elif said.startswith("while parsing a block"):
+        cure = "Check the indentation here and above: what stands side by side begins in the same column."
     return Problem(f"not valid YAML: {said}", file, line + 1, column + 1, cure=cure)
 
 

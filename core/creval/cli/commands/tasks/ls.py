@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from creval.names import nearest
 from creval.visible import visible
 
 if TYPE_CHECKING:
@@ -51,8 +52,12 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
     head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
     with_variants = any(row[4] for row in rows)
     _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
-    if not rows:
-        click.echo("No task matches." if words else "There are none: no plugin brings any (see creval plugins)")
+    if not rows and words:
+        near = nearest(words[0], {name for header in index.headers() for name in (header.name, header.plugin)})
+        guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        click.echo(visible(f"No task matches {' '.join(words)!r}.{guess} All tasks: creval ls --all"))
+    elif not rows:
+        click.echo("There are none: no plugin brings any (see creval plugins)")
 
 
 def _list_registry(words: Sequence[str], as_json: bool) -> None:

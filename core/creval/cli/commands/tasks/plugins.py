@@ -52,6 +52,7 @@ def _records(loaded: Plugins) -> list[dict[str, Any]]:
             "suites": [h.name for h in headers if h.plugin == info.name and h.kind == "suite"],
             "commands": [f"creval {info.name} {name}" for name in sorted(loaded.commands.get(info.name, ()))],
             "components": [f"{c.kind} {c.name}" for c in every if c.plugin == info.name],
+            "observes": info.name in loaded.hooks.observers,
         }
         for info in loaded.infos
     ]
@@ -59,7 +60,8 @@ def _records(loaded: Plugins) -> list[dict[str, Any]]:
 
 def _show(record: Mapping[str, Any], components: Sequence[Component]) -> None:
     parts = ("task", "suite", "command", "component")
-    counts = ", ".join(_count(len(record[f"{part}s"]), part) for part in parts if record[f"{part}s"])
+    counted = [_count(len(record[f"{part}s"]), part) for part in parts if record[f"{part}s"]]
+    counts = ", ".join([*counted, *(["observes runs"] if record["observes"] else [])])
     click.echo(visible(f"{record['name']} {record['version']} ({record['distribution']}): {counts or 'nothing'}"))
     for part in ("tasks", "suites", "commands"):
         if record[part]:

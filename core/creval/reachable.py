@@ -1,0 +1,32 @@
+"""Whether the Hugging Face Hub answers at all: its own libraries would ask again for a minute before they say so."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+__all__ = ["hub_address", "hub_answers"]
+
+_PATIENCE = 5.0
+"""Seconds in which a connection has to come about."""
+
+
+def hub_address() -> str:
+    """Return the Hub's address (`HF_ENDPOINT`, else the public one)."""
+    from huggingface_hub import constants
+
+    return str(constants.ENDPOINT)
+
+
+def hub_answers() -> bool:
+    """Whether somebody answers at the Hub's address. Behind a proxy it is the proxy's affair, and taken for granted."""
+    address = urlsplit(hub_address())
+    if any(getproxies().get(scheme) for scheme in (address.scheme, "all")):
+        return True
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        with socket.create_connection((address.hostname or "", port), timeout=_PATIENCE):
+            return True
+    except OSError:
+        return False
