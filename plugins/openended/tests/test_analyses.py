@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import math
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,23 @@ def test_averages_and_their_figures(
 def test_more_classes_more_entropy(run_folder: str) -> None:
     rows = rows_of(Classes().run([run_folder], task="macgyver_own"))
     assert [row["entropy"] for row in rows] == sorted(row["entropy"] for row in rows) and rows[0]["entropy"] == 0
+
+
+def test_twenty_candidates_and_their_histogram(tmp_path: Path) -> None:
+    """H.2, Figure 20: with n = 20 a step may have up to twenty classes, and an entropy of up to ln 20."""
+    (tmp_path / "twenty.yaml").write_text(
+        "schema: 1\ninclude: openended/macgyver_own\ntask: twenty\nversion: 1.0.0\n"
+        "protocol: {openended.stepwise: {n: 20}}\ntests: null\n",
+        "utf-8",
+    )
+    resources = {"entailment": "exact", "embedding": "embedded/minilm"}
+    options = creval.RunOptions(output=tmp_path / "run", limit=2, resources=resources)
+    creval.run([str(tmp_path / "twenty.yaml")], "baseline/ceiling", options)
+    output = Classes().run([str(tmp_path / "run")], output=str(tmp_path / "out"))
+    (row,) = rows_of(output)
+    assert (row["classes"], row["steps"]) == (20, 4) and row["entropy"] == pytest.approx(math.log(20))
+    assert "Usable candidates a step: 20 (4 steps)." in output.notes
+    assert (tmp_path / "out" / "classes.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_confounds(run_folder: str) -> None:
