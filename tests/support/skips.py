@@ -18,6 +18,7 @@ ALLOWED: Mapping[str, str] = {
     "nobody plays its ": "floor and ceiling need a judge; the examples, where it is scripted, are run",
     "no Chromium with chromedriver": "where it cannot be installed",
     "CREVAL_EEE names no command": "that validator needs Python 3.12; the bundled schemas are checked",
+    "no Ray": "where it cannot be installed",
     "no bubblewrap": "where it cannot be installed",
     "no /proc on this system": "Linux alone has it",
 }

@@ -112,9 +112,8 @@ class RayExecutor:
     async def _done(self, task: str, **piece: Any) -> Mapping[str, Any] | None:
         """Give a piece of work to a worker, and again where that one is lost. None where it ends every worker."""
         for _ in range(_MOST_LOSSES):
-            hand = await self._teams[task].hand()
             try:
-                return await hand.do(**piece)
+                return await self._teams[task].do(**piece)
             except LostError:
                 continue
         return None

@@ -50,15 +50,34 @@ class Team:
         self._spares = _DEATHS_A_WORKER * count
         for _ in range(count):
             self._hire()
-        await self.hand()
+        await self._one()
 
-    async def hand(self) -> Hand:
-        """Return the worker with the least to do; waits where there is none yet. Raises RunError where none comes."""
+    async def do(self, **piece: Any) -> Mapping[str, Any]:
+        """Let a worker do a piece of work. Raises LostError where that one is lost, RunError where there is none."""
+        hand = await self._free()
+        try:
+            return await hand.do(**piece)
+        finally:
+            self._changed.set()
+
+    async def _free(self) -> Hand:
+        """Return the worker with the least to do, once it has less than its share: a slow one gets no more."""
+        while True:
+            await self._one()
+            share = max(2, -(-self._foreman.concurrency // (len(self.hands) + len(self._starting))))
+            hand = min(self.hands, key=lambda each: each.load)
+            if hand.load < share:
+                return hand
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _one(self) -> None:
+        """Wait until there is a worker. Raises RunError where none comes, and what kept one from opening."""
         while True:
             if self._fault is not None:
                 raise self._fault
             if self.hands:
-                return min(self.hands, key=lambda hand: hand.load)
+                return
             if not self._starting:
                 raise self._deserted("every worker was lost, and so were those in their place")
             self._changed.clear()

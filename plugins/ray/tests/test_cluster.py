@@ -1,0 +1,194 @@
+"""Runs on a cluster: the same results as here, whatever is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from creval import RunOptions, RunResult, run
+from creval.plugin import UsageError
+from creval_ray.team import Team
+
+COUNT = 120
+KEY = "sk-canary-8f14e45fceea167a"
+OPTIONS = {"workers": "2", "env": "CREVAL_CACHE"}
+
+
+@pytest.fixture
+def teams(monkeypatch: pytest.MonkeyPatch) -> list[Team]:
+    """The teams of this test's runs."""
+    found: list[Team] = []
+    begin = Team.__init__
+
+    def noted(self: Team, *given: Any) -> None:
+        begin(self, *given)
+        found.append(self)
+
+    monkeypatch.setattr(Team, "__init__", noted)
+    return found
+
+
+def records(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """The lines of a run, without times; every doc stands there once."""
+    lines = [json.loads(line) for file in sorted((folder / kind).glob("*.jsonl")) for line in file.open()]
+    for line in lines:
+        line.pop("started", None)
+        line.pop("seconds", None)
+        for call in line.get("calls", ()):
+            call.get("reply", {}).pop("latency", None)
+    keys = [(line["doc_id"], line["condition"], line["repeat"]) for line in lines]
+    assert len(keys) == len(set(keys)), "a sample is doubled"
+    return sorted(lines, key=lambda line: (line["doc_id"], line["condition"], line["repeat"]))
+
+
+def assert_same(there: RunResult, here: RunResult) -> None:
+    """No sample lost, none doubled, all numbers the same."""
+    for kind in ("samples", "scores"):
+        assert records(there.folder, kind) == records(here.folder, kind)
+    assert there.results["tasks"] == here.results["tasks"]
+
+
+class At:
+    """An observer that does something when so many samples have been written."""
+
+    def __init__(self, **when: Callable[[], None]) -> None:
+        self._when = {int(name[1:]): do for name, do in when.items()}
+        self._count = 0
+
+    def on_sample(self, sample: Any, stats: Any) -> None:
+        self._count += 1
+        if self._count in self._when:
+            self._when[self._count]()
+
+
+def pair(words: Any, raylets: Any, observer: Any = None, **given: Any) -> tuple[RunResult, RunResult]:
+    """One run here and one there."""
+    task, model = words(COUNT)
+    here = run([task], model, RunOptions(output=Path("here"), **given))
+    options = RunOptions(output=Path("there"), executor=raylets.spec, executor_options=OPTIONS, concurrency=8, **given)
+    return run([task], model, options, observer), here
+
+
+def test_the_same_results_as_here(words, raylets, teams) -> None:
+    there, here = pair(words, raylets)
+    assert_same(there, here)
+    manifest = json.loads((there.folder / "run.json").read_text())
+    assert manifest["attempts"][0]["models"]["target"]["calls"] == COUNT
+    assert len(teams) == 1
+
+
+def test_a_worker_killed_in_the_middle(words, raylets, teams) -> None:
+    def kill() -> None:
+        os.kill(teams[0].hands[0].pid, signal.SIGKILL)
+
+    there, here = pair(words, raylets, At(n20=kill, n60=kill))
+    assert_same(there, here)
+
+
+def test_a_slow_worker_gets_less_and_nothing_is_asked_twice(words, raylets, teams) -> None:
+    """A worker that stands still keeps what it has; the other one makes all the rest."""
+    stopped: list[int] = []
+
+    def stop() -> None:
+        stopped.append(teams[0].hands[0].pid)
+        os.kill(stopped[0], signal.SIGSTOP)
+
+    def go_on() -> None:
+        os.kill(stopped[0], signal.SIGCONT)
+
+    there, here = pair(words, raylets, At(n20=stop, **{f"n{COUNT - 8}": go_on}))
+    assert_same(there, here)
+    assert teams[0].hands == [] or all(not hand.gone for hand in teams[0].hands)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts a command; what is left of it ends with the test."""
+    started = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        words = [sys.executable, "-m", "creval", *arguments]
+        started.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_a_killed_command_is_gone_on_with(words, raylets, command) -> None:
+    """Killed without a word in the middle, it is gone on with on the cluster."""
+    task, model = words(20 * COUNT)
+    given = ["--executor-option", "workers=2", "--executor-option", "env=CREVAL_CACHE"]
+    process = command("--tasks", task, "--model", model, "--output", "run", "--executor", raylets.spec, *given)
+    file = Path("run/samples/words.jsonl")
+    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= 50):
+        pass
+    process.kill()
+    process.communicate()
+    assert 50 <= file.read_bytes().count(b"\n") < 20 * COUNT
+    done = command("resume", "run")  # by its own executor
+    assert done.communicate()[0] and done.returncode == 0
+    here = run([task], model, RunOptions(output=Path("here")))
+    assert records(Path("run"), "samples") == records(here.folder, "samples")
+    assert json.loads(Path("run/results.json").read_text())["tasks"] == here.results["tasks"]
+
+
+def test_keys_reach_workers_and_stand_nowhere(words, raylets, monkeypatch) -> None:
+    """The workers' calls carry the key; neither the run folder nor anything that Ray writes does."""
+    from support.chat_server import ChatServer
+    from support.parrot import parrot
+
+    task, _ = words(8)
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", KEY)
+    with ChatServer(answer=parrot) as server:
+        options = {**OPTIONS, "env": "HOSTED_VLLM_API_KEY,CREVAL_CACHE"}
+        given = RunOptions(
+            base_url=f"{server.url}?token={KEY}", output=Path("there"), executor=raylets.spec, executor_options=options
+        )
+        result = run([task], "hosted_vllm/m", given)
+        assert result.status == "done" and len(server.requests) == 8
+        assert {request.headers["Authorization"] for request in server.requests} == {f"Bearer {KEY}"}
+        assert all(KEY in request.path for request in server.requests)
+    looked = 0
+    for place in (raylets.folder, Path("there")):
+        for file in place.rglob("*"):
+            if file.is_file():
+                looked += 1
+                assert KEY.encode() not in file.read_bytes(), file
+    assert looked > 20
+
+
+def test_what_needs_a_gpu_where_there_is_none_is_one_clear_error(words, raylets) -> None:
+    task, model = words(4)
+    Path(task).write_text(Path(task).read_text() + "needs: {gpu: 1}\n")
+    options = RunOptions(output=Path("there"), executor=raylets.spec, executor_options=OPTIONS)
+    with pytest.raises(UsageError, match="'words' needs 1 GPU on one machine, and the cluster has 0 in all"):
+        run([task], model, options)
+    assert not Path("there").exists()
+    node = raylets.add(num_cpus=1, num_gpus=1)
+    try:
+        result = run([task], model, RunOptions(output=Path("there"), executor=raylets.spec, executor_options=OPTIONS))
+        assert result.results["tasks"][0]["counts"]["scored"] == 4
+    finally:
+        raylets.lose(node)
+
+
+def test_a_machine_lost_in_the_middle(words, raylets, teams) -> None:
+    """The last test: one machine and its workers are gone from one moment to the next."""
+    node = raylets.add(num_cpus=2)
+    given = {**OPTIONS, "workers": "6"}
+    task, model = words(COUNT)
+    here = run([task], model, RunOptions(output=Path("here")))
+    options = RunOptions(output=Path("there"), executor=raylets.spec, executor_options=given, concurrency=8)
+    there = run([task], model, options, At(n20=lambda: raylets.lose(node)))
+    assert_same(there, here)
