@@ -27,9 +27,10 @@ def executed(notebook: Path) -> Any:
     """Return the notebook with the outputs of a run of its cells in a folder of its own."""
     node = nbformat.read(notebook, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["IPYTHONDIR"] = str(Path(folder) / "home")
-        (Path(folder) / "home").mkdir()
-        NotebookClient(node, timeout=300, resources={"metadata": {"path": folder}}).execute()
+        home = Path(folder) / "home"
+        home.mkdir()
+        client = NotebookClient(node, timeout=300, resources={"metadata": {"path": folder}})
+        client.execute(env={**os.environ, "IPYTHONDIR": str(home)})
     for cell in node.cells:
         cell.metadata.clear()  # when it was executed
     node.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

@@ -1,8 +1,9 @@
-"""What Tab offers: asked as click's scripts ask, and once by a real bash."""
+"""What Tab offers: asked as click's scripts ask, and by a real bash, fish and zsh."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -88,6 +89,39 @@ def test_a_real_bash_completes(place: Path) -> None:
     """
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, cwd=place)
     assert (done.stdout.strip(), done.stderr) == ("runs/", "")
+
+
+def with_creval() -> dict[str, str]:
+    """The environment of a shell that finds the creval that is tested."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_a_real_fish_completes(place: Path) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("no fish: apt-get install fish")
+    lines = ['creval completion fish | source; complete -C "creval report ru"; complete -C "creval samp"']
+    asked = ["fish", "--no-config", "-c", *lines]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=place, env=with_creval())
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["runs/", "sample", "samples"], done.stderr
+
+
+def test_a_real_zsh_completes(place: Path) -> None:
+    """Typed at its prompt, as it completes nowhere else."""
+    if shutil.which("zsh") is None:
+        pytest.skip("no zsh: apt-get install zsh")
+    import pexpect  # the kernel of the notebooks' tests brings it
+
+    shell = pexpect.spawn("zsh", ["-f", "-i"], encoding="utf-8", timeout=60, cwd=str(place), env=with_creval())
+    try:
+        shell.sendline('autoload -Uz compinit; compinit -u -D; eval "$(creval completion zsh)"; echo rea""dy')
+        shell.expect_exact("ready")
+        shell.send("creval report ru\t")
+        shell.expect_exact("runs/")
+        shell.sendcontrol("u")
+        shell.send("creval samp\t\t")
+        shell.expect_exact("List the samples of a run.")
+    finally:
+        shell.close(force=True)
 
 
 def test_offering_commands_imports_none_of_them() -> None:

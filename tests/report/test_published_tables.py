@@ -103,7 +103,7 @@ def test_neocoder_is_table_3_beside_both_readings(reference_data: Path) -> None:
     """The copy of the paper lost the table; the notes that were taken of it hold it."""
     notes = reference_data.parent / "design" / "neocoder.md"
     if not notes.is_file():
-        pytest.skip("the notes on the paper are not there")
+        pytest.skip("the text of arXiv:2407.09007 with its tables is not there")
     text = notes.read_text(encoding="utf-8").partition("**Table 3, GPT-4, in %**")[2]
     rows = re.findall(r"^\| (\d) \|((?: [\d.]+ \|){5})$", text, re.MULTILINE)[:6]
     columns = ("pass@1", "constraint_following", "convergent", "divergent", "neogauge")
@@ -137,7 +137,7 @@ def test_kumo_is_what_the_authors_runs_behind_figure_4_give(reference_data: Path
     """The figure is a picture; the text names two means over all hundred domains."""
     folder = reference_data / "kumo"
     if not (folder / "model_runs_compact.jsonl.gz").is_file():
-        pytest.skip("the authors' runs are not there")
+        pytest.skip(f"no KUMO data in {folder}")
 
     def lines(name: str) -> Any:
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:

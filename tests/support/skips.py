@@ -20,6 +20,8 @@ ALLOWED: Mapping[str, str] = {
     "CREVAL_EEE names no command": "that validator needs Python 3.12; the bundled schemas are checked",
     "no Ray": "where it cannot be installed",
     "no bubblewrap": "where it cannot be installed",
+    "no fish: ": "as above; its script is checked all the same",
+    "no zsh: ": "as above",
     "no /proc on this system": "Linux alone has it",
 }
 """What a reason holds -> why that is no gap in the suite."""
