@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import orjson
 
 from creval.data.rows import Malformed, Row, Rows
 from creval.data.shaping import Shaping
 from creval.data.shots import SHOTS, Entry, Shots
 from creval.errors import DataError
+from creval.packing import PackedTexts
 from creval.tasks.model import FewShot
 from creval.types.sample import Doc
 
@@ -56,8 +61,7 @@ class Dataset:
         self.fields: Sequence[str] = tuple(scan.common or ())
         self.optional_fields: Sequence[str] = tuple(name for name in scan.union if name not in self.fields)
         self.fingerprint: str = scan.digest.hexdigest()
-        self._ids: Sequence[str] = scan.ids
-        self._positions: dict[str, int] | None = None
+        self._ids = scan.ids
         if sample is not None:  # other docs are other data
             self.fingerprint = hashlib.sha256(f"{self.fingerprint}:{sample[0]}:{sample[1]}".encode()).hexdigest()
         self._chosen: Sequence[int] = range(len(rows)) if sample is None else _choose(self, scan.ids, sample)
@@ -101,6 +105,11 @@ class Dataset:
         """The docs' ids in order; no doc is read for it."""
         return self._ids if len(self._chosen) == len(self._ids) else [self._ids[row] for row in self._chosen]
 
+    @property
+    def known_ids(self) -> PackedTexts:
+        """The ids of all docs that the data hold, chosen or not."""
+        return self._ids
+
     def __iter__(self) -> Iterator[Doc]:
         if len(self._chosen) < len(self._rows) or self._shots is not None:
             yield from (self[index] for index in range(len(self)))
@@ -112,15 +121,24 @@ class Dataset:
 
     def position(self, doc_id: str) -> int:
         """Return the position of a doc from 0 by its id. Raises DataError where there is none."""
-        if self._positions is None:
-            self._positions = {doc_id: index for index, doc_id in enumerate(self.ids)}
-        if doc_id not in self._positions:
+        found = self.find(doc_id)
+        if found is None:
             from creval.names import nearest
 
-            near = nearest(doc_id, self._positions)
+            near = nearest(doc_id, self.ids)
             cure = f"Did you mean {near[0]!r}?" if near else None
             raise DataError(f"there is no doc with the id {doc_id!r}", where=self.origin, cure=cure)
-        return self._positions[doc_id]
+        return found
+
+    def find(self, doc_id: str) -> int | None:
+        """Return the position of a doc from 0 by its id; None where there is none."""
+        row = self._ids.find(doc_id)
+        if row < 0:
+            return None
+        if len(self._chosen) == len(self._ids):
+            return row
+        place = bisect_left(self._chosen, row)
+        return place if place < len(self._chosen) and self._chosen[place] == row else None
 
     def by_id(self, doc_id: str) -> Doc:
         """Return a doc by its id. Raises DataError where there is none."""
@@ -172,7 +190,7 @@ def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Se
     def rank(place: int) -> bytes:
         return hashlib.sha256(f"{seed}\x1f{ids[place]}".encode("utf-8", "surrogatepass")).digest()
 
-    return sorted(sorted(range(len(ids)), key=rank)[:number])
+    return array("q", sorted(sorted(range(len(ids)), key=rank)[:number]))
 
 
 class _Scan:
@@ -184,14 +202,15 @@ class _Scan:
         self.union: dict[str, None] = {}
         self._dataset = dataset
         self._faults: list[str] = []
-        self.ids: Sequence[str] = ()
+        self.ids = PackedTexts()
 
     def run(self) -> None:
         rows = self._dataset.rows
-        first_at: dict[str, int] = {}
+        ids, without = self.ids, list[int]()  # rows that gave no id
         for index, row in enumerate(rows):
             if isinstance(row, Malformed):
                 self._faults.append(f"{row.where}: {row.reason}")
+                without.append(index)
                 continue
             try:
                 doc = self._dataset.to_doc(row, index)
@@ -199,22 +218,22 @@ class _Scan:
             except ValueError as error:
                 reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
                 self._faults.append(f"{rows.where(index)}: {reason}")
+                without.append(index)
                 continue
-            if doc.id in first_at:
-                self._faults.append(
-                    f"{rows.where(index)}: the id {doc.id!r} stands at {rows.where(first_at[doc.id])} too"
-                )
-            first_at.setdefault(doc.id, index)
+            known = len(ids)
+            number = ids.add(doc.id)
+            if number < known:
+                first = _row_of(number, without)
+                self._faults.append(f"{rows.where(index)}: the id {doc.id!r} stands at {rows.where(first)} too")
+                without.append(index)
             self._note_fields(doc.fields)
         if self._faults:
             self._refuse()
-        self.ids = list(first_at)
-        if not first_at:
+        if not ids:
             raise DataError("the dataset holds no docs", where=rows.origin)
 
     def _digest(self, doc: Doc) -> None:
-        line = _CANONICAL.encode([doc.id, doc.fields])
-        self.digest.update(line.encode("utf-8", "surrogatepass"))
+        self.digest.update(_canonical([doc.id, doc.fields]))
         self.digest.update(b"\n")
 
     def _note_fields(self, fields: Mapping[str, Any]) -> None:
@@ -235,6 +254,26 @@ class _Scan:
             where=self._dataset.origin,
             cure="Correct these rows; no doc is left out silently.",
         )
+
+
+def _canonical(data: list[Any]) -> bytes:
+    """Return data as canonical JSON."""
+    if all(type(value) is str for value in data[1].values()):
+        try:
+            return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)  # equal, and sooner
+        except (TypeError, ValueError):  # a lone surrogate, a key that is no text
+            pass
+    return _CANONICAL.encode(data).encode("utf-8", "surrogatepass")
+
+
+def _row_of(number: int, without: Sequence[int]) -> int:
+    """Return the row that gave the id of a number, where the rows `without`, rising, gave none."""
+    row = number
+    for other in without:
+        if other > row:
+            break
+        row += 1
+    return row
 
 
 def _plain(value: Any, field: str) -> Any:

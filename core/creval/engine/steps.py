@@ -287,8 +287,9 @@ class RunSteps:
         """The third step of a task: its file of scores becomes metrics."""
         task = plan.task
         instruments = self._setup.instruments(task)
-        tally = TaskTally(metric_names(plan), [condition.name for condition in task.conditions])
-        for score in self._folder.read_scores(task.name):
+        names = [condition.name for condition in task.conditions]
+        tally = TaskTally(metric_names(plan), names, plan.dataset.known_ids)
+        for score in self._folder.quick_scores(task.name):
             tally.add(score)
         try:
             metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)

@@ -8,17 +8,18 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, unquote
 
 from creval.errors import RunError
+from creval.packing import PackedHashes
 from creval.runs.codec import read_key, read_sample, read_score
 from creval.runs.commands import resume_command
 from creval.runs.jsonl import Line, disk_error, drop_torn_line, keep_lines, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
-__all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
+__all__ = ["FORM", "REDO", "Done", "DoneKeys", "RunFolder", "check_form", "file_name"]
 
 FORM = 1
 """The form of run.json and results.json that this creval writes (their key `schema`)."""
@@ -32,23 +33,31 @@ REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 """A sample or score that ended so is made again when its run is gone on with."""
 
 
+class Done(Protocol):
+    """A set of samples that need not be made again."""
+
+    def __contains__(self, key: SampleKey, /) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+
 class DoneKeys:
-    """A set of sample keys by their hashes of 64 bits, so that a resumed run of a million samples stays small."""
+    """A set of sample keys by their hashes of 64 bits, so that a run of a million samples that goes on stays small."""
 
     def __init__(self) -> None:
-        self._known: set[int] = set()
+        self._known = PackedHashes()
 
     def add(self, key: SampleKey) -> None:
         self._known.add(hash(key))
 
     def __contains__(self, key: SampleKey) -> bool:
-        return bool(self._known) and hash(key) in self._known
+        return len(self._known) > 0 and hash(key) in self._known
 
     def __len__(self) -> int:
         return len(self._known)
 
     def __le__(self, other: DoneKeys) -> bool:
-        return self._known <= other._known
+        return len(self) <= len(other) and all(number in other._known for number in self._known)
 
 
 class RunFolder:
@@ -214,7 +223,12 @@ class RunFolder:
         for record in read_lines(self.scores(task)):
             yield read_score(record)
 
-    def prepare_samples(self, task: str, known: DoneKeys | None = None) -> DoneKeys:
+    def quick_scores(self, task: str) -> Iterator[SampleScore]:
+        """Yield what `read_scores` does, for who needs the numbers alone: `value` and `details` may lose digits."""
+        for line in whole_lines(self.scores(task)):
+            yield read_score(line.quick())
+
+    def prepare_samples(self, task: str, known: Done | None = None) -> Done:
         """Make a task's samples ready to go on, and return the keys that need not be made again.
 
         A torn last line goes, errored samples go (they are tried again), and of doubles the first stays. `known` are
@@ -222,7 +236,7 @@ class RunFolder:
         """
         return _prepare(self.samples(task), lambda key: True, known)
 
-    def prepare_scores(self, task: str, known: DoneKeys | None = None) -> DoneKeys:
+    def prepare_scores(self, task: str, known: Done | None = None) -> Done:
         """Make a task's scores ready to go on, and return the keys that need not be scored again.
 
         What `prepare_samples` says, and: a score whose sample is gone goes too.
@@ -262,7 +276,7 @@ def _missing(path: Path) -> list[Path]:
     return [each for each in (path, *path.parents) if not each.exists()]
 
 
-def _prepare(path: Path, wanted: Callable[[SampleKey], bool], known: DoneKeys | None = None) -> DoneKeys:
+def _prepare(path: Path, wanted: Callable[[SampleKey], bool], known: Done | None = None) -> Done:
     drop_torn_line(path)
     if known is not None:
         return known

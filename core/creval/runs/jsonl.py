@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import orjson
+
 from creval.errors import RunError
 from creval.runs.commands import resume_command
 
@@ -28,6 +30,7 @@ __all__ = [
     "write_json",
 ]
 
+_QUICK = orjson.loads
 _DECODE = json.JSONDecoder().raw_decode
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -166,6 +169,14 @@ class Line(NamedTuple):
             cure = f"Remove the line, then: {resume_command(self.path.parent.parent)}"
             raise RunError(f"a damaged line: {error}", where=f"{self.path}:{self.number}", cure=cure) from error
         return record
+
+    def quick(self) -> dict[str, Any]:
+        """Return what `record` does, sooner; but whole numbers of more than 64 bits may have become floats."""
+        try:
+            record = _QUICK(self.text)
+        except ValueError:  # a damaged line, or what JSON does not know: NaN, lone surrogates
+            return self.record()
+        return record if type(record) is dict else self.record()
 
 
 def whole_lines(path: Path) -> Iterator[Line]:

@@ -49,12 +49,15 @@ class Clusters(Sequence[Floats]):
     ) -> Clusters:
         """Group values by the number of their doc (or of its group); clusters come in the order of these numbers."""
         array = np.asarray(values, dtype=np.float64)
-        numbers = np.asarray(labels, dtype=np.int64)
-        order = np.argsort(numbers, kind="stable")
-        ordered = numbers[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
-        ordered_weights = None if weights is None else weights[order]
-        return cls(array[order], np.r_[starts, len(array)].astype(np.int64), unit, ordered_weights)
+        numbers = np.asarray(labels)
+        if (numbers[1:] < numbers[:-1]).any():
+            order = np.argsort(numbers, kind="stable")
+            array, numbers, weights = array[order], numbers[order], None if weights is None else weights[order]
+        changes = np.flatnonzero(numbers[1:] != numbers[:-1])
+        offsets = np.zeros(len(changes) + 2 if len(numbers) else 1, dtype=np.int64)
+        offsets[1:-1] = changes + 1
+        offsets[-1] = len(array)
+        return cls(array, offsets, unit, weights)
 
     @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -6,10 +6,14 @@ import csv
 import io
 import json
 import os
+import sys
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+
+import orjson
 
 from creval.data.rows import Malformed, Row
 from creval.errors import DataError
@@ -44,26 +48,31 @@ class _OffsetRows:
         self.file = file
         self.origin = str(file)
         self._starts = array("q")
-        self._ends = array("q")
-        self._lines = array("q")
+        self._lengths = array("I")
+        self._passed: list[tuple[int, int]] = []  # from row i on, the line is i + so many
         self._handle: int | None = os.open(file, os.O_RDONLY)
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def _note(self, start: int, end: int, line: int) -> None:
+        passed = line - len(self._starts)
+        if not self._passed or self._passed[-1][1] != passed:
+            self._passed.append((len(self._starts), passed))
         self._starts.append(start)
-        self._ends.append(end)
-        self._lines.append(line)
+        self._lengths.append(end - start)
+
+    def _line(self, index: int) -> int:
+        """Return the number of a row's first line, from 1."""
+        return index + self._passed[bisect_right(self._passed, (index, sys.maxsize)) - 1][1]
 
     def _read(self, index: int) -> bytes:
         if self._handle is None:
             raise DataError("the dataset is closed", where=self.origin)
-        start, end = self._starts[index], self._ends[index]
-        return os.pread(self._handle, end - start, start)
+        return os.pread(self._handle, self._lengths[index], self._starts[index])
 
     def where(self, index: int) -> str:
-        return f"{self.file}:{self._lines[index]}"
+        return f"{self.file}:{self._line(index)}"
 
     def close(self) -> None:
         if self._handle is not None:
@@ -92,7 +101,9 @@ class JsonLinesRows(_OffsetRows):
     def __iter__(self) -> Iterator[Row | Malformed]:
         with self.file.open("rb") as lines:
             number = 0
-            for index, wanted in enumerate(self._lines):
+            even = self._passed[0][1] if len(self._passed) == 1 else None
+            for index in range(len(self)):
+                wanted = self._line(index) if even is None else index + even
                 while number < wanted:
                     line = next(lines)
                     number += 1
@@ -105,6 +116,9 @@ class JsonLinesRows(_OffsetRows):
         return found
 
     def _parse(self, line: bytes, index: int) -> Row | Malformed:
+        quick = _quick(line)
+        if quick is not None:
+            return quick
         try:
             found = JSON.decode(line.removeprefix(_MARK).rstrip(b"\r\n").decode("utf-8"))
         except (ValueError, RecursionError) as error:
@@ -114,6 +128,18 @@ class JsonLinesRows(_OffsetRows):
         return found
 
 
+def _quick(line: bytes) -> dict[str, Any] | None:
+    """Return a row that is plain: no nested or doubled key, no number but whole ones. None: it may be any."""
+    try:
+        found = orjson.loads(line)
+    except ValueError:
+        return None
+    # As many colons as keys: no key stands twice, and none is within. Floats may have been larger whole numbers.
+    plain = type(found) is dict and line.count(b":") == len(found)
+    return found if plain and all(type(value) in _PLAIN for value in found.values()) else None
+
+
+_PLAIN = frozenset({str, int, bool, type(None)})
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 

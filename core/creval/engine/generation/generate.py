@@ -12,7 +12,7 @@ from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.errors import BudgetError, CrevalError, FatalModelError
 from creval.models.stats import ModelStats
-from creval.runs.folder import DoneKeys, RunFolder
+from creval.runs.folder import Done, RunFolder
 from creval.runs.jsonl import Appender
 from creval.types.execution import Made, Work
 
@@ -27,7 +27,7 @@ class Job:
     """One task to generate: its plan, and the samples that are there where all of them stay."""
 
     plan: TaskPlan
-    known: DoneKeys | None = None
+    known: Done | None = None
 
 
 class Means(NamedTuple):
@@ -43,7 +43,7 @@ class _Progress:
     """How one task is getting on. `given_up` is the error for which nothing more of it is asked."""
 
     job: Job
-    done: DoneKeys
+    done: Done
     file: Appender
     answered: int = 0
     failed: int = 0
@@ -77,6 +77,8 @@ class _Generation:
 
     def _walk(self) -> Iterator[tuple[_Progress, Work]]:
         for progress in self.tasks:
+            if len(progress.done) >= progress.job.plan.total:
+                continue
             for work in progress.job.plan.works(progress.done.__contains__):
                 if progress.given_up is not None:
                     break

@@ -11,11 +11,12 @@ from typing import Any
 
 from creval.engine.manifest import core_version, now, read_options, start_manifest
 from creval.engine.merging.parts import Part, check_same, locked_parts, missing_shards
-from creval.engine.merging.samples import Merged, Ranking, merge_samples, merge_scores
+from creval.engine.merging.samples import Merged, merge_samples, merge_scores
 from creval.engine.merging.verdicts import Places, Verdicts, merge_calls
 from creval.engine.options import RunOptions
 from creval.engine.planning.grid import asked_people
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.ranking import Ranking
 from creval.engine.planning.shards import Shard
 from creval.engine.repeating.keeping import keep_files, tasks_here
 from creval.engine.roles.ledger import Ledger
@@ -248,8 +249,9 @@ class _Merge:
         task, registry = plan.task, self._plugins.registry
         own = {**task.resources, **task.role_models}
         instruments = Instruments(said["asked_instruments"], own, said["instruments"], said["notes"])
-        tally = TaskTally(metric_names(plan), [condition.name for condition in task.conditions])
-        for score in self._target.read_scores(task.name):
+        names = [condition.name for condition in task.conditions]
+        tally = TaskTally(metric_names(plan), names, plan.dataset.known_ids)
+        for score in self._target.quick_scores(task.name):
             tally.add(score)
         metrics = aggregate_task(plan, tally, instruments, registry, self._options.seed)
         return task_results(plan, (tally, usage), metrics, instruments)

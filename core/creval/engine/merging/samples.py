@@ -11,42 +11,17 @@ import numpy as np
 
 from creval.engine.merging.lines import Found, LineTable, Sources, writing
 from creval.engine.merging.parts import Part
-from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.ranking import DoneRanks, Ranking
 from creval.engine.roles.usage import UsageTally
-from creval.errors import DataError, RunError
+from creval.errors import RunError
 from creval.runs.folder import REDO, RunFolder
 from creval.runs.jsonl import Line
 from creval.types.sample import SampleKey
 
-__all__ = ["Merged", "Ranking", "merge_samples", "merge_scores"]
+__all__ = ["Merged", "merge_samples", "merge_scores"]
 
 _Suppliers = np.ndarray[Any, np.dtype[np.int32]]
 _TIMES = ("started", "seconds")
-
-
-class Ranking:
-    """The place of each sample in the undivided run: by doc, condition and repeat."""
-
-    def __init__(self, plan: TaskPlan) -> None:
-        self._dataset = plan.dataset
-        self._conditions = {condition.name: place for place, condition in enumerate(plan.task.conditions)}
-        self._repeats = plan.repeats
-        self._chosen = np.zeros(len(plan.dataset), dtype=bool)
-        self._chosen[np.asarray(plan.chosen, dtype=np.int64)] = True
-        self.count = len(plan.dataset) * len(self._conditions) * plan.repeats
-
-    def of(self, key: SampleKey) -> int | None:
-        """Return the rank of a sample, from 0; None where the undivided run has none such."""
-        condition = self._conditions.get(key.condition)
-        if condition is None or not 0 <= key.repeat < self._repeats:
-            return None
-        try:
-            position = self._dataset.position(key.doc)
-        except DataError:
-            return None
-        if not self._chosen[position]:
-            return None
-        return (position * len(self._conditions) + condition) * self._repeats + key.repeat
 
 
 @dataclass(slots=True)
@@ -69,7 +44,7 @@ def merge_samples(parts: Sequence[Part], target: RunFolder, task: str, ranking: 
     have answers to one sample that differ in more than times.
     """
     files = [part.folder.samples(task) for part in parts]
-    samples = _table(parts, ranking, (task, files))
+    samples = _table(parts, ranking, files)
     suppliers = np.full(ranking.count, -1, dtype=np.int32)
     usage, written = UsageTally(), 0
     sources = Sources(files)
@@ -96,7 +71,7 @@ def merge_scores(
     Those of the parts `stale` are left out, to be made again. Raises RunError as `merge_samples` does.
     """
     (merged, stale), files = which, [part.folder.scores(task) for part in parts]
-    scores, suppliers = _table(parts, ranking, (task, files)), merged.suppliers
+    scores, suppliers = _table(parts, ranking, files), merged.suppliers
     sources, written = Sources(files), 0
     try:
         with writing(target.scores(task)) as file:
@@ -113,18 +88,17 @@ def merge_scores(
     return written
 
 
-def _table(parts: Sequence[Part], ranking: Ranking, of: tuple[str, Sequence[Path]]) -> LineTable:
+def _table(parts: Sequence[Part], ranking: Ranking, files: Sequence[Path]) -> LineTable:
     """Look at every line of all parts. Raises RunError for rows that are another run's or stand twice in a file."""
-    (task, files), table = of, LineTable()
+    table = LineTable()
     for number, (part, file) in enumerate(zip(parts, files, strict=True)):
-        seen = bytearray(ranking.count // 8 + 1)
+        seen = DoneRanks(ranking)
         for key, status, line in part.folder.rows(file):
-            rank = ranking.of(key) if key.task == task else None
+            rank = ranking.of(key)
             if rank is None or (part.shard is not None and not part.shard.holds(key.doc)):
                 raise _fault(f"{_named(key)} is not of this run", line)
-            if seen[rank >> 3] & (1 << (rank & 7)):
+            if not seen.add(rank):
                 raise _fault(f"{_named(key)} stands there twice", line)
-            seen[rank >> 3] |= 1 << (rank & 7)
             table.add(rank, number, line, status in REDO)
     return table
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from creval.engine.merging.lines import Found, Ints, Sources, writing
 from creval.engine.merging.parts import Part
-from creval.engine.merging.samples import Merged, Ranking
+from creval.engine.merging.samples import Merged
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.ranking import Ranking
 from creval.engine.roles.ledger import reusable
 from creval.errors import RunError
 from creval.runs.folder import RunFolder

@@ -20,6 +20,7 @@ from creval.types.sample import Doc, SampleKey
 
 __all__ = ["TaskPlan", "check_named_docs", "plan_task"]
 
+_BLOCK = 4096
 _LOG = logging.getLogger("creval")
 
 
@@ -52,7 +53,11 @@ class TaskPlan:
     @property
     def docs_digest(self) -> str:
         """The sha256 of the chosen docs' places in the dataset: equal for equal docs, however they were chosen."""
-        return hashlib.sha256(",".join(map(str, self.chosen)).encode()).hexdigest()
+        digest, chosen = hashlib.sha256(), self.chosen
+        for start in range(0, len(chosen), _BLOCK):
+            digest.update(b"," if start else b"")
+            digest.update(",".join(map(str, chosen[start : start + _BLOCK])).encode())
+        return digest.hexdigest()
 
     @property
     def total(self) -> int:
@@ -122,7 +127,7 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
     if options.docs:
         indices = _named_docs(task, dataset, options.docs)
     elif limit is not None and limit < count:
-        indices = range(limit) if first else choose(count, limit, options.seed, task.qualified)
+        indices = range(limit) if first else array("q", choose(count, limit, options.seed, task.qualified))
     elif limit is not None and limit > count:
         _LOG.warning("%s: --limit %s, but there are %d docs; all of them are taken", task.name, options.limit, count)
     shard = parse_shard(options.shard)

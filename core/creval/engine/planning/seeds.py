@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from array import array
 
 from creval.types.sample import SampleKey
 
@@ -29,5 +30,6 @@ def choose(count: int, limit: int | None, seed: int, name: str) -> list[int]:
     if limit is None or limit >= count:
         return list(range(count))
     stream = random.Random(derive(seed, "subset", name))
-    ranks = sorted(range(count), key=[stream.random() for _ in range(count)].__getitem__)
+    drawn = array("d", (stream.random() for _ in range(count)))
+    ranks = sorted(range(count), key=drawn.__getitem__)
     return sorted(ranks[: max(limit, 0)])

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.ranking import DoneRanks, Ranking
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.usage import UsageTally
 from creval.errors import RunError
 from creval.runs.codec import read_key
 from creval.runs.commands import resume_command
-from creval.runs.folder import REDO, DoneKeys, RunFolder
+from creval.runs.folder import REDO, RunFolder
 from creval.runs.jsonl import Line, whole_lines
 
 __all__ = ["Kept", "check_rows"]
@@ -29,8 +30,8 @@ class Kept:
 
     lines: int = 0
     usage: UsageTally = field(default_factory=UsageTally)
-    samples: DoneKeys | None = None
-    scores: DoneKeys | None = None
+    samples: DoneRanks | None = None
+    scores: DoneRanks | None = None
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add a line of samples/, unless its sample is to be made again."""
@@ -53,34 +54,30 @@ def check_rows(folder: RunFolder, plan: TaskPlan, spending: Spending) -> Kept:
 
     samples, scores = folder.samples(plan.task.name), folder.scores(plan.task.name)
     if samples.exists() or scores.exists():
-        ids = plan.dataset.ids
-        docs = {ids[index] for index in plan.chosen}
-        kept.samples = _check(samples, plan, docs, count)
-        kept.scores = _check(scores, plan, docs, lambda record: None)
+        ranking = Ranking(plan)
+        kept.samples = _check(samples, ranking, count)
+        kept.scores = _check(scores, ranking, lambda record: None)
         if kept.samples is None or not (kept.scores is None or kept.scores <= kept.samples):
             kept.scores = None  # the score of a sample that is gone goes too
     return kept
 
 
-def _check(file: Path, plan: TaskPlan, docs: set[str], count: Callable[[Mapping[str, Any]], None]) -> DoneKeys | None:
+def _check(file: Path, ranking: Ranking, count: Callable[[Mapping[str, Any]], None]) -> DoneRanks | None:
     """Check the rows of a file. Returns their keys, or None where one of them is to be made again."""
-    conditions = {condition.name for condition in plan.task.conditions}
-    name, repeats = plan.task.name, plan.repeats
-    seen, redo = DoneKeys(), False
+    seen, redo = DoneRanks(ranking), False
     for line in whole_lines(file):
-        record = line.record()
+        record = line.quick()  # it is looked at, and not kept
         try:
             key = read_key(record)
-            planned = key.doc in docs and key.condition in conditions and 0 <= key.repeat < repeats
+            rank = ranking.of(key)
             redo = redo or record["status"] in REDO
             count(record)
         except (KeyError, TypeError, AttributeError) as error:
             what = f"the row is no {file.parent.name.removesuffix('s')}: {error!r}"
             raise _fault(what, line) from error
-        if not planned or key.task != name or key in seen:
-            why = "stands there twice" if planned and key.task == name else "is not of this run"
+        if rank is None or not seen.add(rank):
+            why = "is not of this run" if rank is None else "stands there twice"
             raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
-        seen.add(key)
     return None if redo else seen
 
 

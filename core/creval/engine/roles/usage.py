@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from creval.types.messages import Usage
@@ -14,6 +14,7 @@ from creval.types.messages import Usage
 __all__ = ["UsageTally"]
 
 _TARGET = "target"
+_KINDS = tuple(each.name for each in fields(Usage))
 
 
 @dataclass(slots=True)
@@ -27,12 +28,17 @@ class UsageTally:
     calls: int = 0
     errors: int = 0
     reused: int = 0
-    usage: Usage = field(default_factory=Usage)
     unpriced: int = 0
     lost_tries: int = 0
     flags: Counter[str] = field(default_factory=Counter)
     served_by: Counter[str] = field(default_factory=Counter)
     _costs: array[float] = field(default_factory=lambda: array("d"))
+    _tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all calls."""
+        return Usage(**self._tokens)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add the target's calls of a sample, a line of samples/; those of other roles stand in the ledger."""
@@ -58,7 +64,9 @@ class UsageTally:
             self._pay(lost)
 
     def _pay(self, paid: Mapping[str, Any]) -> None:
-        self.usage += Usage(**paid.get("usage", {}))
+        tokens = self._tokens
+        for kind, count in paid.get("usage", {}).items():
+            tokens[kind] += count
         cost = paid.get("cost")
         if cost is None:
             self.unpriced += 1
@@ -70,7 +78,8 @@ class UsageTally:
         self.calls += other.calls
         self.errors += other.errors
         self.reused += other.reused
-        self.usage += other.usage
+        for kind, count in other._tokens.items():
+            self._tokens[kind] += count
         self.unpriced += other.unpriced
         self.lost_tries += other.lost_tries
         self._costs.extend(other._costs)
@@ -84,9 +93,9 @@ class UsageTally:
         """Return the sums as results.json holds them."""
         return {
             "calls": self.calls,
-            "input_tokens": self.usage.input_tokens,
-            "output_tokens": self.usage.output_tokens,
-            "reasoning_tokens": self.usage.reasoning_tokens,
+            "input_tokens": self._tokens["input_tokens"],
+            "output_tokens": self._tokens["output_tokens"],
+            "reasoning_tokens": self._tokens["reasoning_tokens"],
             "cost": self.cost,
             "unpriced_calls": self.unpriced,
             "lost_tries": self.lost_tries,

@@ -11,7 +11,7 @@ from creval.engine.scoring.score import BATCH, TaskScoring, batches, doc_batches
 from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
 from creval.runs.codec import read_sample, score_data
-from creval.runs.folder import DoneKeys, RunFolder
+from creval.runs.folder import Done, DoneKeys, RunFolder
 from creval.runs.jsonl import Appender, UnstorableError
 from creval.types.execution import Scored
 from creval.types.sample import Sample, SampleScore, Status
@@ -65,7 +65,7 @@ async def score_again(folder: RunFolder, scoring: Scoring, watch: ScoringWatch) 
     return await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
 
 
-def _lacking(folder: RunFolder, task: str, done: DoneKeys) -> bool:
+def _lacking(folder: RunFolder, task: str, done: Done) -> bool:
     return any(key not in done for key, _ in folder.sample_lines(task))
 
 
@@ -73,7 +73,7 @@ class _Reading(NamedTuple):
     """The samples of a run that are to be scored."""
 
     folder: RunFolder
-    done: DoneKeys
+    done: Done
 
     def samples(self, task: str, watch: ScoringWatch) -> Iterator[Sample]:
         for key, line in self.folder.sample_lines(task):

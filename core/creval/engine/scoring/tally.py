@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.errors import ScoringError
+from creval.packing import PackedTexts
 from creval.quotations import MARK
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
@@ -24,7 +25,7 @@ _SHOWN = 5
 FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 """The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
 
-Column = np.ndarray[Any, np.dtype[np.int64]]
+Column = np.ndarray[Any, np.dtype[np.int32]]
 
 
 class Grouping(NamedTuple):
@@ -42,24 +43,29 @@ class TaskTally:
     """Columns over the samples of one task: doc, repeat, condition, status, every score (NaN: there is none), and how
     the sample ended as far as that score is concerned.
 
-    What is made from them does not depend on the order in which the samples ended.
+    What is made from them does not depend on the order in which the samples ended. `docs` are the ids of the
+    data, where these are held already.
     """
 
-    def __init__(self, names: Sequence[str], conditions: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], conditions: Sequence[str], docs: PackedTexts | None = None) -> None:
         self._names = tuple(names)
         self._conditions = {name: index for index, name in enumerate(conditions)}
-        self._docs: dict[str, int] = {}
-        self._doc, self._repeat, self._condition, self._status = (array("l") for _ in range(4))
+        self._docs, self._open = (PackedTexts(), True) if docs is None else (docs, False)
+        self._doc, self._repeat, self._condition, self._status = array("i"), array("B"), array("H"), array("b")
+        self._doc_ranks: Column | None = None
+        self._ranked = -1
         self._scores = {name: array("d") for name in self._names}
         self._ended = {name: array("b") for name in self._names}
-        self._order: Column | None = None
+        self._order: Column | slice | None = None  # a slice: they came in order
         self._errors: list[tuple[SampleKey, str]] = []
         self.routes: Counter[str] = Counter()
 
     def add(self, score: SampleScore) -> None:
         """Add one sample's score. Raises ScoringError, naming the sample, where a number is not finite."""
         self._order = None
-        self._doc.append(self._docs.setdefault(score.key.doc, len(self._docs)))
+        self._doc.append(self._number(score.key.doc))
+        if score.key.repeat > 255 and self._repeat.typecode == "B":
+            self._repeat = array("q", self._repeat)
         self._repeat.append(score.key.repeat)
         self._condition.append(self._conditions[score.key.condition])
         self._status.append(_CODES[score.status])
@@ -74,6 +80,12 @@ class TaskTally:
         if score.status is Status.ERRORED:
             self._errors = sorted([*self._errors, (score.key, score.reason or "")])[:_SHOWN]
 
+    def _number(self, doc: str) -> int:
+        number = self._docs.add(doc) if self._open else self._docs.find(doc)
+        if number < 0:
+            raise ScoringError(f"there is a score of the doc {doc!r}, which is not in the data")
+        return number
+
     @property
     def errors(self) -> list[dict[str, Any]]:
         """The first errored samples by name, each with its reason."""
@@ -87,7 +99,7 @@ class TaskTally:
 
         With the name of a score: as far as that score is concerned.
         """
-        status = self._sorted(self._status if name is None else self._ended[name])
+        status = self._sorted(self._status if name is None else self._ended[name], np.int8)
         if condition is not None:
             status = status[self._sorted(self._condition) == condition]
         counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}
@@ -110,7 +122,10 @@ class TaskTally:
         ranks, unit = (
             (self._ranks(), "doc") if grouping.groups is None else (self._group_ranks(grouping.groups), "group")
         )
-        return Clusters.group(values[keep], ranks[self._sorted(self._doc)][keep], weights, unit), failed
+        labels = self._sorted(self._doc, np.int32)[keep]
+        values = values[keep]
+        del keep
+        return Clusters.group(values, labels if ranks is None else ranks[labels], weights, unit), failed
 
     def condition(self, name: str | None) -> int | None:
         """Return the number of a condition, None for all."""
@@ -121,15 +136,16 @@ class TaskTally:
     ) -> list[str]:
         """Return the docs that `clusters` has values of, in its order."""
         _, keep, _ = self._kept(name, zero, condition, grouping or Grouping())
-        names = sorted(self._docs)
-        return [names[rank] for rank in np.unique(self._ranks()[self._sorted(self._doc)][keep])]
+        found = np.unique(self._sorted(self._doc)[keep])
+        ranks = self._ranks()
+        return [self._docs[number] for number in (found if ranks is None else found[np.argsort(ranks[found])])]
 
     def _kept(
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping
     ) -> tuple[Floats, np.ndarray[Any, np.dtype[np.bool_]], int]:
         """All values in the canonical order, which of them count, and how many of the model's failures there are."""
         values = self._column(name)
-        status = self._sorted(self._ended[name])
+        status = self._sorted(self._ended[name], np.int8)
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
             keep = self._sorted(self._condition) == condition
@@ -145,27 +161,44 @@ class TaskTally:
         column: Floats = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
         return column
 
-    def _ranks(self) -> Column:
-        """The place of each doc when their ids are sorted."""
-        ranks = np.empty(len(self._docs), dtype=np.int64)
-        for rank, doc in enumerate(sorted(self._docs)):
-            ranks[self._docs[doc]] = rank
-        return ranks
+    def _ranks(self) -> Column | None:
+        """The place of each doc when their ids are sorted; None where they came sorted."""
+        if self._ranked != len(self._docs):
+            self._doc_ranks, self._ranked = self._docs.ranks(), len(self._docs)
+        return self._doc_ranks
 
     def _group_ranks(self, groups: Mapping[str, str]) -> Column:
         """The place of each doc's group when the groups are sorted by name."""
-        places = {name: place for place, name in enumerate(sorted({groups[doc] for doc in self._docs}))}
-        ranks = np.empty(len(self._docs), dtype=np.int64)
-        for doc, number in self._docs.items():
-            ranks[number] = places[groups[doc]]
+        numbers = np.unique(np.array(self._doc))
+        places = {name: place for place, name in enumerate(sorted({groups[self._docs[n]] for n in numbers}))}
+        ranks = np.full(len(self._docs), -1, dtype=np.int32)
+        for number in numbers:
+            ranks[number] = places[groups[self._docs[number]]]
         return ranks
 
-    def _sorting(self) -> Column:
+    def _sorting(self) -> Column | slice:
         """The order of the samples by doc, condition and repeat."""
         if self._order is None:
-            docs = self._ranks()[np.array(self._doc, dtype=np.int64)]
-            self._order = np.lexsort((np.array(self._repeat), np.array(self._condition), docs))
+            ranks, docs = self._ranks(), np.array(self._doc, dtype=np.int32)
+            docs = docs if ranks is None else ranks[docs]
+            others = np.array(self._condition), np.array(self._repeat)
+            if _rise(docs, *others):
+                self._order = slice(None)
+            else:
+                self._order = np.lexsort((others[1], others[0], docs)).astype(np.int32)
         return self._order
 
-    def _sorted(self, column: array[int]) -> Column:
-        return np.array(column, dtype=np.int64)[self._sorting()]
+    def _sorted(self, column: array[int], kind: Any = np.int64) -> np.ndarray[Any, np.dtype[Any]]:
+        found: np.ndarray[Any, np.dtype[Any]] = np.array(column, dtype=kind)[self._sorting()]
+        return found
+
+
+def _rise(*columns: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    """Whether rows are sorted by the first column, then by the next, and so on."""
+    equal = np.ones(max(0, len(columns[0]) - 1), dtype=bool)
+    for column in columns:
+        later, before = column[1:], column[:-1]
+        if (equal & (later < before)).any():
+            return False
+        equal &= later == before
+    return True

@@ -9,10 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import orjson
+
 from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json
 from creval.models.answers.sealing import opened_reply
 from creval.models.options import ProviderOptions
+from creval.models.players.recorded import Places, Recorded
 from creval.models.traits import ProviderTraits
 from creval.quotations import Originals
 from creval.types.messages import GenerateRequest, Origin, Reply
@@ -41,16 +44,18 @@ class Replay:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._places: dict[tuple[SampleKey, str], tuple[BinaryIO, int]] = {}
+        self._places = Places()
         self._asked: dict[bytes, tuple[BinaryIO, int]] = {}
         self._files: list[BinaryIO] = []
+        self._paths: dict[int, Path] = {}
         try:
             for file in sorted((path / "calls").glob("*.jsonl")):
                 self._files.append(file.open("rb"))
                 self._index_calls(self._files[-1], file)
             for file in _files(path):
-                self._files.append(file.open("rb"))
-                self._index(self._files[-1], file)
+                self._index(file)
+            self._places.close()
+            self._check_twice()
         except OSError as error:
             self._shut()
             raise DataError(
@@ -71,12 +76,11 @@ class Replay:
             if asked is not None:
                 asked[0].seek(asked[1])
                 return opened_reply(self._recorded(json.loads(asked[0].readline())["reply"], request), request)
-        place = self._places.get((origin.key, origin.role))
-        if place is None:
+        key = (origin.key, origin.role)
+        lines = (json.loads(self._read(place)) for place in self._places.find(key))
+        line = next((line for line in lines if key in _answered(line)), None)
+        if line is None:
             raise self._lacking(request, "no line for this sample")
-        file, offset = place
-        file.seek(offset)
-        line = json.loads(file.readline())
         if "answers" in line and "calls" not in line:
             return self._from_answers(line["answers"], request)
         return self._from_calls(line["calls"], request)
@@ -89,20 +93,42 @@ class Replay:
         for file in self._files:
             file.close()
 
-    def _index(self, file: BinaryIO, path: Path) -> None:
-        offset, number = 0, 0
+    def _read(self, place: Recorded) -> bytes:
+        file = self._files[place.file]
+        file.seek(place.start)
+        return file.readline()
+
+    def _index(self, path: Path) -> None:
+        file = path.open("rb")
+        self._files.append(file)
+        self._paths[len(self._files) - 1] = path
+        offset, number, own = 0, 0, len(self._files) - 1
         while text := file.readline(_LONGEST_LINE):
             number += 1
             if text.strip():
                 for key in self._keys(text, f"{path}:{number}"):
-                    if key in self._places:
-                        raise DataError(
-                            f"the sample {_named(*key)} is there twice",
-                            where=f"{path}:{number}",
-                            cure="Keep one of the two lines.",
-                        )
-                    self._places[key] = (file, offset)
+                    self._places.add(key, Recorded(own, offset))
             offset += len(text)
+
+    def _check_twice(self) -> None:
+        """Raises DataError where two lines answer the same, with the place of the later one."""
+        found = []
+        for places in self._places.meeting():
+            known: set[tuple[SampleKey, str]] = set()
+            for place in places:
+                keys = set(_answered(json.loads(self._read(place))))
+                found += [(place, key) for key in keys & known]
+                known |= keys
+        if found:
+            place, key = min(found)
+            file = self._files[place.file]
+            file.seek(0)
+            number = file.read(place.start).count(b"\n") + 1
+            raise DataError(
+                f"the sample {_named(*key)} is there twice",
+                where=f"{self._paths[place.file]}:{number}",
+                cure="Keep one of the two lines.",
+            )
 
     def _index_calls(self, file: BinaryIO, path: Path) -> None:
         """Note the places of a ledger's answers; the last one that its asker could read stays."""
@@ -123,17 +149,13 @@ class Replay:
     def _keys(self, text: bytes, where: str) -> list[tuple[SampleKey, str]]:
         """What the line answers: one role, or in a line of a run each role that was called."""
         try:
-            line = json.loads(text)
-            doc = line["doc_id"] if "doc_id" in line else line["doc"]
-            if isinstance(doc, dict):
-                raise TypeError("doc is no name")
-            condition, repeat = str(line.get("condition", "default")), int(line.get("repeat", 0))
-            key = SampleKey(str(line["task"]), str(doc), condition, repeat)
-            if "calls" in line:
-                return [(key, role) for role in dict.fromkeys(str(call["role"]) for call in line["calls"])]
-            if not isinstance(line["answers"], list):
-                raise TypeError("answers is no list")
-            return [(key, str(line.get("role", "target")))]
+            try:
+                line = orjson.loads(text)
+            except ValueError:
+                line = json.loads(text)
+            if type(line) is dict and type(line.get("doc_id", line.get("doc"))) is not str:
+                line = json.loads(text)  # a whole number may have lost digits
+            return _answered(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DataError(
                 f"the line is no recorded sample ({type(error).__name__}: {error})",
@@ -185,6 +207,20 @@ class Replay:
             where=str(self._path),
             cure="Add the answer to the file, or run the samples that it has.",
         )
+
+
+def _answered(line: Any) -> list[tuple[SampleKey, str]]:
+    """Return what a line answers: (sample, role). Raises ValueError, KeyError, TypeError, AttributeError."""
+    doc = line["doc_id"] if "doc_id" in line else line["doc"]
+    if isinstance(doc, dict):
+        raise TypeError("doc is no name")
+    condition, repeat = str(line.get("condition", "default")), int(line.get("repeat", 0))
+    key = SampleKey(str(line["task"]), str(doc), condition, repeat)
+    if "calls" in line:
+        return [(key, role) for role in dict.fromkeys(str(call["role"]) for call in line["calls"])]
+    if not isinstance(line["answers"], list):
+        raise TypeError("answers is no list")
+    return [(key, str(line.get("role", "target")))]
 
 
 def _files(path: Path) -> list[Path]:

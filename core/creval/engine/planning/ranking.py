@@ -1,0 +1,71 @@
+"""The place of each sample in its run, and sets of samples by it: one bit each."""
+
+from __future__ import annotations
+
+from creval.engine.planning.plan import TaskPlan
+from creval.types.sample import SampleKey
+
+__all__ = ["DoneRanks", "Ranking"]
+
+
+class Ranking:
+    """The places of a task's samples: by doc in the order of the data, condition and repeat.
+
+    `count` is one more than the highest that there may be; docs that were not chosen have places without samples.
+    """
+
+    def __init__(self, plan: TaskPlan) -> None:
+        self._task = plan.task.name
+        self._find = plan.dataset.find
+        self._conditions = {condition.name: place for place, condition in enumerate(plan.task.conditions)}
+        self._repeats = plan.repeats
+        self._chosen: bytearray | None = None
+        if plan.indices is not None:
+            self._chosen = bytearray(len(plan.dataset))
+            for index in plan.indices:
+                self._chosen[index] = 1
+        self.count = len(plan.dataset) * len(self._conditions) * plan.repeats
+
+    def of(self, key: SampleKey) -> int | None:
+        """Return the place of a sample, from 0; None where none such was planned."""
+        task, doc, name, repeat = key
+        condition = self._conditions.get(name)
+        if condition is None or not 0 <= repeat < self._repeats or task != self._task:
+            return None
+        position = self._find(doc)
+        if position is None or (self._chosen is not None and not self._chosen[position]):
+            return None
+        return (position * len(self._conditions) + condition) * self._repeats + repeat
+
+
+class DoneRanks:
+    """A set of samples of one task."""
+
+    __slots__ = ("_bits", "_count", "_ranking")
+
+    def __init__(self, ranking: Ranking) -> None:
+        self._ranking = ranking
+        self._bits = bytearray(ranking.count // 8 + 1)
+        self._count = 0
+
+    def add(self, rank: int) -> bool:
+        """Add a sample by its place. Returns whether it is new."""
+        bit = 1 << (rank & 7)
+        if self._bits[rank >> 3] & bit:
+            return False
+        self._bits[rank >> 3] |= bit
+        self._count += 1
+        return True
+
+    def __contains__(self, key: SampleKey) -> bool:
+        if not self._count:
+            return False
+        rank = self._ranking.of(key)
+        return rank is not None and bool(self._bits[rank >> 3] & (1 << (rank & 7)))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __le__(self, other: DoneRanks) -> bool:
+        """Whether all of these are in another set over the same task."""
+        return not any(own & ~known for own, known in zip(self._bits, other._bits, strict=True))

@@ -1,0 +1,177 @@
+"""Many keys in little memory: texts and hashes as bytes in one piece, without a Python object for each."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["PackedHashes", "PackedTexts"]
+
+_FIRST = 1 << 10  # slots of a new table
+_LARGE = 1 << 32
+_WIDEST = 64  # bytes of the longest text up to which they are sorted in one table
+
+
+class PackedHashes:
+    """A set of 64-bit numbers: 12 to 24 bytes each."""
+
+    __slots__ = ("_count", "_mask", "_slots")
+
+    def __init__(self) -> None:
+        self._slots = array("q", bytes(8 * _FIRST))
+        self._mask = _FIRST - 1
+        self._count = 0
+
+    def add(self, number: int) -> bool:
+        """Add a number. Returns whether it is new."""
+        slots, mask = self._slots, self._mask
+        number = number or 1  # 0 marks a free slot
+        place = number & mask
+        while found := slots[place]:
+            if found == number:
+                return False
+            place = (place + 1) & mask
+        slots[place] = number
+        self._count += 1
+        if 3 * self._count > 2 * mask:
+            self._grow()
+        return True
+
+    def __contains__(self, number: int) -> bool:
+        slots, mask = self._slots, self._mask
+        number = number or 1
+        place = number & mask
+        while found := slots[place]:
+            if found == number:
+                return True
+            place = (place + 1) & mask
+        return False
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number in self._slots if number)
+
+    def _grow(self) -> None:
+        old, mask = self._slots, 2 * self._mask + 1
+        slots = array("q", bytes(8)) * (mask + 1)
+        for number in old:
+            if number:
+                place = number & mask
+                while slots[place]:
+                    place = (place + 1) & mask
+                slots[place] = number
+        self._slots, self._mask = slots, mask
+
+
+class PackedTexts(Sequence[str]):
+    """Texts, each once, numbered from 0 in the order in which they came: 10 to 16 bytes each beside their own."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._ends = array("I", [0])
+        self._slots = array("i", [-1]) * _FIRST
+        self._mask = _FIRST - 1
+
+    def add(self, text: str) -> int:
+        """Return the number of a text, which is new where it was not there."""
+        place, number = self._place(text)
+        if number >= 0:
+            return number
+        number = len(self._ends) - 1
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        if len(self._bytes) >= _LARGE and self._ends.typecode == "I":
+            self._ends = array("Q", self._ends)
+        self._ends.append(len(self._bytes))
+        self._slots[place] = number
+        if 3 * number > 2 * self._mask:
+            self._grow()
+        return number
+
+    def find(self, text: str) -> int:
+        """Return the number of a text, -1 where it is not there."""
+        return self._place(text)[1]
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self._place(text)[1] >= 0
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self._bytes[self._ends[index] : self._ends[index + 1]].decode("utf-8", "surrogatepass")
+
+    def ranks(self) -> np.ndarray[Any, np.dtype[np.int32]] | None:
+        """Return the place of each text when they are sorted, shape (texts,); None where they came sorted."""
+        import numpy as np
+
+        # In UTF-8 bytes stand in the order of the characters, lone surrogates included.
+        if self._rising():
+            return None
+        order = self._sorted()
+        ranks = np.empty(len(self), dtype=np.int32)
+        ranks[order] = np.arange(len(self), dtype=np.int32)
+        return ranks
+
+    def _rising(self) -> bool:
+        before, data, start = bytearray(), self._bytes, 0
+        for number, end in enumerate(self._ends):
+            text = data[start:end]
+            if number > 1 and text < before:
+                return False
+            before, start = text, end
+        return True
+
+    def _sorted(self) -> Any:
+        import numpy as np
+
+        ends = self._ends
+        widest = max((ends[n + 1] - ends[n] for n in range(len(self))), default=0)
+        if widest > _WIDEST or 0 in self._bytes:  # numpy takes a zero at the end for padding
+            return sorted(range(len(self)), key=lambda n: bytes(self._bytes[ends[n] : ends[n + 1]]))
+        table = np.fromiter(
+            (bytes(self._bytes[ends[n] : ends[n + 1]]) for n in range(len(self))), f"S{max(1, widest)}", len(self)
+        )
+        return np.argsort(table)
+
+    def _place(self, text: str) -> tuple[int, int]:
+        """Return the slot of a text, and its number, -1 where it is not there."""
+        slots, mask, ends = self._slots, self._mask, self._ends
+        place = hash(text) & mask
+        number = slots[place]
+        if number < 0:
+            return place, -1
+        encoded = text.encode("utf-8", "surrogatepass")
+        while number >= 0:
+            if self._bytes[ends[number] : ends[number + 1]] == encoded:
+                return place, number
+            place = (place + 1) & mask
+            number = slots[place]
+        return place, -1
+
+    def _grow(self) -> None:
+        mask = 2 * self._mask + 1
+        slots = array("i", [-1]) * (mask + 1)
+        self._slots, self._mask = slots, mask
+        for number in range(len(self)):
+            place = hash(self[number]) & mask
+            while slots[place] >= 0:
+                place = (place + 1) & mask
+            slots[place] = number
