@@ -193,3 +193,32 @@ def test_a_dataset_knows_its_ids_in_any_choice():
     assert some.find(missing) is None and whole.find("x") is None
     with pytest.raises(DataError, match="Did you mean 'd1"):
         whole.position("d1x")
+
+
+def rows_of(folder: Path, **changes: object) -> None:
+    """Change the first score of a run."""
+    file = folder / "scores" / "parrot.jsonl"
+    first, *rest = file.read_text().splitlines(keepends=True)
+    file.write_text(json.dumps(json.loads(first) | changes, separators=(",", ":")) + "\n" + "".join(rest))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"scores": {"exact_match": 2}}, {"scores": {}}, {"status": "unparsed", "scores": {}}]
+)
+def test_tallied_rows_are_tallied_as_scores(make_task, server, options, changes):
+    """Rows as they are written by hand: whole numbers, no number, another status."""
+    import creval
+    from creval.engine.run import resume
+    from creval.runs.codec import read_score
+    from creval.runs.jsonl import read_lines
+
+    run = creval.run([make_task(docs=6)], "hosted_vllm/p", options(base_url=server.url))
+    rows_of(run.folder, **changes)
+    slow, quick = (TaskTally(["exact_match"], ["default"]) for _ in range(2))
+    for row in read_lines(run.folder / "scores" / "parrot.jsonl"):
+        slow.add(read_score(row))
+        quick.add_row(row)
+    assert repr(slow.counts(6, name="exact_match")) == repr(quick.counts(6, name="exact_match"))
+    one, other = slow.clusters("exact_match", 0.0), quick.clusters("exact_match", 0.0)
+    assert list(one[0].values) == list(other[0].values) and one[1] == other[1] and slow.routes == quick.routes
+    assert resume(run.folder).results["tasks"][0]["metrics"][0]["value"] == pytest.approx(one[0].values.mean())

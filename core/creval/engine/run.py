@@ -18,12 +18,13 @@ from creval.engine.planning.grid import asked_people, asks_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import keep_files, tasks_here
 from creval.engine.repeating.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
-from creval.engine.resuming.rows import check_rows
+from creval.engine.resuming.rows import Kept, check_rows
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
+from creval.engine.scoring.aggregate import empty_tally
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
-from creval.errors import RunError, UsageError
+from creval.errors import RunError, ScoringError, UsageError
 from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
@@ -136,7 +137,7 @@ def resume(
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
         spending = Spending()
-        kept = {plan.task.name: check_rows(folder, plan, spending) for plan in plans}
+        kept = {plan.task.name: _checked(folder, plan, spending) for plan in plans}
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), desk)
         setup.open_parts(resources=not executor.elsewhere)
@@ -188,6 +189,22 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
         cure = "Leave --batch or --executor out."
         raise UsageError("batches are gathered in this process", where="--executor", cure=cure)
     return executor
+
+
+def _checked(folder: RunFolder, plan: TaskPlan, spending: Spending) -> Kept:
+    """Check the rows of a task (`check_rows`), whose scores are tallied on the way. Raises RunError."""
+    tally, sound = empty_tally(plan), True
+
+    def add(record: Mapping[str, Any]) -> None:
+        nonlocal sound
+        try:
+            tally.add_row(record)
+        except ScoringError:  # the aggregation says so, after the rest is made
+            sound = False
+
+    kept = check_rows(folder, plan, spending, add)
+    kept.tally = tally if sound else None
+    return kept
 
 
 def _named(roles: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.resuming.rows import Kept
 from creval.engine.roles.models import TARGET
 from creval.engine.roles.usage import UsageTally
-from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
 from creval.engine.scoring.step import Scoring, ScoringWatch, score_again, score_missing
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
@@ -287,10 +287,12 @@ class RunSteps:
         """The third step of a task: its file of scores becomes metrics."""
         task = plan.task
         instruments = self._setup.instruments(task)
-        names = [condition.name for condition in task.conditions]
-        tally = TaskTally(metric_names(plan), names, plan.dataset.known_ids)
-        for score in self._folder.quick_scores(task.name):
-            tally.add(score)
+        kept = self._all_kept.get(task.name, Kept())
+        tally: TaskTally = kept.tally
+        if tally is None or not kept.settled(kept.scores, self._folder.samples(task.name)):
+            tally = empty_tally(plan)
+            for record in self._folder.quick_scores(task.name):
+                tally.add_row(record)
         try:
             metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
         except ScoringError as error:

@@ -223,10 +223,10 @@ class RunFolder:
         for record in read_lines(self.scores(task)):
             yield read_score(record)
 
-    def quick_scores(self, task: str) -> Iterator[SampleScore]:
-        """Yield what `read_scores` does, for who needs the numbers alone: `value` and `details` may lose digits."""
+    def quick_scores(self, task: str) -> Iterator[dict[str, Any]]:
+        """Yield the lines of a task's scores, for who needs their numbers alone."""
         for line in whole_lines(self.scores(task)):
-            yield read_score(line.quick())
+            yield line.quick()
 
     def prepare_samples(self, task: str, known: Done | None = None) -> Done:
         """Make a task's samples ready to go on, and return the keys that need not be made again.

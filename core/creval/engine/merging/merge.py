@@ -21,9 +21,8 @@ from creval.engine.planning.shards import Shard
 from creval.engine.repeating.keeping import keep_files, tasks_here
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET
-from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, metric_names, task_results
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
 from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.tally import TaskTally
 from creval.engine.setup import open_plans
 from creval.errors import RunError
 from creval.plugins.loader import Plugins, load_plugins
@@ -249,10 +248,9 @@ class _Merge:
         task, registry = plan.task, self._plugins.registry
         own = {**task.resources, **task.role_models}
         instruments = Instruments(said["asked_instruments"], own, said["instruments"], said["notes"])
-        names = [condition.name for condition in task.conditions]
-        tally = TaskTally(metric_names(plan), names, plan.dataset.known_ids)
-        for score in self._target.quick_scores(task.name):
-            tally.add(score)
+        tally = empty_tally(plan)
+        for record in self._target.quick_scores(task.name):
+            tally.add_row(record)
         metrics = aggregate_task(plan, tally, instruments, registry, self._options.seed)
         return task_results(plan, (tally, usage), metrics, instruments)
 

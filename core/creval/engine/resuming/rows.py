@@ -26,12 +26,21 @@ class Kept:
 
     They are the first lines of the file once `RunFolder.prepare_samples` has taken the others out. `samples` and
     `scores` are the keys of all rows where every one of them stays; None where the file has yet to be gone through.
+    `size` is that of the file of samples, in bytes, and `tally` what was made of its scores on the way.
     """
 
     lines: int = 0
     usage: UsageTally = field(default_factory=UsageTally)
     samples: DoneRanks | None = None
     scores: DoneRanks | None = None
+    size: int = -1
+    tally: Any = None
+
+    def settled(self, done: object, samples: Path) -> bool:
+        """Whether each sample of a file is among the scores `done`, and none came since it was looked at."""
+        if self.samples is None or self.scores is None or done is not self.scores:
+            return False
+        return len(self.scores) == len(self.samples) and samples.stat().st_size == self.size
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add a line of samples/, unless its sample is to be made again."""
@@ -40,10 +49,13 @@ class Kept:
             self.usage.add(record)
 
 
-def check_rows(folder: RunFolder, plan: TaskPlan, spending: Spending) -> Kept:
+def check_rows(
+    folder: RunFolder, plan: TaskPlan, spending: Spending, scored: Callable[[Mapping[str, Any]], None] | None = None
+) -> Kept:
     """Look at the samples and scores of a task: every row is of a sample that was planned, and stands there once.
 
-    What the samples took is counted on the way, since reading them is what takes the time.
+    What the samples took is counted on the way, and `scored` is given each line of scores/, since reading is what
+    takes the time; where a score goes, what was made of them so far does not hold, which `Kept.scores` says.
     A torn last line, which a killed run leaves, is no fault. Raises RunError with file and line.
     """
     kept = Kept()
@@ -56,7 +68,8 @@ def check_rows(folder: RunFolder, plan: TaskPlan, spending: Spending) -> Kept:
     if samples.exists() or scores.exists():
         ranking = Ranking(plan)
         kept.samples = _check(samples, ranking, count)
-        kept.scores = _check(scores, ranking, lambda record: None)
+        kept.scores = _check(scores, ranking, scored or (lambda record: None))
+        kept.size = samples.stat().st_size if samples.exists() else 0
         if kept.samples is None or not (kept.scores is None or kept.scores <= kept.samples):
             kept.scores = None  # the score of a sample that is gone goes too
     return kept
@@ -71,11 +84,13 @@ def _check(file: Path, ranking: Ranking, count: Callable[[Mapping[str, Any]], No
             key = read_key(record)
             rank = ranking.of(key)
             redo = redo or record["status"] in REDO
-            count(record)
+            new = rank is not None and seen.add(rank)
+            if new:
+                count(record)
         except (KeyError, TypeError, AttributeError) as error:
             what = f"the row is no {file.parent.name.removesuffix('s')}: {error!r}"
             raise _fault(what, line) from error
-        if rank is None or not seen.add(rank):
+        if not new:
             why = "is not of this run" if rank is None else "stands there twice"
             raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
     return None if redo else seen

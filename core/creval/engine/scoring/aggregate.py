@@ -25,7 +25,7 @@ from creval.types.components import Aggregation
 from creval.types.metrics import Estimate, MetricResult, StatusCounts
 from creval.types.origin import line_of
 
-__all__ = ["TaskUsage", "aggregate_task", "metric_names", "task_results"]
+__all__ = ["TaskUsage", "aggregate_task", "empty_tally", "metric_names", "task_results"]
 
 
 class TaskUsage(NamedTuple):
@@ -46,6 +46,11 @@ def metric_names(plan: TaskPlan) -> list[str]:
     """Return the score names that the metrics of a task are made from."""
     named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
     return list(dict.fromkeys(named))
+
+
+def empty_tally(plan: TaskPlan) -> TaskTally:
+    """Return the columns of a task, into which its scores go."""
+    return TaskTally(metric_names(plan), [condition.name for condition in plan.task.conditions], plan.dataset.known_ids)
 
 
 def aggregate_task(

@@ -51,7 +51,8 @@ async def score_missing(folder: RunFolder, scoring: Scoring, watch: ScoringWatch
     """
     task = scoring.parts.task.name
     done = folder.prepare_scores(task, watch.kept.scores)
-    if scoring.parts.by_docs and _lacking(folder, task, done):  # a new answer changes what the others are worth
+    if scoring.parts.by_docs and _lacking(folder, task, done, watch.kept):
+        # a new answer changes what the others are worth
         folder.scores(task).unlink(missing_ok=True)
         done = DoneKeys()
     watch.some(len(done))
@@ -65,7 +66,9 @@ async def score_again(folder: RunFolder, scoring: Scoring, watch: ScoringWatch) 
     return await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
 
 
-def _lacking(folder: RunFolder, task: str, done: Done) -> bool:
+def _lacking(folder: RunFolder, task: str, done: Done, kept: Kept) -> bool:
+    if kept.settled(done, folder.samples(task)):
+        return False
     return any(key not in done for key, _ in folder.sample_lines(task))
 
 
@@ -76,6 +79,8 @@ class _Reading(NamedTuple):
     done: Done
 
     def samples(self, task: str, watch: ScoringWatch) -> Iterator[Sample]:
+        if watch.kept.settled(self.done, self.folder.samples(task)):
+            return
         for key, line in self.folder.sample_lines(task):
             wanted, counted = key not in self.done, line.number <= watch.kept.lines
             if counted and not wanted:
@@ -86,8 +91,10 @@ class _Reading(NamedTuple):
             if wanted:
                 yield read_sample(record)
 
-    def sizes(self, task: str) -> Counter[tuple[str, str]]:
+    def sizes(self, task: str, kept: Kept) -> Counter[tuple[str, str]]:
         """Return how many samples each (doc, condition) has that are to be scored."""
+        if kept.settled(self.done, self.folder.samples(task)):
+            return Counter()
         keys = (key for key, _ in self.folder.sample_lines(task))
         return Counter((key.doc, key.condition) for key in keys if key not in self.done)
 
@@ -96,8 +103,9 @@ async def _score(reading: _Reading, how: Scoring, file: Appender, watch: Scoring
     """Let the executor score what is to be scored; each score is written the moment it comes."""
     parts = how.parts
     samples = reading.samples(parts.task.name, watch)
-    whole = parts.by_docs
-    cut = doc_batches(samples, reading.sizes(parts.task.name), how.batch) if whole else batches(samples, how.batch)
+    cut = batches(samples, how.batch)
+    if parts.by_docs:
+        cut = doc_batches(samples, reading.sizes(parts.task.name, watch.kept), how.batch)
 
     def scored(scores: Sequence[SampleScore]) -> None:
         for score in scores:

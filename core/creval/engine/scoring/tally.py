@@ -13,6 +13,7 @@ import numpy as np
 from creval.errors import ScoringError
 from creval.packing import PackedTexts
 from creval.quotations import MARK
+from creval.runs.codec import read_score
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, SampleScore, Status
@@ -21,6 +22,8 @@ __all__ = ["FAILED", "Grouping", "TaskTally"]
 
 _STATUSES = tuple(Status)
 _CODES = {status: code for code, status in enumerate(_STATUSES)}
+_CODES_BY_NAME = {status.value: code for status, code in _CODES.items()}
+_ERRORED = Status.ERRORED.value
 _SHOWN = 5
 FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 """The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
@@ -79,6 +82,29 @@ class TaskTally:
             self.routes[score.route] += 1
         if score.status is Status.ERRORED:
             self._errors = sorted([*self._errors, (score.key, score.reason or "")])[:_SHOWN]
+
+    def add_row(self, record: Mapping[str, Any]) -> None:
+        """Add a line of scores/, as `add` does what it holds."""
+        if "missing" in record or record["status"] == _ERRORED or not self._plain(record["scores"]):
+            self.add(read_score(record))
+            return
+        self._order = None
+        scores, code, repeat = record["scores"], _CODES_BY_NAME[record["status"]], record["repeat"]
+        self._doc.append(self._number(record["doc_id"]))
+        if repeat > 255 and self._repeat.typecode == "B":
+            self._repeat = array("q", self._repeat)
+        self._repeat.append(repeat)
+        self._condition.append(self._conditions[record["condition"]])
+        self._status.append(code)
+        for name, column in self._scores.items():
+            column.append(scores.get(name, math.nan))
+            self._ended[name].append(code)
+        route = record.get("route")
+        if route:
+            self.routes[route] += 1
+
+    def _plain(self, scores: Mapping[str, Any]) -> bool:
+        return all(type(number) is float and math.isfinite(number) for number in scores.values())
 
     def _number(self, doc: str) -> int:
         number = self._docs.add(doc) if self._open else self._docs.find(doc)
