@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from creval.plugins.loader import load_plugins
+from creval.plugins.loader import CORE, Plugins, load_plugins
 from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
 
@@ -29,6 +30,7 @@ def entries(names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         (name,) = project["entry-points"]["creval"]
         if names and name not in names:
             continue
+        resources = examined_with(file.parent)
         heads = [each for each in index.headers() if each.plugin == name and each.kind == "task"]
         yield (
             name,
@@ -41,9 +43,35 @@ def entries(names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
                 "commit": head.stdout.strip(),
                 "licence": project["license"],
                 "title": project["description"],
+                **({"needs": needs_of(name, resources, plugins), "resources": resources} if resources else {}),
                 "tasks": {each.name: task(index.load(TaskFile(each.file, each.variant))) for each in heads},
             },
         )
+
+
+def examined_with(folder: Path) -> dict[str, str]:
+    """Return the instruments with which the plugin's own tests examine it by the rules."""
+    file = folder / "tests" / "test_conformance.py"
+    tree = ast.parse(file.read_text(encoding="utf-8") if file.is_file() else "")
+    calls = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "conformance"
+    ]
+    stated = {keyword.arg: ast.literal_eval(keyword.value) for call in calls for keyword in call.keywords}
+    found: dict[str, str] = stated.get("resources", {})
+    return found
+
+
+def needs_of(plugin: str, resources: Mapping[str, str], plugins: Plugins) -> list[str]:
+    """Return the packages that bring these instruments, and those that hold the weights of encoders among them."""
+    packages: list[str] = []
+    for kind, spec in resources.items():
+        family, _, model = spec.partition("/")
+        owner = plugins.info(plugins.registry.get(kind, family).plugin)
+        if owner is not None and owner.name not in (CORE, plugin):
+            packages.append(owner.distribution)
+            about = tomllib.loads((ROOT / "plugins" / owner.name / "pyproject.toml").read_text(encoding="utf-8"))
+            packages += about["project"].get("optional-dependencies", {}).get(model, [])
+    return packages
 
 
 def task(found: Any) -> dict[str, Any]:

@@ -67,6 +67,12 @@ def build(folder: Path, output: Path) -> list[Path]:
     if done.returncode:
         raise SystemExit(f"the build failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     wheel, sdist = next(output.glob("*.whl")), next(output.glob("*.tar.gz"))
+    examine(folder, sdist, wheel)
+    return [sdist, wheel]
+
+
+def examine(folder: Path, sdist: Path, wheel: Path) -> None:
+    """Raise SystemExit where a task of the folder is missing in the wheel, or the sdist could not be built from."""
     with zipfile.ZipFile(wheel) as archive, tarfile.open(sdist) as source:
         inside, whole = archive.namelist(), source.getnames()
     for file in folder.glob("creval_*/tasks/**/*.yaml"):
@@ -74,7 +80,6 @@ def build(folder: Path, output: Path) -> list[Path]:
             raise SystemExit(f"{wheel.name} lacks {file.relative_to(folder)}")
     if not any(name.endswith("/pyproject.toml") for name in whole):
         raise SystemExit(f"{sdist.name} lacks its pyproject.toml")
-    return [sdist, wheel]
 
 
 def tag(name: str, version: str, root: Path = ROOT) -> str:

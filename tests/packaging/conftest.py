@@ -6,34 +6,22 @@ import os
 import subprocess
 import sys
 import sysconfig
-import tomllib
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from support.distributions import SOURCES, project
 
 from creval.conformance.building import build_wheel
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples" / "creval-wordchain"
-SOURCES = [ROOT, *sorted(file.parent for file in (ROOT / "plugins").glob("*/pyproject.toml")), EXAMPLE]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def short(source: Path) -> str:
-    """`core`, the folder of a plugin, or `creval-wordchain`."""
-    return "core" if source == ROOT else source.name
 
 
 @pytest.fixture(scope="session")
 def wheels() -> dict[str, Path]:
-    """Each distribution, built as a user would: its wheel is made from its sdist, not from the tree."""
-    names = {
-        short(source): tomllib.loads((source / "pyproject.toml").read_text("utf-8"))["project"]["name"]
-        for source in SOURCES
-    }
-    return {short(source): build_wheel(source, names[short(source)]) for source in SOURCES}
+    """Each distribution, built as a user would: its wheel is made from its sdist, which lies beside it."""
+    return {name: build_wheel(source, project(name)["name"]) for name, source in SOURCES.items()}
 
 
 @pytest.fixture(scope="session")

@@ -1,56 +1,86 @@
-"""Distributions in any combination: each alone, each pair, all; and their requirements on each other hold."""
+"""Distributions in any combination: every one loads whole; and their requirements on each other hold."""
 
 from __future__ import annotations
 
-import itertools
 import json
-import tomllib
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.distributions import PLUGINS, ROOT, project
 
 from creval.plugins.versions import satisfies
 
-ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml"))
-COMBINATIONS = [(), *((name,) for name in PLUGINS), *itertools.combinations(PLUGINS, 2), tuple(PLUGINS)]
-ONCE = """
-import json, sys
-from creval.plugins.loader import load_plugins
-from creval.tasks.index import TaskIndex
-plugins = load_plugins()
-index = TaskIndex(plugins)
-heads = index.headers()
-print(json.dumps([[info.name for info in plugins.infos], [str(each) for each in plugins.failures],
-                  [str(each) for each in index.problems()], len(heads)]))
-"""
+
+def requirements(name: str) -> dict[str, str]:
+    """The versions of ours that a distribution requires, by package."""
+    ours = [each.split("#")[0].strip() for each in project(name)["dependencies"] if each.startswith("creval")]
+    return {each[: each.index(">")].strip(): each[each.index(">") :] for each in ours}
 
 
-def project(name: str) -> dict[str, Any]:
-    place = ROOT if name == "creval" else ROOT / "plugins" / name
-    found: dict[str, Any] = tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"]
-    return found
+Rows = dict[tuple[str, ...], dict[str, Any]]
 
 
-@pytest.mark.parametrize("names", COMBINATIONS, ids=lambda names: "+".join(names) or "core")
-def test_a_combination_loads_whole(names: tuple[str, ...], run: Any, tmp_path: Path) -> None:
-    (tmp_path / "once.py").write_text(ONCE)
-    done = run(["core", *names], "once", more=[tmp_path])
+@pytest.fixture(scope="module")
+def combinations(unpacked: dict[str, Path], third_party: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    """What each combination of our plugins gives, as wheels beside the core's: see `every_combination`."""
+    folder = tmp_path_factory.mktemp("combined")
+    (folder / "wheels").mkdir()
+    for name in PLUGINS:
+        (folder / "wheels" / name).symlink_to(unpacked[name])
+    path = os.pathsep.join(map(str, (unpacked["core"], third_party)))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": path}
+    script, task = Path(__file__).parent / "every_combination.py", ROOT / "examples" / "tasks" / "questions.yaml"
+    needed = {name: [each for each in requirements(name) if each != "creval"] for name in PLUGINS}
+    command = [sys.executable, "-S", str(script), str(folder / "wheels"), str(task), "2", json.dumps(needed)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
-    infos, failures, problems, _ = json.loads(done.stdout)
-    assert sorted(infos) == sorted(["core", *names])
-    assert failures == problems == []
+    return {tuple(row["names"]): row for row in map(json.loads, done.stdout.splitlines())}
+
+
+def test_every_combination_loads_whole_and_lists_its_own_tasks(combinations: Rows) -> None:
+    versions = {"core": project("core")["version"], **{name: project(name)["version"] for name in PLUGINS}}
+    assert len(combinations) == 2 ** len(PLUGINS) >= 512
+    alone = {name: combinations[name,]["files"] for name in PLUGINS}
+    folders = {name: combinations[name,]["folders"] for name in PLUGINS}
+    for names, row in combinations.items():
+        assert "error" not in row, (names, row)
+        assert row["failures"] == row.get("problems", []) == [], names
+        assert row["plugins"] == {name: versions[name] for name in ("core", *names)}
+        assert row["folders"] == sorted(folder for name in names for folder in folders[name]), names
+        assert row.get("files") in (None, sorted(file for name in names for file in alone[name])), names
+    assert sum("files" in row for row in combinations.values()) > 60
+    assert all(f"/wheels/{name}/" in file for name, files in alone.items() for _, file in files)
+    assert sum(map(len, alone.values())) > 50
+
+
+def test_tasks_are_valid_in_every_combination(combinations: Rows) -> None:
+    """Another task each time, of plugins that have what they require."""
+    assert requirements("create").keys() == {"creval", "creval-embedded"}
+    asked = [row for row in combinations.values() if row.get("valid")]
+    assert len(asked) > 20 and all(row["valid"] == "no problems found\n" for row in asked)
+    assert len({row["task"] for row in asked}) > 15
+
+
+def test_the_command_lists_what_is_found(combinations: Rows) -> None:
+    listing = {names: row["listed"].splitlines() for names, row in combinations.items() if "listed" in row}
+    for names, lines in listing.items():
+        plugins = {plugin for plugin, _ in combinations[names]["files"]}
+        assert all(any(f" {plugin} " in line for line in lines) for plugin in plugins), names
+        assert not any(f" {plugin} " in line for plugin in set(PLUGINS) - plugins for line in lines if " task " in line)
 
 
 @pytest.mark.parametrize("name", PLUGINS)
 def test_its_requirements_on_us_are_met_by_this_tree(name: str) -> None:
     about = project(name)
-    versions = {"creval": project("creval")["version"]}
+    versions = {"creval": project("core")["version"]}
     versions |= {f"creval-{other}": project(other)["version"] for other in PLUGINS}
     optional = [each for extra in about.get("optional-dependencies", {}).values() for each in extra]
-    needed = [each for each in [*about["dependencies"], *optional] if each.startswith("creval")]
-    assert any(each.startswith("creval>") for each in about["dependencies"])
-    for requirement in needed:
-        package = requirement.split(">")[0].split("[")[0].strip()
-        assert satisfies(versions[package], requirement[requirement.index(">") :]), requirement
+    needed = {**requirements(name), **{each: each for each in optional if each.startswith("creval")}}
+    assert "creval" in requirements(name)
+    for package, wanted in needed.items():
+        plain = package.split(">")[0].split("[")[0].strip()
+        assert satisfies(versions[plain], wanted[wanted.index(">") :]), wanted

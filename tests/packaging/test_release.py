@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.distributions import PLUGINS, SOURCES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,9 +52,21 @@ def test_what_is_refused(release: ModuleType, tree: Path) -> None:
     assert "not clean" in fault
 
 
-def test_a_dry_release_of_every_distribution(release: ModuleType, tmp_path: Path) -> None:
-    for name, folder in release.sources().items():
+def test_a_dry_release_of_every_distribution(release: ModuleType, wheels: dict[str, Path]) -> None:
+    """What all tests of packaging have built, by the same build, is what a release looks at."""
+    found = release.sources()
+    assert set(found.values()) == {SOURCES[name] for name in ("core", *PLUGINS)}
+    for name, folder in found.items():
         version = release._project(folder)["version"]
         assert not [fault for fault in release.faults(name, version) if "not clean" not in fault]
-        sdist, wheel = release.build(folder, tmp_path / name)
+        wheel = wheels["core" if folder == ROOT else folder.name]
+        (sdist,) = wheel.parent.glob(f"{wheel.name.split('-py3')[0]}.tar.gz")
+        release.examine(folder, sdist, wheel)
         assert version in sdist.name and version in wheel.name
+
+
+def test_a_build_makes_an_sdist_and_a_wheel_with_every_task(release: ModuleType, tmp_path: Path) -> None:
+    sdist, wheel = release.build(SOURCES["embedded"], tmp_path / "out")
+    assert sdist.name.endswith(".tar.gz") and wheel.name.endswith(".whl")
+    with pytest.raises(SystemExit, match="lacks creval_kumo/tasks"):
+        release.examine(SOURCES["kumo"], sdist, wheel)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.distributions import PLUGINS, ROOT
 from support.toy_plugins import write_distribution
 from testing.rhymes import write_rhymes
 
@@ -16,8 +17,6 @@ from creval.catalogue.reading import Entry, read_entries, read_entry
 from creval.errors import TaskError, UnknownNameError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -65,9 +64,19 @@ def test_a_package_that_cannot_be_installed_ends_the_check(entry: Entry, tmp_pat
     assert "creval" in check.faults[0]
 
 
+def test_a_package_is_installed_with_what_it_needs_and_examined_with_what_its_entry_says(
+    wheels: dict[str, Path],
+) -> None:
+    (entry,) = read_entries(["create"])
+    assert entry.resources == {"embedding": "embedded/minilm"} and entry.needs[0] == "creval-embedded"
+    checks = itertools.islice(check_entry(entry, Source(wheels["create"].parent, shared=True)), 3)
+    found = {check.name: [fault for fault in check.faults if "hash is" not in fault] for check in checks}
+    assert found == {"install": [], "version": [], "tasks": []}  # hashes are held where the version is released
+
+
 def test_our_own_entries_are_sound_and_name_what_is_there() -> None:
     entries = {entry.plugin: entry for entry in read_entries()}
-    assert set(entries) == {path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")}
+    assert set(entries) == set(PLUGINS)
     index = TaskIndex(load_plugins())
     for entry in entries.values():
         changelog = (ROOT / "plugins" / entry.plugin / "CHANGELOG.md").read_text("utf-8")

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.distributions import PLUGINS, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
-OURS = ["core", *(path.name for path in PLUGINS)]
+OURS = ["core", *PLUGINS]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -33,7 +32,7 @@ def test_no_plugin_fails_to_load_from_its_wheel(run: Run) -> None:
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["failures"] == []
-    assert {plugin.name for plugin in PLUGINS} <= {item["name"] for item in answer["plugins"]}
+    assert set(PLUGINS) <= {item["name"] for item in answer["plugins"]}
 
 
 def test_the_core_wheel_carries_schemas_types_and_licence(wheels: dict[str, Path]) -> None:
@@ -48,7 +47,7 @@ def test_the_core_wheel_carries_schemas_types_and_licence(wheels: dict[str, Path
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
-@pytest.mark.parametrize("plugin", [path.name for path in PLUGINS])
+@pytest.mark.parametrize("plugin", PLUGINS)
 def test_a_plugin_wheel_holds_no_tests_and_is_typed(wheels: dict[str, Path], plugin: str) -> None:
     names = zipfile.ZipFile(wheels[plugin]).namelist()
     assert f"creval_{plugin}/py.typed" in names

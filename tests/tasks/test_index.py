@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.toy_plugins import sound_task, toy_plugins, write_task
 
-from creval.errors import Problem, UnknownNameError
+from creval.errors import Problem, TaskError, UnknownNameError
 from creval.plugins.loader import PluginFailure, Plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.yaml.headers import read_head
@@ -125,3 +125,14 @@ def test_sound_task_text_is_read_without_the_yaml_reader(tmp_path: Path, monkeyp
     monkeypatch.setattr("creval.tasks.yaml.reader.read_yaml", refuse)
     head = read_head(file)
     assert not isinstance(head, Problem) and head.name == "toy"
+
+
+@pytest.mark.parametrize("name", ["rhymes", "red/rhymes"])
+def test_a_task_whose_file_is_no_yaml_is_told_where_and_why(name: str, tmp_path: Path) -> None:
+    write_task(tmp_path)
+    (tmp_path / "rhymes.yaml").write_text('task: rhymes\ntitle: "Rhymes\nversion: 1.0.0\n')
+    index = TaskIndex(toy_plugins([("red", tmp_path)]))
+    with pytest.raises(TaskError, match=r"rhymes\.yaml:\d+:\d+: not valid YAML"):
+        index.load(name)
+    with pytest.raises(UnknownNameError, match=r"These files are no tasks: rhymes\.yaml"):
+        index.load("rhyme")

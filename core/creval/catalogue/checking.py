@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -19,16 +20,20 @@ from creval.errors import CrevalError
 __all__ = ["Check", "Source", "check_entry"]
 
 _LOOK = """
-import json, sys
+import json, sys, sysconfig
+from importlib.metadata import distributions
 from creval.plugins.loader import load_plugins
 from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
-plugins = load_plugins([sys.argv[1]])
+own = distributions(path=[sysconfig.get_paths()["purelib"]])
+names = sorted({point.name for each in own for point in each.entry_points if point.group == "creval"})
+plugins = load_plugins(names)
 info = plugins.info(sys.argv[1])
 index = TaskIndex(plugins)
 heads = [head for head in index.headers() if head.kind == "task" and head.plugin == sys.argv[1]]
 tasks = {head.name: index.load(TaskFile(head.file, head.variant)) for head in heads}
 print(json.dumps({
+    "plugins": names,
     "version": info and info.version,
     "failures": [str(failure) for failure in plugins.failures],
     "tasks": {name: {"version": task.version, "hash": task.hash} for name, task in tasks.items()},
@@ -48,7 +53,7 @@ class Source:
     """Where packages are installed from.
 
     `find_links` is a folder of wheels that comes before the index. With `shared` third-party packages are those of this
-    environment, and only creval and the plugin are installed anew, from that folder alone: no network is used.
+    environment, and only creval, the plugin and what it needs of that folder are installed anew: no network is used.
     """
 
     find_links: Path | None = None
@@ -68,13 +73,15 @@ def check_entry(entry: Entry, source: Source) -> Iterator[Check]:
             yield Check("install", [str(error)])
             return
         yield Check("install", [])
-        found, fault = _ask(python, place, ["-c", _LOOK, entry.plugin], entry)
+        found, fault = _ask(python, place, ["-c", _LOOK, entry.plugin])
         if fault is not None:
             yield Check("discovery", [fault])
             return
         yield Check("version", _version_faults(entry, found))
         yield Check("tasks", list(_task_faults(entry, found["tasks"])))
-        rows, fault = _ask(python, place, ["-m", "creval.conformance", entry.plugin, "--json"], entry)
+        instruments = [f"{name}={spec}" for name, spec in entry.resources.items()]
+        examine = ["-m", "creval.conformance", entry.plugin, *instruments, "--json"]
+        rows, fault = _ask(python, place, examine, found["plugins"])
         yield Check("conformance", [fault] if fault is not None else list(_rule_faults(rows)))
 
 
@@ -97,7 +104,10 @@ def _environment(place: Path, entry: Entry, source: Source) -> Path:
     # A path, and not a site folder: what this environment points to by its own .pth files stays out.
     (purelib / "shared.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
     alone = ["--no-deps", "--no-index", "--ignore-installed", "--target", str(purelib)]
-    _run([sys.executable, "-m", "pip", *quiet, *alone, *links, "creval", *wanted, *entry.needs])
+    assert source.find_links is not None
+    here = {file.name.partition("-")[0].replace("_", "-").lower() for file in source.find_links.glob("*.whl")}
+    needs = [need for need in entry.needs if re.split(r"[^\w.-]", need)[0].lower() in here]
+    _run([sys.executable, "-m", "pip", *quiet, *alone, *links, "creval", *wanted, *needs])
     return python
 
 
@@ -108,10 +118,13 @@ def _run(command: Sequence[str]) -> None:
         raise _InstallError(f"{command[0]} failed: {' '.join(said[-3:])[:600]}")
 
 
-def _ask(python: Path, place: Path, arguments: Sequence[str], entry: Entry) -> tuple[Any, str | None]:
-    """Run the environment's interpreter away from this one's paths; returns (JSON that it prints, what went wrong)."""
+def _ask(python: Path, place: Path, arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[Any, str | None]:
+    """Run the environment's interpreter away from this one's paths; returns (JSON that it prints, what went wrong).
+
+    `plugins` are those that count: what is installed in the environment itself, not what it shares.
+    """
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
-    environment = {**kept, "HOME": str(place), "CREVAL_PLUGINS": entry.plugin}
+    environment = {**kept, "HOME": str(place), **({"CREVAL_PLUGINS": ",".join(plugins)} if plugins else {})}
     done = subprocess.run(
         [str(python), *arguments], cwd=place, env=environment, capture_output=True, text=True, check=False
     )

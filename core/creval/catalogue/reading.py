@@ -31,6 +31,7 @@ class Entry:
     title: str
     tasks: Mapping[str, Mapping[str, Any]]
     needs: Sequence[str] = ()
+    resources: Mapping[str, str] = field(default_factory=dict)
     file: Path = field(default=Path(), compare=False)
 
 

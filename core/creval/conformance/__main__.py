@@ -1,4 +1,7 @@
-"""`python -m creval.conformance NAME`: examine an installed plugin, without pytest. Prints JSON with --json."""
+"""`python -m creval.conformance NAME [NAME=RESOURCE...]`: examine an installed plugin, without pytest.
+
+Prints JSON with --json. `embedding=embedded/minilm` is an instrument in place of the tasks' own.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,14 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str]) -> int:
     """Return 0 where every rule is kept, 1 where one is broken, 2 where the plugin cannot be examined."""
-    names = [word for word in arguments if not word.startswith("-")]
+    words = [word for word in arguments if not word.startswith("-")]
+    names = [word for word in words if "=" not in word]
     if len(names) != 1:
-        print("usage: python -m creval.conformance NAME [--json]", file=sys.stderr)
+        print("usage: python -m creval.conformance NAME [RESOURCE=SPEC...] [--json]", file=sys.stderr)
         return 2
+    resources = {name: spec for name, _, spec in (word.partition("=") for word in words if "=" in word)}
     try:
-        findings = examine(Subject(names[0]))
+        findings = examine(Subject(names[0], resources))
     except CrevalError as error:
         print(error, file=sys.stderr)
         return 2

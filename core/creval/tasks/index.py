@@ -133,13 +133,15 @@ class TaskIndex:
     def find(self, name: str) -> Entry:
         """Return the entry called `name` or `plugin/name`.
 
-        Raises UnknownNameError with the nearest names, UsageError where the name is ambiguous.
+        Raises UnknownNameError with the nearest names, UsageError where the name is ambiguous, TaskError where a file
+        of this name is no task: what is wrong with it.
         """
         plugin, _, short = name.rpartition("/")
         entries = self._entries()
         found = [entry for entry in entries if entry.head.name == short and plugin in ("", entry.plugin)]
         if not found:
-            raise self._unknown(name)
+            faulty = [problem for problem in self.problems() if problem.file is not None and problem.file.stem == short]
+            raise TaskError(faulty) if faulty else self._unknown(name)
         if len(found) > 1:
             files = "\n".join(f"  {entry.qualified}: {entry.head.place}" for entry in found)
             kinds = len({entry.qualified for entry in found})

@@ -33,6 +33,8 @@ def check(
     from creval.catalogue.checking import Source, check_entry
     from creval.catalogue.reading import SHIPPED, read_entries
 
+    if find_links is not None and not find_links.is_dir():
+        raise click.UsageError(f"--find-links: there is no folder {find_links}")
     if shared and find_links is None:
         raise click.UsageError("--shared installs from a folder of wheels alone: add --find-links DIR")
     broken = 0

@@ -1,0 +1,117 @@
+"""Every combination of plugins: python -S every_combination.py UNPACKED TASK WORKERS NEEDED; PYTHONPATH has the core.
+
+One process has imported the core and what it needs while no plugin was in reach, and validated a TASK of the core's
+own parts. It forks for none, one or two plugins, for all, and for all but one: each begins as a new interpreter does
+that has these modules already, with its own wheels alone on the path, and lists its tasks. What is between these is
+discovered in one process, by the metadata of its own wheels alone; there modules of the others may be imported
+already, which each plugin alone has shown that it does without. A line of JSON is printed for each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from click.testing import CliRunner
+
+NEEDED: dict[str, list[str]] = {}
+"""The distributions that a plugin requires beside the core; only with them are its tasks read."""
+
+
+def main() -> int:
+    """Walk through all combinations, `workers` at a time; 0 where each said what it found."""
+    folder, task, workers = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    NEEDED.update(json.loads(sys.argv[4]))
+    names = sorted(path.name for path in folder.iterdir())
+    sets = [each for size in range(len(names) + 1) for each in itertools.combinations(names, size)]
+    look(0, task)
+    forked = [each for each in sets if len(each) < 3 or len(each) > len(names) - 2]
+    sets = [*forked, *(each for each in sets if each not in forked)]
+    count = len(forked)
+    children = [os.fork() or work(folder, list(enumerate(sets))[one::workers], count) for one in range(workers)]
+    return max(os.waitpid(child, 0)[1] for child in children)
+
+
+def work(folder: Path, sets: Sequence[tuple[int, tuple[str, ...]]], forked: int) -> NoReturn:
+    """Fork for the first combinations in turn; the others are discovered here."""
+    codes = [0]
+    for number, names in sets:
+        if number < forked:
+            codes.append(os.waitpid(os.fork() or tell(folder, number, names), 0)[1])
+        else:
+            sys.path.extend(path for path in map(str, folder.iterdir()) if path not in sys.path)
+            say(names, lambda names=names: discover([str(folder / name) for name in names]))
+    os._exit(1 if any(codes) else 0)
+
+
+def tell(folder: Path, number: int, names: tuple[str, ...]) -> NoReturn:
+    """Print what this combination gives, and end this process."""
+    sys.path[:0] = [str(folder / name) for name in names]
+    say(names, lambda: look(number))
+    os._exit(0)
+
+
+def say(names: tuple[str, ...], found: Callable[[], dict[str, object]]) -> None:
+    """Print what was found of a combination, or how that failed."""
+    try:
+        row = found()
+    except BaseException:
+        row = {"error": traceback.format_exc()}
+    os.write(1, (json.dumps({"names": names, **row}) + "\n").encode())
+
+
+def discover(path: Sequence[str] | None = None) -> dict[str, object]:
+    """Return which plugins there are, and what failed."""
+    from creval.plugins.loader import load_plugins
+
+    plugins = load_plugins(path=path)
+    return {
+        "plugins": {info.name: info.version for info in plugins.infos},
+        "failures": [str(each) for each in plugins.failures],
+        "folders": sorted(str(folder) for _, folder in plugins.task_folders),
+    }
+
+
+def look(number: int, task: str | None = None) -> dict[str, object]:
+    """Discover and list what is there; in every other combination also as users do, by the commands.
+
+    These are `creval ls`, and `creval validate` on one task with its data, another task each time.
+    """
+    from creval.cli.commands.tasks.ls import ls
+    from creval.cli.commands.tasks.validate import validate
+    from creval.plugins.loader import load_plugins
+    from creval.tasks.index import TaskIndex
+
+    plugins = load_plugins()
+    index = TaskIndex(plugins)
+    heads = index.headers()
+    here = {info.distribution for info in plugins.infos}
+    tasks = [head.qualified for head in heads if head.kind == "task" and here >= set(NEEDED.get(head.plugin, ()))]
+    row = {
+        **discover(),
+        "problems": [str(each) for each in index.problems()],
+        "files": sorted({(head.plugin, str(head.file)) for head in heads}),
+    }
+    if number % 2 == 0:
+        chosen = task or (tasks[number % len(tasks)] if tasks else None)
+        row |= {"task": chosen, "listed": said(ls, "--all"), "valid": said(validate, chosen) if chosen else ""}
+    return row
+
+
+def said(command: click.Command, *arguments: str) -> str:
+    """Return what a command prints, its complaints too."""
+    done = CliRunner().invoke(command, arguments)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return str(done.output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
