@@ -14,7 +14,7 @@ const swept = (condition) => /^([\w.]+)=(-?\d+(?:\.\d+)?)$/.exec(condition ?? ""
 function curve(name, label, rows) {
   // rows carry `x`, the place of each on the axis below.
   const scale = scaleOf(rows);
-  if (!scale) return null;
+  if (!scale || rows.every((row) => row.value === null)) return null;
   const values = [...new Set(rows.map((row) => row.x))].sort((one, other) => one - other);
   const [first, last] = [values[0], values.at(-1)];
   const across = (x) => LEFT + 10 + ((WIDE - LEFT - RIGHT - 20) * (x - first)) / (last - first || 1);
@@ -31,6 +31,11 @@ function curve(name, label, rows) {
   for (const bound of ["floor", "ceiling"]) {
     const known = rows.filter((row) => row[bound] !== null && row.run === rows[0].run).sort((one, other) => one.x - other.x);
     if (known.length > 1) picture.append(draw("path", { class: bound, d: path(known.map((row) => [across(row.x), up(row[bound])])) }));
+  }
+  const papers = new Map(rows.flatMap((row) => row.published.map(([model, value, , source]) => [`${row.x} ${model}`, [row, value, `${model}: ${show(value)} (${source})`]])));
+  for (const [row, value, words] of papers.values()) {
+    const kind = rows.some((each) => each.x === row.x && each.published_same === value) ? "paper same" : "paper";
+    picture.append(draw("line", { class: kind, x1: across(row.x) - 6, x2: across(row.x) + 6, y1: up(value), y2: up(value) }, draw("title", {}, words)));
   }
   const runs = [...new Set(rows.filter((row) => row.value !== null).map((row) => row.run))];
   runs.forEach((run, place) => {
@@ -55,7 +60,9 @@ function curve(name, label, rows) {
     entry.firstChild.style.background = runColour(run);
     return entry;
   });
-  return make("div", "curve", make("h4", "", name), picture, data.runs.length > 1 ? make("p", "legend", names) : null);
+  const other = rows.some((row) => row.published.length && (row.differs.length || row.published_remarks.length));
+  const note = other ? make("p", "beside", make("span", "flag", "≠"), " the paper's numbers are of another measurement: see below") : null;
+  return make("div", "curve", make("h4", "", name), picture, data.runs.length > 1 ? make("p", "legend", names) : null, note);
 }
 
 function conditionCurves(rows) {
