@@ -51,9 +51,9 @@ class Raylets:
 @pytest.fixture(scope="session")
 def raylets() -> Iterator[Raylets]:
     """A head and two machines of two cores each."""
-    pytest.importorskip("ray", reason="no Ray: pip install creval-ray")
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray then listens on 127.0.0.1 alone
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray, when it is imported: listen on 127.0.0.1 alone
+    pytest.importorskip("ray", reason="no Ray: pip install creval-ray")
     from ray.cluster_utils import Cluster
 
     folder = Path(tempfile.mkdtemp(prefix="cr", dir="/tmp"))  # a short path: it holds sockets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -80,6 +81,7 @@ def pair(words: Any, raylets: Any, observer: Any = None, **given: Any) -> tuple[
 def test_the_same_results_as_here(words, raylets, teams) -> None:
     there, here = pair(words, raylets)
     assert_same(there, here)
+    assert raylets.spec.startswith("ray://127.0.0.1:")
     manifest = json.loads((there.folder / "run.json").read_text())
     assert manifest["attempts"][0]["models"]["target"]["calls"] == COUNT
     assert len(teams) == 1
@@ -168,6 +170,45 @@ def test_keys_reach_workers_and_stand_nowhere(words, raylets, monkeypatch) -> No
     assert looked > 20
 
 
+def test_a_worker_killed_while_it_scores_pays_no_verdict_twice(raylets, teams, monkeypatch) -> None:
+    """Programs in the sandbox and a judge: what was lost is scored anew, and the judge's answers are there already."""
+    if shutil.which("bwrap") is None:
+        pytest.skip("no bubblewrap")
+    from support.chat_server import ChatServer
+
+    class Kill:
+        def on_scored(self, count: int) -> None:
+            if count and teams[0].hands and not killed:
+                killed.append(teams[0].hands[0].pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+    killed: list[int] = []
+    with ChatServer(answer="- for loop") as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)  # here alone: the run itself asks the judge
+        given: dict[str, Any] = {"roles": {"augmenter": "hosted_vllm/m"}, "allow_code_execution": True}
+        here = run(["neocoder_own_state0"], "baseline/ceiling", RunOptions(output=Path("here"), **given))
+        asked = len(server.requests)
+        options = {**OPTIONS, "batch": "2"}
+        there = RunOptions(output=Path("there"), executor=raylets.spec, executor_options=options, **given)
+        result = run(["neocoder_own_state0"], "baseline/ceiling", there, Kill())
+        assert asked > 5 and len(server.requests) == 2 * asked
+    assert killed
+    assert_same(result, here)
+    book = [json.loads(line) for line in Path("there/calls/augmenter.jsonl").read_text().splitlines()]
+    assert len({line["key"] for line in book}) == len(book) == asked
+
+
+def test_a_seeded_model_in_the_process_says_the_same_there(words, raylets) -> None:
+    pytest.importorskip("creval_embedded")
+    task, _ = words(3)
+    here = run([task], "embedded/smollm2", RunOptions(output=Path("here"), seed=3))
+    options = RunOptions(output=Path("there"), seed=3, executor=raylets.spec, executor_options=OPTIONS)
+    there = run([task], "embedded/smollm2", options)
+    assert_same(there, here)
+    said = [record["calls"][0]["reply"]["completions"][0]["text"] for record in records(there.folder, "samples")]
+    assert len(said) == 3 and all(said)
+
+
 def test_what_needs_a_gpu_where_there_is_none_is_one_clear_error(words, raylets) -> None:
     task, model = words(4)
     Path(task).write_text(Path(task).read_text() + "needs: {gpu: 1}\n")
@@ -184,7 +225,7 @@ def test_what_needs_a_gpu_where_there_is_none_is_one_clear_error(words, raylets)
 
 
 def test_a_machine_lost_in_the_middle(words, raylets, teams) -> None:
-    """The last test: one machine and its workers are gone from one moment to the next."""
+    """One machine and its workers are gone from one moment to the next."""
     node = raylets.add(num_cpus=2)
     given = {**OPTIONS, "workers": "6"}
     task, model = words(COUNT)
@@ -192,3 +233,22 @@ def test_a_machine_lost_in_the_middle(words, raylets, teams) -> None:
     options = RunOptions(output=Path("there"), executor=raylets.spec, executor_options=given, concurrency=8)
     there = run([task], model, options, At(n20=lambda: raylets.lose(node)))
     assert_same(there, here)
+
+
+def test_a_cluster_of_this_machine_ends_in_order(words, raylets, command) -> None:
+    """`--executor ray` starts its own; Ctrl-C ends it with the run, and the local loop goes on."""
+    task, model = words(60 * COUNT)
+    process = command("--tasks", task, "--model", model, "--output", "run", "--executor", "ray")
+    file = Path("run/samples/words.jsonl")
+    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= 20):
+        pass
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate()
+    assert process.returncode == 130 and "Go on with: creval resume run" in said, said
+    begun = file.read_bytes().count(b"\n")
+    assert 20 <= begun < 60 * COUNT
+    manifest = json.loads(Path("run/run.json").read_text())
+    assert manifest["attempts"][0]["status"] == "interrupted" and manifest["options"]["executor"] == "ray"
+    local = [sys.executable, "-m", "creval", "resume", "run", "--executor", "local"]
+    subprocess.run(local, capture_output=True, check=True)
+    assert json.loads(Path("run/results.json").read_text())["tasks"][0]["counts"]["scored"] == 60 * COUNT
