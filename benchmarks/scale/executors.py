@@ -106,9 +106,28 @@ def own() -> float:
 
 
 def of_process(pid: int) -> float:
-    """Seconds of the processor of another process and of those that it waited for."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    """Seconds of the processor of another process and of those that it waited for; 0 where it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
     return sum(map(int, fields[11:15])) / TICK
+
+
+def of_family(pid: int) -> float:
+    """Seconds of the processor of a process and of all below it, such as its sandboxes."""
+    children: dict[int, list[int]] = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        children.setdefault(parent, []).append(int(place.name))
+    family, new = set[int](), {pid}
+    while new:
+        family |= new
+        new = {child for each in new for child in children.get(each, ())} - family
+    return sum(map(of_process, family))
 
 
 def watch(spent: dict[str, float]) -> None:
@@ -122,10 +141,10 @@ def watch(spent: dict[str, float]) -> None:
 
     async def opened(self: Hand, *given: Any) -> None:
         await opening(self, *given)
-        began[self.pid] = of_process(self.pid)
+        began[self.pid] = of_family(self.pid)
 
     async def closed(self: Team) -> None:
-        spent["workers"] += sum(of_process(hand.pid) - began[hand.pid] for hand in self.hands)
+        spent["workers"] += sum(of_family(hand.pid) - began[hand.pid] for hand in self.hands)
         spent["ray"] += sum(map(of_process, processes_of_ray()))
         await closing(self)
 
@@ -167,7 +186,7 @@ def embedding(folder: Path, limit: int) -> tuple[list[str], str, dict[str, Any]]
     return (
         ["drat"],
         "baseline/floor",
-        {"limit": limit or 30, "repeats": 20, "resources": {"embedding": "embedded/minilm"}, "offline": True},
+        {"limit": limit or 30, "repeats": 6, "resources": {"embedding": "embedded/minilm"}, "offline": True},
     )
 
 
