@@ -76,10 +76,14 @@ class UsageError(CrevalError):
     """The command or call asks for something that cannot be done."""
 
 
+_FEW = 12
+
+
 class UnknownNameError(UsageError):
     """No thing of this kind has this name.
 
-    `known` is the full list of valid names; the nearest ones are put into the cure.
+    `known` is the full list of valid names; the nearest ones are put into the cure, or all where none is near and
+    there are few.
     """
 
     def __init__(
@@ -89,6 +93,8 @@ class UnknownNameError(UsageError):
 
         near = nearest(name, known)
         cure = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else None
+        if not near and not hint and 0 < len(known) <= _FEW:
+            cure = f"There {'is' if len(known) == 1 else 'are'}: {', '.join(known)}."
         if hint:
             cure = f"{cure} {hint}" if cure else hint
         super().__init__(f"unknown {kind} {name!r}", where=where, cure=cure)

@@ -116,7 +116,10 @@ def test_a_word_that_no_task_matches_is_told_with_the_nearest(folder: Path) -> N
 def test_playing_without_a_terminal_says_what_is_missing(folder: Path) -> None:
     done = creval(folder, "play", "rat", "--limit", "1", "-o", "runs/nobody")
     assert done.returncode == 130
-    assert "Standard input is no terminal, and it has ended. Play in a terminal, or add --web." in done.stderr
+    assert (
+        "Standard input is no terminal, and it has ended. Play in a terminal, or on a page: creval play --web"
+        in done.stderr
+    )
 
 
 def test_show_explains_data_and_metrics(folder: Path) -> None:
@@ -238,6 +241,8 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("play", "kumo_easy", "-o", ""), "an empty text is no path"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--generation", "n=1", "--generation", "n=2"), "twice"),
         (("--tasks", "kumo_easy", "--model", "baseline/floor", "--condition", "temperature=["), "not valid YAML"),
+        (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "--executor", "moon"), "local"),
+        (("show", "kumo_5"), "creval ls --all kumo_5"),
         (("lss",), "'ls'"),
         (("report", "nowhere"), "no run stands there"),
         (("run", "rat", "--model", "baseline/floor"), "creval --tasks rat --model M"),

@@ -107,7 +107,7 @@ def _resolve(
         name.provider,
         provider_names(registry, table),
         where="--model",
-        hint="`creval plugins` lists the providers that are installed.",
+        hint="`creval plugins --components` lists the providers that are installed.",
     )
 
 

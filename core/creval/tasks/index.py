@@ -252,7 +252,7 @@ class TaskIndex:
             raise UsageError(
                 f"{entry.head.name!r} is a suite, not a task",
                 where=str(entry.head.file),
-                cure="Run it with --tasks, or name one of its tasks.",
+                cure=f"Run it with --tasks, or name one of its tasks: creval ls --all {entry.head.name}",
             )
         return load_task(entry.head.place, self, self._plugins.registry)
 

@@ -179,7 +179,8 @@ def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
         begun = (folder / "run.json").exists()
         words = "Stopped. What you finished is saved, and the run can be gone on with." if begun else "Stopped."
         if place.piped:
-            click.echo("\nStandard input is no terminal, and it has ended. Play in a terminal, or add --web.", err=True)
+            lacking = "Standard input is no terminal, and it has ended."
+            click.echo(f"\n{lacking} Play in a terminal, or on a page: creval play --web", err=True)
         click.echo(f"\n{words}" + (f"\n  {resume_command(folder)}" if begun else ""), err=True)
         place.show(Closing("Stopped", [words]))
         raise

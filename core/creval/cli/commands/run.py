@@ -44,7 +44,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     from creval.engine.repeating.run_file import Entry, read_run_file
     from creval.errors import UsageError
 
-    if not file.exists() and not file.suffix:
+    if not file.exists() and file.name == str(file) and not file.suffix:
         cure = f"Check the path. A task is run by: creval --tasks {file} --model M"
         raise UsageError("there is no such file", where=str(file), cure=cure)
     path = next((file / name for name in _FILES if (file / name).is_file()), file)

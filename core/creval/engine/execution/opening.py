@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from creval.errors import PluginError, UsageError
+from creval.errors import PluginError, UnknownNameError, UsageError
 from creval.plugins.registry import Registry
 from creval.types.execution import Executor
 
@@ -24,6 +24,10 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
     name, sign, address = spec.partition("://")
     if sign and not address:
         raise UsageError(f"{spec!r} names no address", where=_OPTION, cure=f"Write {name}://HOST:PORT, or {name}.")
+    names = registry.names("executor")
+    if name.rpartition("/")[2] not in names:
+        hint = f"Installed: {', '.join(names)}. Plugins bring others: creval ls --registry"
+        raise UnknownNameError("executor", name, names, where=_OPTION, hint=hint)
     component = registry.get("executor", name, where=_OPTION)
     executor: Executor = component.load()(address or None, dict(options))
     missing = [member for member in _MEMBERS if not hasattr(executor, member)]
