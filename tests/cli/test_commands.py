@@ -245,6 +245,7 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("show", "kumo_5"), "creval ls --all kumo_5"),
         (("lss",), "'ls'"),
         (("report", "nowhere"), "no run stands there"),
+        (("--tasks", "./nowhere.yml", "--model", "baseline/floor"), "there is no such file. Check the path."),
         (("run", "rat", "--model", "baseline/floor"), "creval --tasks rat --model M"),
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "-o", "a\nb"), "the control character \\n"),
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "--seed", "-1"), "-1 is not in the range x>=0"),

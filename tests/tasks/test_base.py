@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import toy_plugins, write_task
 
+from creval.data.check import check_data
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.options import RunOptions
@@ -92,3 +93,12 @@ def test_an_included_task_keeps_the_data_of_its_package(tmp_path: Path, name: st
     task = load(tmp_path, f"schema: 1\ninclude: {name}\ntask: mine\n")
     dataset = open_dataset(task.dataset, load_plugins().registry, DataOptions(offline=True))
     assert len(dataset) >= 20
+
+
+def test_data_that_the_includer_states_wrongly_are_named_with_its_own_line(tmp_path: Path) -> None:
+    task = load(
+        tmp_path,
+        "schema: 1\ninclude: kumo/kumo\ntask: own\ndataset:\n  generator: {kumo: {domains: nowhere}}\n",
+    )
+    (problem,) = check_data(task, load_plugins().registry, DataOptions(offline=True))
+    assert (problem.file, problem.line) == (tmp_path / "mine.yaml", 5)

@@ -134,11 +134,18 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
         dataset = open_dataset(task.dataset, registry, options)
     except CrevalError as error:
         where = f"{error.where}: " if error.where else ""
-        return [task.problem_at("dataset", f"{where}{error.what}", error.cure)]
+        return [task.problem_at(_own_part(task), f"{where}{error.what}", error.cure)]
     with dataset:
         found = check_fields(task, dataset, registry)
         unfit = () if found else doc_problems(task, dataset, registry, dataset.origin)
         return [*found, *unfit, *_check_examples(task, dataset)]
+
+
+def _own_part(task: Task) -> str:
+    """Return the first key of the dataset that the task's own file states, where it includes the rest from another."""
+    own = f"{task.file}:"
+    stated = (key for key, place in task.origins.items() if key.startswith("dataset") and place.startswith(own))
+    return next(stated, "dataset")
 
 
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:

@@ -160,6 +160,8 @@ def _text(file: Path) -> str | Problem:
     try:
         with file.open("rb") as stream:
             return stream.read(_MAX_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return Problem("there is no such file", file, cure="Check the path.")
     except OSError as error:
         return Problem(f"the file cannot be read: {error.strerror}", file)
 
