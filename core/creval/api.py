@@ -127,11 +127,12 @@ def load_result(folder: str | Path) -> RunResult:
     anew = f"Make it anew: {score_command(Path(folder))}"
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         cure = RunFolder.open(Path(folder)).to_finish()
         raise RunError("there are no results", where=str(folder), cure=cure) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"cannot be read: {error}", where=str(file), cure=anew) from error
+        why = getattr(error, "strerror", None) or error
+        raise RunError(f"cannot be read: {why}", where=str(file), cure=anew) from error
     check_form(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
         raise RunError("is no file of results", where=str(file), cure=anew)

@@ -11,6 +11,7 @@ import pytest
 from support.commands import creval, program
 from support.toy_plugins import write_distribution
 
+from creval.cli.main import invoke
 from creval.cli.root import COMMANDS
 from creval.plugins.loader import RESERVED, load_plugins
 
@@ -49,6 +50,26 @@ def test_debug_adds_the_traceback_and_keeps_the_exit_code(tmp_path: Path) -> Non
     debug = creval(tmp_path, "report", "nowhere", "--debug")
     assert plain.returncode == debug.returncode == 2
     assert "Traceback" in debug.stderr and debug.stderr.endswith(plain.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["compare", "x" * 5000, "y"], "File name too long"),
+        (["report", "FILE"], "no run stands there"),
+        (["report", "x" * 5000], "File name too long"),
+        (["validate", "y" * 5000 + ".yaml"], "y"),
+        (["runs", "FILE"], "is a file"),
+    ],
+)
+def test_a_place_that_cannot_be_is_one_message(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("{}")
+    assert invoke([str(file) if word == "FILE" else word for word in words]) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err + shown.out and "Errno" not in shown.err + shown.out
 
 
 def _install(folder: Path, hooks: str, **modules: str) -> str:

@@ -23,6 +23,7 @@ from creval.visible import visible
 
 __all__ = ["invoke", "main"]
 
+_LONGEST_NAME = 200
 SIGNALLED = 128
 """Exit codes above this one say which signal ended the command."""
 
@@ -76,11 +77,22 @@ def invoke(arguments: Sequence[str]) -> int:
             _complain("too many files are open\nRaise the limit (ulimit -n 4096), or lower --concurrency.")
             return UsageError.exit_code
         if error.filename is not None:
-            raise
+            if "--debug" in arguments:
+                import traceback
+
+                traceback.print_exc()
+            _complain(f"{_shown(error.filename)}: {error.strerror or error}\nName another place, or mend this one.")
+            return UsageError.exit_code
         _leave_output()
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _shown(name: object) -> str:
+    """A file's name, cut where it is too long to be one."""
+    text = os.fsdecode(name) if isinstance(name, bytes) else str(name)
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
 
 
 def _open_streams() -> None:
