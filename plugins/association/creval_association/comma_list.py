@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from creval.plugin import is_small_talk
@@ -62,12 +61,14 @@ def comma_lists(text: str, clean: Callable[[str], str]) -> list[CommaList]:
 
 
 def _joined(lists: Sequence[CommaList]) -> list[CommaList]:
-    joined = list(lists[:1])
-    for before, each in pairwise(lists):
-        if each.at == before.at + 1 and not each.heading:
-            joined[-1] = joined[-1]._replace(items=[*joined[-1].items, *each.items])
+    joined: list[CommaList] = []
+    at = -1
+    for each in lists:
+        if joined and each.at == at + 1 and not each.heading:
+            joined[-1].items.extend(each.items)
         else:
-            joined.append(each)
+            joined.append(each._replace(items=list(each.items)))
+        at = each.at
     return joined
 
 

@@ -185,7 +185,15 @@ def test_no_word_is_invented_whatever_happens_to_the_json(words: list[str], obje
 
 
 def test_hostile_text_is_read_in_bounded_time() -> None:
-    for text in ("[" * 200_000, '["a",' * 50_000, "1. " * 100_000, ", " * 200_000, "-" * 300_000, "{[" * 10_000):
+    for text in (
+        "[" * 200_000,
+        '["a",' * 50_000,
+        "1. " * 100_000,
+        ", " * 200_000,
+        "-" * 300_000,
+        "{[" * 10_000,
+        "a, b, c\n" * 300_000,
+    ):
         WordList().parse(text)
 
 
@@ -286,6 +294,10 @@ def test_a_list_that_was_broken_where_the_line_ended_is_one() -> None:
 )
 def test_what_speaks_or_explains_is_no_use(answer: str) -> None:
     assert not UsesList().parse(answer).ok
+
+
+def test_an_array_of_nothing_is_no_list_of_words() -> None:
+    assert not WordList().parse("[null, null, null]").ok
 
 
 def test_uses_with_remarks_in_brackets_and_without_dots() -> None:

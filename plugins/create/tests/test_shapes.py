@@ -217,3 +217,11 @@ def test_a_path_that_repeats_a_triple_is_read_and_not_linked() -> None:
 )
 def test_paths_rescued_from_what_is_no_json(text: str, rescued: int) -> None:
     assert CreatePaths().parse(text).value["rescued"] == rescued
+
+
+@pytest.mark.parametrize("key", ["", '""', '"["', '"1["', "one"])
+def test_a_path_without_a_number_among_numbered_ones_is_counted_as_unreadable(key: str) -> None:
+    said = '{"1": [["A", "r", "B"]], KEY: [["B", "s", "C"]], "3": [["A", "r", "C"]]}'
+    reading = read_answer(said.replace("KEY", key))
+    assert [found.key for found in reading.paths] == ["1", "3"]
+    assert [(lost.key, lost.reason) for lost in reading.unread] == [("?", "has no number")]

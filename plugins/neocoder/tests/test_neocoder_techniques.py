@@ -83,13 +83,27 @@ def test_human_neogauge_is_within_both(solutions: list[list[str]], constraints: 
         ("1. Kadane’s algorithm\n2. divide & conquer.", ("Kadanes algorithm", "divide & conquer")),
         ("- for loop\n- for loop", ("for loop", "for loop")),
         ("misc", ("misc",)),
+        ("• for loop\n◦ sorting", ("for loop", "sorting")),
+        (
+            "- Kadane's algorithm\n- Divide and  Conquer\n- \u200bheap",
+            ("Kadanes algorithm", "divide & conquer", "heap"),
+        ),
     ],
 )
 def test_lists_that_can_be_read(text: str, expected: tuple[str, ...]) -> None:
     assert read_techniques(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "none", "I see a for loop here", "- for loop\n- quantum annealing", "- list"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "none", "I see a for loop here", "- for loop\n- quantum annealing", "- list"),
+        "1. for loop\n2. quantum annealing",
+        "- for loop\n- recursion (not used)",
+        "- for loop\n\nTechniques not used:\n- recursion",
+        "for loop: in line 3\n- sorting",
+    ],
+)
 def test_lists_that_cannot_be_read(text: str) -> None:
     with pytest.raises(Unreadable):
         read_techniques(text)

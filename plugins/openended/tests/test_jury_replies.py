@@ -95,3 +95,8 @@ def test_bold_labels_and_the_paper_s_own_numbering_are_read() -> None:
     )
     assert turn.opinion == "It can be done." and "40 kg." in turn.answers
     assert turn.questions == {"criterion": ("How strict?",), "problem": ("How deep?",)}
+
+
+def test_a_number_as_only_python_writes_it_is_none() -> None:
+    with pytest.raises(UnreadableReplyError, match="is no number"):
+        read_confidence("[[0_1]]")

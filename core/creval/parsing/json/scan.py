@@ -132,7 +132,7 @@ def _headed(text: str, found: Sequence[Found], prose: str = "") -> Sequence[Foun
 
 
 def holds_json(text: str) -> bool:
-    """Whether a text holds JSON, sound or faulty, with a text or an object in it, or pairs without the brackets.
+    """Whether a text holds JSON, sound or faulty, with a text, an object or a null in it, or pairs without brackets.
 
     Such an answer is never read as lines or as words between commas. `[1]` is a reference, and no such JSON.
     """
@@ -144,4 +144,4 @@ def holds_json(text: str) -> bool:
 def _has_text(value: Any) -> bool:
     if isinstance(value, list):
         return any(_has_text(member) for member in value)
-    return isinstance(value, str) or (isinstance(value, dict) and bool(value))
+    return value is None or isinstance(value, str) or (isinstance(value, dict) and bool(value))

@@ -27,6 +27,8 @@ _KEY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TWO_OPEN = re.compile(rf"[\[(]\s*(?={_OPEN})|\{{(?=[^{{}}\[(]{{0,200}}path)", re.IGNORECASE)
+_LOST = re.compile(r"""[{,](?:[^\[\](){},]{0,40}|\s{0,40}["'][^"'\s]{0,20}["']\s{0,9}:\s{0,40})(?=[\[(]\s*[\[(])""")
+"""A path among numbered ones whose own number cannot be read."""
 _MORE_TRIPLES = re.compile(r"\s*(?:,|;|->|→|-->|=>)?\s*(?=[\[(])")
 _NOTHING = re.compile(r"(?:json)?\s*(?:\{\s*\}|\[\s*\]|\(\s*\))", re.IGNORECASE)
 _SHOWN = 200
@@ -97,8 +99,9 @@ def _entries(part: str) -> Iterator[ReadPath | UnreadPath]:
 
 def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
     """Paths under numbers: after a broken one the reading goes on at the next number."""
-    found = _KEY.search(part)
+    found, after = _KEY.search(part), 0
     while found:
+        yield from _lost(part, after, found.start())
         key = found[1] or found[2]
         following: re.Match[str] | None = None
         try:
@@ -112,7 +115,14 @@ def _numbered(part: str, work: int) -> Iterator[ReadPath | UnreadPath]:
             end = following.start() if following else len(part)
             work -= max(0, error.at - found.end()) + 200
             yield UnreadPath(key, error.reason, _shown(part[found.start() : end]))
-        found = following
+        found, after = following, end
+    yield from _lost(part, after, len(part))
+
+
+def _lost(part: str, start: int, end: int) -> Iterator[UnreadPath]:
+    """Report what stands between numbered paths and is one, without a number: which it is cannot be told."""
+    for lost in _LOST.finditer(part, start, end):
+        yield UnreadPath("?", "has no number", _shown(part[lost.start() : end]))
 
 
 def _entry(part: str, at: int) -> tuple[Any, int]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from creval.plugin import without_unseen
 
 __all__ = ["MOST", "VOCABULARY", "Unreadable", "read_techniques"]
 
@@ -46,8 +49,12 @@ VOCABULARY: tuple[str, ...] = (
 MOST = 10
 """A list of more names is asked for again: the released detection does so, since a reviewer may repeat all of them."""
 
-_BY_LOWER = {name.lower(): name for name in VOCABULARY}
-_MARKS = "-*•–0123456789.) \t"
+_BY_LOWER = {name.lower(): name for name in VOCABULARY} | {"divide and conquer": "divide & conquer"}
+_MARKS = "-*•◦▪·–0123456789.) \t"
+_BULLET = re.compile(r"[-*•◦▪·–]|\d{1,2}[.)]\s")
+_DENIED = re.compile(r"\(\s*(?:not?|none|never|un(?:used|necessary)|absent)\b", re.IGNORECASE)
+_UNUSED = re.compile(r"\b(?:not?|unused|absent|without|avoided)\b.*:[*_]*$", re.IGNORECASE)
+"""A heading of techniques that are not in the program."""
 
 
 class Unreadable(ValueError):
@@ -57,17 +64,21 @@ class Unreadable(ValueError):
 def read_techniques(text: str) -> tuple[str, ...]:
     """Return the techniques that a reviewer lists, in order, doubles included; one bullet a line.
 
-    Remarks in brackets, quotes and letter case do not matter. A line without a bullet is a remark, unless it is a name
-    itself. Raises Unreadable where no line is a technique, or a bullet is none of the vocabulary.
+    Remarks in brackets, quotes, apostrophes and letter case do not matter, nor `and` for `&`. A line without a bullet
+    is a remark, unless it is a name itself. Raises Unreadable where no line is a technique, where a bullet is none of
+    the vocabulary or a line says more of one after a colon, and where a bullet (`recursion (not used)`) or a heading
+    (`Not used:`) denies some.
     """
     found: list[str] = []
     unknown: list[str] = []
     for line in text.splitlines():
         bare = line.strip()
         name = _BY_LOWER.get(_name(bare).lower())
-        if name is not None:
+        if _UNUSED.search(bare):
+            unknown.append(bare)
+        elif name is not None and not _DENIED.search(bare):
             found.append(name)
-        elif bare.startswith(("-", "*", "•")) and _name(bare):
+        elif _name(bare) and (_BULLET.match(bare) or _name(bare.partition(":")[0]).lower() in _BY_LOWER):
             unknown.append(bare)
     if unknown:
         raise Unreadable(f"no technique of the vocabulary: {_few(unknown)}")
@@ -77,7 +88,8 @@ def read_techniques(text: str) -> tuple[str, ...]:
 
 
 def _name(line: str) -> str:
-    return line.lstrip(_MARKS).partition("(")[0].strip(" .:;,'\"`*[]").replace("’", "")
+    bare = without_unseen(line).lstrip(_MARKS).partition("(")[0].strip(" .:;,'\"`*[]")
+    return " ".join(bare.replace("’", "").replace("'", "").split())
 
 
 def _few(texts: Sequence[str]) -> str:

@@ -169,7 +169,7 @@ def _analyst(name: str) -> Analyst | None:
 def share_of(text: str, what: str) -> float:
     """Read a number from 0 to 1; `what` is named where it is none."""
     try:
-        value = float(text)
+        value = float(text.replace("_", "?"))  # Python takes 0_5 for 5
     except ValueError:
         raise UnreadableReplyError(f"the {what} {text[:40]!r} is no number") from None
     if not 0 <= value <= 1:
