@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -36,6 +37,15 @@ def test_a_full_output_is_one_message_and_keeps_the_run(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
     assert json.loads((tmp_path / "mine" / "results.json").read_text())["status"] == "done"
     assert creval(tmp_path, "report", "mine").returncode == 0
+
+
+@pytest.mark.parametrize("words", [("ls", "--all"), ("show", "kumo_easy", "--resolved")])
+def test_a_reader_that_has_gone_is_no_error(tmp_path: Path, words: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(program(*words), cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_encoding_without_a_character_escapes_it(tmp_path: Path) -> None:

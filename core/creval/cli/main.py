@@ -69,9 +69,11 @@ def invoke(arguments: Sequence[str]) -> int:
         click.echo("interrupted", err=True)
         return exit_code()
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone: not an error of ours.
-        sys.stderr.close()
-        return 0
+        return _reader_gone()
+    except SystemExit:
+        if not type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click's sign that it met the same
+            raise
+        return _reader_gone()
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             _complain("too many files are open\nRaise the limit (ulimit -n 4096), or lower --concurrency.")
@@ -87,6 +89,12 @@ def invoke(arguments: Sequence[str]) -> int:
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _reader_gone() -> int:
+    """The reader of our output (head, less) has gone: not an error of ours."""
+    sys.stderr.close()
+    return 0
 
 
 def _shown(name: object) -> str:

@@ -47,6 +47,7 @@ def comma_lists(text: str, clean: Callable[[str], str]) -> list[CommaList]:
     broken where the line ended.
     """
     found: list[CommaList] = []
+    pure: list[CommaList] = []
     for at, line in enumerate(map(with_commas, _BREAK.sub(", ", text).splitlines())):
         goes_on = bool(found) and found[-1].at == at - 1
         if line.count(",") < (1 if goes_on else 2) or (":" not in line and is_small_talk(line)):
@@ -56,7 +57,7 @@ def comma_lists(text: str, clean: Callable[[str], str]) -> list[CommaList]:
         if len(items) - len(long) < _MOSTLY * len(items) or (goes_on and line.count(",") < 2 and long):
             continue
         found.append(CommaList(heading, items, at))
-    pure = [each for each in found if all(len(clean(item).split()) <= _SHORT for item in each.items)]
+        pure += [found[-1]] * (not long)
     return _joined(pure or found)
 
 
