@@ -334,10 +334,11 @@ def test_ctrl_c_names_the_command_that_goes_on(folder: Path) -> None:
 
 def test_a_report_without_floor_and_ceiling_says_how_to_make_them(folder: Path) -> None:
     with ChatServer(answer="ok") as server:
-        creval(folder, "--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--output", "runs/c")
+        asked = ("--tasks", "spelling.yaml", "--model", "m/x", "--base-url", server.url, "--shard", "1/2")
+        creval(folder, *asked, "--output", "runs/c")
     said = creval(folder, "report", "runs/c").stderr
     assert "No floor or ceiling of spelling" in said
-    assert "--model baseline/floor" in said
+    assert "--shard 1/2 --model baseline/floor" in said
 
 
 def test_a_dry_run_is_one_table_and_tells_what_is_missing(folder: Path) -> None:

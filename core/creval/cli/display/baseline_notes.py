@@ -72,7 +72,7 @@ def _options(manifest: Mapping[str, Any]) -> list[str]:
     """Return the options on which docs, tries and instruments depend, as the user gave them."""
     given = {name: value for name, value in manifest["options"].items() if manifest["origins"][name] == "user"}
     words: list[str] = []
-    for name in ("limit", "repeats", "seed"):
+    for name in ("limit", "shard", "repeats", "seed"):
         if name in given:
             words += [f"--{name}", str(given[name])]
     for pair in setting_words(given.get("generation", {}), given.get("conditions", {})):
