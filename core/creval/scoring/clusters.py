@@ -68,7 +68,7 @@ class Clusters(Sequence[Floats]):
         """Sum an array that runs parallel to `values` over each cluster, shape (clusters,)."""
         if not len(self):
             return np.zeros(0)
-        return np.add.reduceat(per_value, self.offsets[:-1]).astype(np.float64)
+        return np.add.reduceat(per_value, self.offsets[:-1]).astype(np.float64, copy=False)
 
     def of_size(self, least: int) -> Clusters:
         """Leave out the clusters with fewer than `least` values."""

@@ -35,9 +35,10 @@ def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | No
     count = int(used.sum())
     if count < 2:
         return None
-    y, x = numerators[used], denominators[used]
+    y, x = (numerators, denominators) if count == len(used) else (numerators[used], denominators[used])
     total = float(x.sum())
-    residuals = y - (float(y.sum()) / total) * x
+    residuals = (float(y.sum()) / total) * x
+    np.subtract(y, residuals, out=residuals)
     return math.sqrt(count / (count - 1) * float(residuals @ residuals)) / total
 
 

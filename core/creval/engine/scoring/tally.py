@@ -148,9 +148,9 @@ class TaskTally:
         ranks, unit = (
             (self._ranks(), "doc") if grouping.groups is None else (self._group_ranks(grouping.groups), "group")
         )
-        labels = self._sorted(self._doc, np.int32)[keep]
-        values = values[keep]
-        del keep
+        labels = self._sorted(self._doc, np.int32)
+        if not keep.all():
+            labels, values = labels[keep], values[keep]
         return Clusters.group(values, labels if ranks is None else ranks[labels], weights, unit), failed
 
     def condition(self, name: str | None) -> int | None:
