@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from creval.plugin import (
     Foreman,
     Made,
+    MissingPartError,
     PluginError,
     Sample,
     SampleScore,
@@ -33,8 +35,12 @@ class RayExecutor:
     elsewhere = True
 
     def __init__(self, address: str | None, options: Mapping[str, str]) -> None:
+        """Raises UsageError (settings), MissingPartError (the package ray is absent)."""
         self._address = address
         self._settings = Settings.read(options)
+        if importlib.util.find_spec("ray") is None:
+            cure = "Install it: pip install ray"
+            raise MissingPartError("the package ray is not installed", where="--executor ray", cure=cure)
         self.batch = self._settings.batch
         self._ray: Any = None
         self._foreman: Foreman | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
@@ -12,7 +13,8 @@ from creval_ray.executor import RayExecutor
 from creval_ray.settings import Settings
 
 
-def test_settings_are_read() -> None:
+def test_settings_are_read(monkeypatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())  # whether Ray is here is no matter
     given = {"workers": "4", "env": "A_KEY,B_KEY", "batch": "8", "cpus": "2", "patience": "9"}
     assert Settings.read(given) == Settings(4, ("A_KEY", "B_KEY"), 8, 2, 9)
     assert RayExecutor(None, given).batch == 8
@@ -33,6 +35,12 @@ def test_a_variable_that_is_not_set_is_missed_before_anything_starts(monkeypatch
         Settings.read({"env": "SOME_KEY"}).environment()
     monkeypatch.setenv("SOME_KEY", "x")
     assert Settings.read({"env": "SOME_KEY"}).environment() == {"SOME_KEY": "x"}
+
+
+def test_an_absent_ray_is_missed_with_its_cure(monkeypatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingPartError, match="pip install ray"):
+        RayExecutor(None, {})
 
 
 def test_ray_is_imported_by_no_run_without_the_flag(tmp_path, words) -> None:
