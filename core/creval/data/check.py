@@ -143,9 +143,9 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
 
 def _own_part(task: Task) -> str:
     """Return the first key of the dataset that the task's own file states, where it includes the rest from another."""
-    own = f"{task.file}:"
-    stated = (key for key, place in task.origins.items() if key.startswith("dataset") and place.startswith(own))
-    return next(stated, "dataset")
+    places = {key: place for key, place in task.origins.items() if key.startswith("dataset.")}
+    own = [key for key, place in places.items() if place.startswith(f"{task.file}:")]
+    return own[0] if own and len(own) < len(places) else "dataset"
 
 
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
