@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.imports import imported_by
 from support.toy_plugins import sound_task, write_distribution
 
 LIST = """
@@ -46,3 +47,9 @@ def test_listing_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert names == ["toy"]
     assert failures == []
     assert not HEAVY & set(modules)
+
+
+def test_the_list_of_commands_needs_no_plugin_system() -> None:
+    loaded = imported_by("from creval.cli.main import invoke; assert invoke(['--help']) == 0")
+    assert not (HEAVY - {"click"}) & loaded
+    assert not {"pluggy", "pathlib", "creval.plugins.loader"} & loaded

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from creval.errors import PluginError, UnknownNameError
-from creval.plugins.aside import aside
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,6 +25,8 @@ class LazyCommand(NamedTuple):
 
 def import_command(target: str) -> click.Command:
     """Import the click command at `module:attribute`. Raises PluginError where there is none."""
+    from creval.plugins.aside import aside  # brings pluggy, which --help does without
+
     module, _, attribute = target.partition(":")
     try:
         with aside():  # what a plugin prints at import belongs to no command's output
