@@ -56,9 +56,6 @@ class DoneKeys:
     def __len__(self) -> int:
         return len(self._known)
 
-    def __le__(self, other: DoneKeys) -> bool:
-        return len(self) <= len(other) and all(number in other._known for number in self._known)
-
 
 class RunFolder:
     """Paths of a run and its plain files."""
