@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,45 @@ def test_many_answers_are_scripted_with_what_scorers_see_of_them(install, tmp_pa
     assert some.score.key.condition == "temperature=1.5"
     assert some.score.missing["strict"].status == "unparsed"
     assert "2 of 4 answers could not be read" in some.score.missing["strict"].reason
+
+
+COUNTED_HOOKS = """
+    from creval.plugin import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        registry.add("embedding", "counted", "creval_counted_parts:opened")
+        registry.add("scorer", "near", "creval_counted_parts:Near", produces=("near",), uses=("embedding",))
+"""
+COUNTED = """
+    from creval.plugin import Score
+
+    DONE = []
+
+    class Counted:
+        name, dimension, has, embed = "counted", 1, None, None  # nothing is embedded
+
+        def close(self):
+            DONE.append("closed")
+
+    def opened(model, options):
+        DONE.append("opened")
+        return Counted()
+
+    class Near:
+        def score(self, items, context):
+            DONE.append(context.resource("embedding").name)
+            return [Score({"near": 1.0}) for item in items]
+"""
+
+
+def test_what_a_task_measures_with_is_opened_once_for_all_its_tests(install, make_task) -> None:
+    install("counted", COUNTED_HOOKS, COUNTED)
+    tests = "".join(f"  - {{name: t{number}, answer: word0, status: scored}}\n" for number in range(3))
+    task = Path(make_task(extra=f"resources: {{embedding: counted/any}}\ntests:\n{tests}"))
+    task.write_text(task.read_text().replace("exact_match", "near"))
+    assert [each.faults for each in outcomes(str(task))] == [[], [], []]
+    assert sys.modules["creval_counted_parts"].DONE == ["opened", "counted", "counted", "counted", "closed"]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def examples(subject: Subject, name: str) -> Iterator[str]:
         yield "`tests` has no answer that cannot be read: none with status: unparsed"
     if len(stated) < FEWEST:
         yield f"`tests` has {len(stated)} answers: state at least {FEWEST}"
-    subject.dataset(task).close()
+    subject.need_data(task)
     for outcome in asyncio.run(run_examples(task, subject.options(task), subject.plugins)):
         yield from (f"{outcome.example}: {fault}" for fault in outcome.faults)
 
@@ -46,7 +46,7 @@ def frame(subject: Subject, name: str) -> Iterator[str]:
     if missing:
         yield f"`baselines` names no {' and no '.join(missing)}"
         return
-    subject.dataset(task).close()
+    subject.need_data(task)
     directed = {metric.name for metric in task.metrics if metric.higher_is_better is not None}
     if not directed:
         return
@@ -69,7 +69,7 @@ def repeatable(subject: Subject, name: str) -> Iterator[str]:
     task = subject.load(name)
     if "floor" not in task.baselines:
         return
-    subject.dataset(task).close()
+    subject.need_data(task)
     first, second = subject.played(task, "floor"), play(subject, task, "floor")
     for what in ("questions", "answers", "scores"):
         if first[what] != second[what]:

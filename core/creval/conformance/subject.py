@@ -118,6 +118,17 @@ class Subject:
                 ) from error
             raise
 
+    def need_data(self, task: Task) -> None:
+        """Raise what `dataset` raises; what could be opened once is not opened again."""
+        data = repr(task.dataset)
+        if data not in self._at_hand:
+            self.dataset(task).close()
+            self._at_hand.add(data)
+
+    @functools.cached_property
+    def _at_hand(self) -> set[str]:
+        return set()
+
     def played(self, task: Task, player: str) -> Mapping[str, Any]:
         """Return what a baseline makes of the first docs, played once. Raises NotExaminedError where a role is free."""
         free = [role for role in task.roles if role not in self.roles]

@@ -278,6 +278,16 @@ def _row_of(number: int, without: Sequence[int]) -> int:
 
 def _plain(value: Any, field: str) -> Any:
     """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None."""
+    kind = type(value)  # nearly all that is asked about is of these four, and most of a dataset's opening is asking
+    if kind is str or kind is int:
+        return value
+    if kind is list:
+        return [member if type(member) is str else _plain(member, field) for member in value]
+    if kind is dict:
+        return {
+            str(key): member if type(member) is str else _plain(member, f"{field}.{key}")
+            for key, member in value.items()
+        }
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):

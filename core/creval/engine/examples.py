@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from creval.data.dataset import Dataset
 from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.engine.generation.sampling import make_sample
 from creval.engine.options import RunOptions
-from creval.engine.roles.context import with_roles
+from creval.engine.roles.context import OpenResources, with_roles
 from creval.engine.roles.models import TARGET
-from creval.engine.setup import Setup, open_setup
+from creval.engine.setup import Common, Setup, open_resources, open_setup
 from creval.errors import FatalModelError, UnknownNameError
 from creval.models.budget import Budget
 from creval.models.clock import SystemClock
@@ -89,6 +90,14 @@ def _scripted(role: str, said: Sequence[Sequence[Said]]) -> Model:
     return Model(ModelSpec.parse(f"test/{role}"), parts)
 
 
+class _Shared(NamedTuple):
+    """What all examples of a task are run with."""
+
+    options: RunOptions
+    plugins: Plugins
+    resources: OpenResources
+
+
 async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> list[ExampleOutcome]:
     """Run every example of a task. `options.resources` may name other instruments.
 
@@ -98,22 +107,27 @@ async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> lis
     data_options = replace(DataOptions.from_environment(offline=options.offline), seed=options.seed)
     task = with_roles(task, options.resources)
     dataset = open_dataset(task.dataset, plugins.registry, data_options)
-    outcomes = []
-    for example in task.examples:
-        spec = f"baseline/{example.player}" if example.player else "replay/none"
-        unnamed = {role: "replay/none" for role in task.roles if role not in options.roles}
-        setup = open_setup([task], {TARGET: spec, **unnamed, **options.roles}, options, plugins)
-        for role in unnamed:
-            setup.models.stand_in(role, _scripted(role, [[said] for said in example.roles.get(role, ())]))
-        if example.player is None:
-            setup.models.stand_in(TARGET, _scripted(TARGET, example.answers))
-        try:
-            setup.open_resources(task, spec)
-            score = await _score(task, example, dataset, setup)
-        finally:
-            setup.resources.close()
-        outcomes.append(ExampleOutcome(task.name, example.name, score, _faults(example, score)))
-    return outcomes
+    resources = open_resources(options, plugins)  # once for all: an embedding takes longer to load than to use
+    shared = _Shared(options, plugins, resources)
+    try:
+        return [await _outcome(task, example, dataset, shared) for example in task.examples]
+    finally:
+        resources.close()
+
+
+async def _outcome(task: Task, example: Example, dataset: Dataset, run: _Shared) -> ExampleOutcome:
+    options = run.options
+    spec = f"baseline/{example.player}" if example.player else "replay/none"
+    unnamed = {role: "replay/none" for role in task.roles if role not in options.roles}
+    common = Common(Budget(options.max_cost, options.max_calls), resources=run.resources)
+    setup = open_setup([task], {TARGET: spec, **unnamed, **options.roles}, options, run.plugins, common)
+    for role in unnamed:
+        setup.models.stand_in(role, _scripted(role, [[said] for said in example.roles.get(role, ())]))
+    if example.player is None:
+        setup.models.stand_in(TARGET, _scripted(TARGET, example.answers))
+    setup.open_resources(task, spec)
+    score = await _score(task, example, dataset, setup)
+    return ExampleOutcome(task.name, example.name, score, _faults(example, score))
 
 
 async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -> SampleScore:
@@ -129,11 +143,10 @@ def _doc(example: Example, dataset: Dataset) -> Doc:
     if example.doc is None:
         return dataset[0]
     if isinstance(example.doc, str):
-        for index in range(len(dataset)):
-            doc = dataset[index]
-            if doc.id == example.doc:
-                return doc
-        known = [dataset[index].id for index in range(min(len(dataset), 1000))]
+        place = dataset.find(example.doc)
+        if place is not None:
+            return dataset[place]
+        known = dataset.ids[:1000]
         raise UnknownNameError("doc", example.doc, known, where=f"test {example.name}")
     return Doc(f"test-{example.name}", example.doc)
 

@@ -44,13 +44,14 @@ __all__ = ["Common", "Setup", "open_plans", "open_setup"]
 @dataclass(frozen=True, slots=True)
 class Common:
     """What all models of a run share, where it is not made anew: the budget (what a run that goes on has spent), the
-    limits of providers, the ledger, and who answers in other roles than the target's.
+    limits of providers, the ledger, who answers in other roles than the target's, and the open resources.
     """
 
     budget: Budget
     limiters: LimiterPool = field(default_factory=LimiterPool)
     ledger: Ledger | None = None
     others: Others | None = None
+    resources: OpenResources | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +252,11 @@ def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
         )
 
 
+def open_resources(options: RunOptions, plugins: Plugins) -> OpenResources:
+    """Return a place for the resources of a run; each is opened when it is first used."""
+    return OpenResources(plugins.registry, resource_options_of(options), options.allow_code_execution)
+
+
 def open_setup(
     tasks: Sequence[Task],
     roles: Mapping[str, str],
@@ -277,8 +283,7 @@ def open_setup(
     batching = Batching(detach=options.detach, most=options.batch_size) if options.batch else None
     models = RoleModels(roles, plugins.registry, asking, batching=batching)
     models.others = common.others
-    resource_options = resource_options_of(options)
-    resources = OpenResources(plugins.registry, resource_options, options.allow_code_execution)
+    resources = common.resources or open_resources(options, plugins)
     ledger = common.ledger or Ledger(options.seed)
     contexts = {}
     for task in tasks:
