@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from creval.plugin import DataError, download
 
-__all__ = ["ADDRESS", "COMMIT", "FILES", "PublishedFiles", "content_digest"]
+__all__ = ["ADDRESS", "COMMIT", "FILES", "PublishedFiles", "Stamps", "content_digest"]
 
 COMMIT = "23cd8e64dc2129e5c4fae4bcb5dff8cec41f9d4f"
 ADDRESS = f"https://raw.githubusercontent.com/JHU-CLSP/NeoCoder/{COMMIT}/datasets/CodeForce/NeoCoder/"
@@ -48,6 +48,10 @@ FILES = {
         "590f98cb75ff31216c4890fd0fc4d197d8b4084a610c3298c72ecd0495d2c6a3",
     ),
 }
+
+
+Stamps = tuple[tuple[int, int], ...]
+"""Of each file when it was written, in nanoseconds, and its bytes."""
 
 
 def content_digest(data: Any) -> str:
@@ -84,6 +88,11 @@ class PublishedFiles:
                 cure="Remove it and run again; another version of the data is another benchmark.",
             )
         return data
+
+    def stamps(self) -> Stamps:
+        """Return when each file was last written, and its size. Raises DataError where one is missing."""
+        found = [self._path(name).stat() for name in FILES]
+        return tuple((each.st_mtime_ns, each.st_size) for each in found)
 
     def _path(self, name: str) -> Path:
         folders = [folder for folder in (self.copies, self.folder) if folder is not None]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval_neocoder.problem import Case, Problem
-from creval_neocoder.published.files import PublishedFiles
+from creval_neocoder.published.files import PublishedFiles, Stamps
 
 __all__ = ["MARKER", "UNCOUNTED", "WITHOUT_SOLUTIONS", "first_entries", "read_case", "read_problems"]
 
@@ -22,6 +23,12 @@ MARKER = ("this is the og problem",)
 
 def read_problems(files: PublishedFiles) -> list[Problem]:
     """Return the 199 problems in the authors' order. Raises DataError."""
+    return list(_problems(files, files.stamps()))
+
+
+@functools.lru_cache(maxsize=1)
+def _problems(files: PublishedFiles, stamps: Stamps) -> Sequence[Problem]:
+    """Read and check the files once for all states that a command asks for; `stamps` tell when they have changed."""
     tests = {row["problem_id"]: row for row in files.read("test_cases_annotated")}
     solutions: Mapping[str, Sequence[str]] = files.read("human_solutions")
     techniques: Mapping[str, Sequence[Sequence[str]]] = files.read("human_solution_techniques")
