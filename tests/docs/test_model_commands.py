@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from support.batch_server import BatchServer
 from support.chat_server import ChatServer, Received
-from support.commands import program
+from support.forked import finished
 from support.page_files import shown_files, write_plugin, write_shown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,14 +172,7 @@ def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, me
             words = shlex.split(re.sub(r"http://127\.0\.0\.1:\d+/v1", server.url, text))
             if words[1] != "neocoder":  # the others are runs
                 words += settings(text, f"runs/{number}")
-            done = subprocess.run(
-                program(*words[1:]),
-                cwd=tmp_path,
-                env=environment(tmp_path, server, messages_server),
-                capture_output=True,
-                text=True,
-                timeout=300,
-            )
+            done = finished(words[1:], tmp_path, environment(tmp_path, server, messages_server), patience=300)
             assert done.returncode == 0, f"{text}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
             asked = len(server.requests) + sum(server.billed.values()) + len(Messages.keys) - before
             assert asked > 0, f"no server was asked by: {text}"

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from support.forked import finished
+
 __all__ = ["creval", "program", "start", "write_spelling"]
 
 _SPELLING = """\
@@ -43,14 +45,7 @@ def _environment(folder: Path, changes: Mapping[str, str]) -> dict[str, str]:
 
 def creval(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run one command line in `folder` to its end, without any key in the environment but those given."""
-    return subprocess.run(
-        program(*arguments),
-        cwd=folder,
-        env=_environment(folder, environment),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return finished(arguments, folder, _environment(folder, environment), PATIENCE)
 
 
 def start(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None, **streams: Any) -> Any:
