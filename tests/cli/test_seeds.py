@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -15,20 +15,19 @@ from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 
 
-def seeded(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
+def seeded(group: click.Group, brought: Iterable[str], name: str = "") -> Iterator[tuple[str, click.Command]]:
     """Yield the commands below a group that have an option --seed, those of plugins and the analyses too."""
     context = click.Context(group)
-    brought = load_plugins().commands if group is cli else ()
     for each in [*group.list_commands(context), *brought]:
         command = group.get_command(context, each)
         assert command is not None
         if isinstance(command, click.Group):
-            yield from seeded(command, f"{name}{each} ")
+            yield from seeded(command, (), f"{name}{each} ")
         elif any("--seed" in option.opts for option in command.params):
             yield f"{name}{each}", command
 
 
-SEEDED = dict(seeded(cli))
+SEEDED = dict(seeded(cli, load_plugins().commands))
 
 
 def test_all_that_take_a_seed_are_found() -> None:

@@ -1,4 +1,4 @@
-"""No reply ends a run or damages its folder: two thousand replies, each changed somewhere at random."""
+"""No reply ends a run or damages its folder: a thousand replies, each changed somewhere at random."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from creval.runs.jsonl import read_lines
 from creval.runs.schemas import check
 
 REPLIES = 500
-"""Of each of four seeds."""
+"""Of each of two seeds."""
 ODD: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 1e308, 10**30, 10**400, float("nan"), float("inf"), float("-inf")),
     *("", " ", "stop", "length", "error", "abort", "\ud800", "\x00", "word1", "<think>", "</think>", "a" * 5000),
@@ -85,7 +85,7 @@ def reply(request: Received, seed: int) -> Any:
     return Raw(data, draw.choice(["application/json", "text/event-stream", "text/plain"]))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_no_reply_ends_a_run_or_damages_its_folder(make_task, options, seed, monkeypatch):
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", "sk-0123456789abcdef0123")
     task = make_task(docs=REPLIES)

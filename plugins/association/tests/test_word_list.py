@@ -144,7 +144,7 @@ def test_repeats_are_kept_for_the_scorer() -> None:
     assert WordList().parse('["a", "a", "b"]').value == ["a", "a", "b"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=400))
 def test_no_text_breaks_the_parser(text: str) -> None:
     parsed = WordList().parse(text)
@@ -167,7 +167,7 @@ SLIPS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(ITEM, min_size=2, max_size=8), st.booleans(), st.lists(st.tuples(SLIPS, st.integers(0, 400)), max_size=3)
 )
@@ -186,13 +186,13 @@ def test_no_word_is_invented_whatever_happens_to_the_json(words: list[str], obje
 
 def test_hostile_text_is_read_in_bounded_time() -> None:
     for text in (
-        "[" * 200_000,
-        '["a",' * 50_000,
-        "1. " * 100_000,
-        ", " * 200_000,
-        "-" * 300_000,
+        "[" * 100_000,
+        '["a",' * 25_000,
+        "1. " * 50_000,
+        ", " * 100_000,
+        "-" * 150_000,
         "{[" * 10_000,
-        "a, b, c\n" * 20_000,
+        "a, b, c\n" * 10_000,
     ):
         WordList().parse(text)
 

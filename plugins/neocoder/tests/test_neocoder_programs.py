@@ -20,7 +20,7 @@ from creval_neocoder.programs.released import accepted, given, harness, parse_re
 from creval_neocoder.programs.verdicts import Verdict, verdict, worst
 
 COMMIT = "23cd8e64dc2129e5c4fae4bcb5dff8cec41f9d4f"
-SHORT = Limits(cpu_seconds=2.0)  # none of the codes that are accepted takes a tenth of it
+SHORT = Limits(cpu_seconds=1.0)  # none of the codes that are accepted takes a fifth of it
 
 
 def in_state(problems: list[Problem], state: int) -> list[Problem]:

@@ -27,7 +27,8 @@ from creval_neocoder.published.files import PublishedFiles
 from creval_neocoder.published.reading import read_problems
 from creval_neocoder.techniques.syntax import techniques_of
 
-PUBLISHED = [f"neocoder{kind}_state{state}" for kind in ("", "_released", "_repeated") for state in range(6)]
+PUBLISHED = [f"neocoder{kind}_state{state}" for kind in ("", "_released", "_repeated") for state in (0, 5)]
+"""The first and the last of each file's six; with CREVAL_DATA set the conformance tests run all of them."""
 OWN = [f"neocoder_own_state{state}" for state in range(6)]
 
 
@@ -209,10 +210,10 @@ def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_a_real_small_model(tmp_path: Path) -> None:
-    """SmolLM2 answers three problems of ours; whatever it writes is read, run and judged without an error."""
-    changes = {"limit": 3, "generation": {"max_tokens": 96}, "offline": False}
+    """SmolLM2 answers a problem of ours; whatever it writes is read, run and judged without an error."""
+    changes = {"limit": 1, "generation": {"max_tokens": 48}, "offline": False}
     result = creval.run([OWN[1]], "embedded/smollm2", options(tmp_path / "run", **changes))
     (task,) = result.results["tasks"]
     assert task["counts"]["errored"] == task["counts"]["skipped"] == 0
-    assert sum(task["counts"][status] for status in ("scored", "unparsed", "truncated", "refused")) == 3
+    assert sum(task["counts"][status] for status in ("scored", "unparsed", "truncated", "refused")) == 1
     assert 0 <= values(result, OWN[1])["pass@1"] <= 1

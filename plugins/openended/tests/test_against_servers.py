@@ -107,7 +107,7 @@ generation: {{max_tokens: 24}}
 """
 
 
-@pytest.mark.parametrize("name", ["macgyver", "hypogen", "bookmia"])
+@pytest.mark.parametrize("name", ["macgyver", "bookmia"])  # a problem; a text that goes on
 def test_a_small_model_with_real_log_probabilities(name: str, tmp_path: Path) -> None:
     file = tmp_path / "small.yaml"
     file.write_text(DOMAIN.format(name=name), "utf-8")

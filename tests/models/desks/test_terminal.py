@@ -120,7 +120,7 @@ def test_after_a_choice_the_choices_stand_there_again_and_a_new_sample_begins_wi
 @pytest.mark.parametrize("size", [(80, 24), (120, 20), (120, 29), (60, 15), (40, 10), (30, 6)])
 @pytest.mark.parametrize("view", [HARD, TEXT_OF_MANY_LINES], ids=["choices", "free text"])
 def test_on_a_terminal_of_any_size_every_line_of_the_text_can_be_reached(view: View, size: tuple[int, int]) -> None:
-    _, painted = play("+\n" * 130, view, size=size)
+    _, painted = play("+\n" * (10 + 720 // size[1]), view, size=size)  # a page for each press
     seen = set()
     for screen in screens(painted):
         assert len(screen.split("\n")) <= size[1] + 2 * (size[1] < 10)  # what is smaller than any terminal may scroll
