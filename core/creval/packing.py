@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["PackedHashes", "PackedTexts"]
 
 _FIRST = 1 << 10  # slots of a new table
+_FEW = 1 << 12
+_AT_ONCE = 1 << 13
 _LARGE = 1 << 32
 _WIDEST = 64  # bytes of the longest text up to which they are sorted in one table
 
@@ -70,13 +72,17 @@ class PackedHashes:
 
 
 class PackedTexts(Sequence[str]):
-    """Texts, each once, numbered from 0 in the order in which they came: 10 to 16 bytes each beside their own."""
+    """Texts, each once, numbered from 0 in the order in which they came: 10 to 16 bytes each beside their own.
+
+    They come one by one (`add`), or sooner where many come at once and are looked up after that (`append`, `settle`).
+    """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._ends = array("I", [0])
         self._slots = array("i", [-1]) * _FIRST
         self._mask = _FIRST - 1
+        self._hashes = array("q")  # of the texts that wait for `settle`
 
     def add(self, text: str) -> int:
         """Return the number of a text, which is new where it was not there."""
@@ -84,14 +90,28 @@ class PackedTexts(Sequence[str]):
         if number >= 0:
             return number
         number = len(self._ends) - 1
-        self._bytes += text.encode("utf-8", "surrogatepass")
-        if len(self._bytes) >= _LARGE and self._ends.typecode == "I":
-            self._ends = array("Q", self._ends)
-        self._ends.append(len(self._bytes))
+        self._note(text)
         self._slots[place] = number
         if 3 * number > 2 * self._mask:
             self._grow()
         return number
+
+    def append(self, text: str) -> None:
+        """Add a text as a new one, be it there or not; `settle` tells. Till then it is not found."""
+        self._note(text)
+        self._hashes.append(hash(text))
+
+    def settle(self) -> list[tuple[int, int]]:
+        """Let every text that was appended be found; nothing may have been added otherwise.
+
+        Returns those that are there twice, rising, each with the number of the first one.
+        """
+        few = len(self._hashes) < _FEW  # not worth the import of numpy
+        self._slots = array("i", [-1]) * _slots(len(self)) if few else _table(self._hashes)
+        self._mask = len(self._slots) - 1
+        twice = self._settled() if few else self._twice()
+        self._hashes = array("q")
+        return twice
 
     def find(self, text: str) -> int:
         """Return the number of a text, -1 where it is not there."""
@@ -151,6 +171,36 @@ class PackedTexts(Sequence[str]):
         )
         return np.argsort(table)
 
+    def _note(self, text: str) -> None:
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        if len(self._bytes) >= _LARGE and self._ends.typecode == "I":
+            self._ends = array("Q", self._ends)
+        self._ends.append(len(self._bytes))
+
+    def _settled(self) -> list[tuple[int, int]]:
+        """Put every text into the table, one by one. Returns those that are there twice."""
+        twice = []
+        for number in range(len(self)):
+            place, first = self._place(self[number])
+            if first >= 0:
+                twice.append((number, first))
+            else:
+                self._slots[place] = number
+        return twice
+
+    def _twice(self) -> list[tuple[int, int]]:
+        """Return the texts that are there twice, with the number of the first."""
+        import numpy as np
+
+        hashes = np.frombuffer(self._hashes, dtype=np.int64)
+        rising = np.sort(hashes)
+        shared = rising[1:][rising[1:] == rising[:-1]]
+        first: dict[str, int] = {}
+        if not len(shared):
+            return []
+        found = [(int(number), self[int(number)]) for number in np.flatnonzero(np.isin(hashes, shared))]
+        return [(number, first[text]) for number, text in found if first.setdefault(text, number) != number]
+
     def _place(self, text: str) -> tuple[int, int]:
         """Return the slot of a text, and its number, -1 where it is not there."""
         slots, mask, ends = self._slots, self._mask, self._ends
@@ -175,3 +225,26 @@ class PackedTexts(Sequence[str]):
             while slots[place] >= 0:
                 place = (place + 1) & mask
             slots[place] = number
+
+
+def _slots(count: int) -> int:
+    """Return how many slots a table for so many has: a power of two, of which a third stays free."""
+    return max(_FIRST, 1 << (3 * count // 2).bit_length())
+
+
+def _table(hashes: array[int]) -> array[int]:
+    """Return a hash table of the numbers 0, 1, ... of these hashes, as `PackedTexts` fills it, all at once."""
+    import numpy as np
+
+    slots = array("i", [-1]) * _slots(len(hashes))
+    mask = len(slots) - 1
+    table, known = np.frombuffer(slots, dtype=np.int32), np.frombuffer(hashes, dtype=np.int64)
+    for start in range(0, len(known), _AT_ONCE):
+        places = known[start : start + _AT_ONCE] & mask
+        waiting = np.arange(start, start + len(places), dtype=np.int32)
+        while len(waiting):
+            free = table[places] < 0
+            table[places[free][::-1]] = waiting[free][::-1]  # of two that want one slot the earlier has it
+            later = table[places] != waiting
+            places, waiting = (places[later] + 1) & mask, waiting[later]
+    return slots

@@ -26,6 +26,27 @@ from creval.types.sample import SampleKey, SampleScore, Status
 texts = st.lists(st.text(st.characters(codec=None, exclude_categories=()), max_size=12), max_size=60)
 
 
+@given(texts, st.sampled_from([1, 500]))
+def test_texts_that_come_all_at_once_are_found_as_those_that_come_one_by_one(given_texts, times):
+    """With 500 texts more for each, numpy makes the table."""
+    given_texts = [*given_texts, *(f"{text}{number}" for text in given_texts for number in range(times - 1))]
+    packed, one_by_one = PackedTexts(), PackedTexts()
+    for text in given_texts:
+        packed.append(text)
+    firsts: dict[str, int] = {}
+    twice = [
+        (number, first)
+        for number, text in enumerate(given_texts)
+        if (first := firsts.setdefault(text, number)) != number
+    ]
+    assert packed.settle() == twice
+    assert list(packed) == given_texts and "not there" not in packed
+    if not twice:
+        numbers = [one_by_one.add(text) for text in given_texts]
+        assert [packed.find(text) for text in given_texts] == numbers
+        assert packed.add("one more") == one_by_one.add("one more") and "one more" in packed
+
+
 @given(texts)
 def test_packed_texts_are_a_list_without_doubles(given_texts):
     packed, plain = PackedTexts(), list(dict.fromkeys(given_texts))
@@ -154,7 +175,7 @@ values = st.recursive(
 def test_rows_are_read_and_digested_as_by_json(tmp_path_factory, row, blank):
     """The quick way gives what the slow one does, whole numbers of any size included."""
     canonical = json.dumps(["a", row], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    assert _canonical(["a", row]) == canonical.encode("utf-8", "surrogatepass")
+    assert _canonical("a", row) == canonical.encode("utf-8", "surrogatepass") + b"\n"
     file = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     text = json.dumps(row, separators=(",", f"{blank}:")) + "\n"
     file.write_text(text)

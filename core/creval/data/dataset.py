@@ -7,7 +7,7 @@ import json
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import orjson
@@ -23,6 +23,9 @@ from creval.types.sample import Doc
 __all__ = ["Dataset"]
 
 _SHOWN = 10
+_BLOCK = 1 << 16  # bytes
+_TEXT = frozenset({str})
+_LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -201,51 +204,48 @@ class _Scan:
         self.common: dict[str, None] | None = None
         self.union: dict[str, None] = {}
         self._dataset = dataset
-        self._faults: list[str] = []
+        self._faults: list[tuple[int, str]] = []
         self.ids = PackedTexts()
 
     def run(self) -> None:
-        rows = self._dataset.rows
-        ids, without = self.ids, list[int]()  # rows that gave no id
+        rows, to_doc, note = self._dataset.rows, self._dataset.to_doc, self.ids.append
+        block = bytearray()
+        names: Set[str] = frozenset()
+        without: list[int] = []  # rows that gave no id
         for index, row in enumerate(rows):
-            if isinstance(row, Malformed):
-                self._faults.append(f"{row.where}: {row.reason}")
-                without.append(index)
-                continue
             try:
-                doc = self._dataset.to_doc(row, index)
-                self._digest(doc)
+                if isinstance(row, Malformed):
+                    raise _MalformedError(row)
+                doc = to_doc(row, index)
+                block += _canonical(doc.id, doc.fields)
             except ValueError as error:
-                reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
-                self._faults.append(f"{rows.where(index)}: {reason}")
                 without.append(index)
+                self._faults.append((index, _fault(error, rows, index)))
                 continue
-            known = len(ids)
-            number = ids.add(doc.id)
-            if number < known:
-                first = _row_of(number, without)
-                self._faults.append(f"{rows.where(index)}: the id {doc.id!r} stands at {rows.where(first)} too")
-                without.append(index)
-            self._note_fields(doc.fields)
+            note(doc.id)
+            if doc.fields.keys() != names:
+                names = doc.fields.keys()
+                self._note_fields(doc.fields)
+            if len(block) > _BLOCK:
+                self.digest.update(block)
+                block.clear()
+        self.digest.update(block)
+        for number, first in self.ids.settle():
+            again, before = _row_of(number, without), rows.where(_row_of(first, without))
+            self._faults.append((again, f"{rows.where(again)}: the id {self.ids[number]!r} stands at {before} too"))
         if self._faults:
             self._refuse()
-        if not ids:
+        if not self.ids:
             raise DataError("the dataset holds no docs", where=rows.origin)
-
-    def _digest(self, doc: Doc) -> None:
-        self.digest.update(_canonical([doc.id, doc.fields]))
-        self.digest.update(b"\n")
 
     def _note_fields(self, fields: Mapping[str, Any]) -> None:
         if self.common is None:
             self.common = dict.fromkeys(fields)
-        elif len(fields) != len(self.common) or fields.keys() != self.common.keys():
-            self.common = {name: None for name in self.common if name in fields}
-        if not fields.keys() <= self.union.keys():
-            self.union.update(dict.fromkeys(fields))
+        self.common = {name: None for name in self.common if name in fields}
+        self.union.update(dict.fromkeys(fields))
 
     def _refuse(self) -> None:
-        shown = "\n".join(f"  {fault}" for fault in self._faults[:_SHOWN])
+        shown = "\n".join(f"  {fault}" for _, fault in sorted(self._faults)[:_SHOWN])
         more = len(self._faults) - _SHOWN
         rest = f"\n  and {more} more" if more > 0 else ""
         count = len(self._faults)
@@ -256,14 +256,30 @@ class _Scan:
         )
 
 
-def _canonical(data: list[Any]) -> bytes:
-    """Return data as canonical JSON."""
-    if all(type(value) is str for value in data[1].values()):
+class _MalformedError(ValueError):
+    """A row that could not be read."""
+
+    def __init__(self, row: Malformed) -> None:
+        super().__init__(row.reason)
+        self.row = row
+
+
+def _fault(error: ValueError, rows: Rows, index: int) -> str:
+    """Return what is wrong with a row, after where it stands."""
+    if isinstance(error, _MalformedError):
+        return f"{error.row.where}: {error.row.reason}"
+    reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
+    return f"{rows.where(index)}: {reason}"
+
+
+def _canonical(doc_id: str, fields: Mapping[str, Any]) -> bytes:
+    """Return a doc as a line of canonical JSON."""
+    if _TEXT.issuperset(map(type, fields.values())):
         try:
-            return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)  # equal, and sooner
+            return orjson.dumps([doc_id, fields], option=_LINE)  # equal, and sooner
         except (TypeError, ValueError):  # a lone surrogate, a key that is no text
             pass
-    return _CANONICAL.encode(data).encode("utf-8", "surrogatepass")
+    return _CANONICAL.encode([doc_id, fields]).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _row_of(number: int, without: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,13 +19,13 @@ from creval.engine.planning.grid import asked_people, asks_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.keeping import keep_files, tasks_here
 from creval.engine.repeating.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
-from creval.engine.resuming.rows import Kept, check_rows
+from creval.engine.resuming.kept import Kept
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
-from creval.engine.scoring.aggregate import empty_tally
+from creval.engine.scoring.tallied import Tallied
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
-from creval.errors import RunError, ScoringError, UsageError
+from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
@@ -93,7 +94,8 @@ def run_new(
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
             foreman = RunForeman(setup, plans, Asked(manifest["requested"], roles, asks_people(model)))
-            return RunSteps(folder, manifest, Crew(foreman, executor), watcher).whole()
+            kept = {plan.task.name: Kept(folder, plan, partial(Tallied, plan)) for plan in plans}
+            return RunSteps(folder, manifest, Crew(foreman, executor), watcher, kept).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
@@ -136,8 +138,11 @@ def resume(
         named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
+        kept = {plan.task.name: Kept(folder, plan, partial(Tallied, plan)) for plan in plans}
         spending = Spending()
-        kept = {plan.task.name: _checked(folder, plan, spending) for plan in plans}
+        for each in kept.values():
+            each.load()
+            spending.join(each.samples.summary.spending)
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), desk)
         setup.open_parts(resources=not executor.elsewhere)
@@ -179,7 +184,11 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         if setup.models.batching is not None:
             setup.models.batching.goes_on = score_command(path, manifest, how.words())
         asked = Asked(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
-        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans, asked), executor), watcher).scored_again()
+        kept = {
+            plan.task.name: Kept(folder, plan, partial(Tallied, plan), folder.new_scores(plan.task.name))
+            for plan in plans
+        }
+        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans, asked), executor), watcher, kept).scored_again()
 
 
 def _executor(options: RunOptions, plugins: Plugins) -> Executor:
@@ -189,22 +198,6 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
         cure = "Leave --batch or --executor out."
         raise UsageError("batches are gathered in this process", where="--executor", cure=cure)
     return executor
-
-
-def _checked(folder: RunFolder, plan: TaskPlan, spending: Spending) -> Kept:
-    """Check the rows of a task (`check_rows`), whose scores are tallied on the way. Raises RunError."""
-    tally, sound = empty_tally(plan), True
-
-    def add(record: Mapping[str, Any]) -> None:
-        nonlocal sound
-        try:
-            tally.add_row(record)
-        except ScoringError:  # the aggregation says so, after the rest is made
-            sound = False
-
-    kept = check_rows(folder, plan, spending, add)
-    kept.tally = tally if sound else None
-    return kept
 
 
 def _named(roles: Mapping[str, str]) -> dict[str, str]:

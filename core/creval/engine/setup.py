@@ -103,7 +103,7 @@ class Setup:
         for task in self.tasks:
             self._load(task, spec)
             for role in task.roles:
-                self.models.get(role, task.role_models.get(role))
+                self.models.get(role, task.role_models.get(role)).prepare()
             if resources:
                 self.open_resources(task, spec)
             else:

@@ -17,12 +17,11 @@ from creval.engine.loop import drive
 from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.resuming.rows import Kept
+from creval.engine.resuming.kept import Kept
 from creval.engine.roles.models import TARGET
-from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
 from creval.engine.scoring.step import Scoring, ScoringWatch, score_again, score_missing
-from creval.engine.scoring.tally import TaskTally
+from creval.engine.scoring.tallied import Tallied
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
 from creval.runs.batch_notes import BatchNotes
@@ -34,7 +33,7 @@ from creval.types.sample import SampleScore
 
 __all__ = ["Finished", "RunSteps"]
 
-_Step = Callable[[RunFolder, Scoring, ScoringWatch], Awaitable[BudgetError | None]]
+_Step = Callable[[RunFolder, Kept[Any], Scoring, ScoringWatch], Awaitable[BudgetError | None]]
 _LOG = logging.getLogger("creval")
 
 
@@ -56,7 +55,7 @@ class RunSteps:
         manifest: dict[str, Any],
         crew: Crew,
         observer: Observer,
-        kept: Mapping[str, Kept] | None = None,
+        kept: Mapping[str, Kept[Tallied]],
     ) -> None:
         self._folder = folder
         self._manifest = manifest
@@ -64,11 +63,9 @@ class RunSteps:
         self._setup = setup = self._foreman.setup
         self._plans = self._foreman.plans
         self._observer = observer
-        self._all_kept = kept or {}
-        self.kept = Kept()
+        self._kept = kept
         self._older = False
         self._reading = READING
-        self._usages: dict[str, UsageTally] = {}
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
         if setup.models.batching is not None:
             setup.models.batching.watch = getattr(observer, "on_batches", None)
@@ -84,10 +81,8 @@ class RunSteps:
         if self._older:
             self._tell_reading("all of them are scored anew")
         if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
-            for plan in self._plans:
-                self._folder.scores(plan.task.name).unlink(missing_ok=True)
-            for kept in self._all_kept.values():
-                kept.scores = None
+            for kept in self._kept.values():
+                kept.begin_scores()
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         goes_on = resume_command(self._folder.path, self._manifest)
         if self._setup.models.batching is not None:
@@ -110,8 +105,7 @@ class RunSteps:
 
     def _is_scored(self) -> bool:
         """Whether every sample is there with its score, all by the instruments that the run was begun with."""
-        kept = [(self._all_kept.get(plan.task.name, Kept()).scores, plan.total) for plan in self._plans]
-        return not self._manifest["rescored"] and all(keys is not None and len(keys) == total for keys, total in kept)
+        return not self._manifest["rescored"] and all(kept.scored for kept in self._kept.values())
 
     def _tell_batches(self, error: BaseException) -> None:
         """Say that batches stay at the provider, where there are any."""
@@ -129,10 +123,11 @@ class RunSteps:
     async def _work(self) -> Finished:
         try:
             await self._executor.open(self._foreman)
-            self._foreman.prepare()
-            jobs = [Job(plan, self._all_kept.get(plan.task.name, Kept()).samples) for plan in self._plans]
+            jobs = [Job(plan, self._kept[plan.task.name]) for plan in self._plans]
+            if any(kept.samples.sound < kept.total for kept in self._kept.values()):
+                self._foreman.prepare()
             means = Means(self._executor.make, self._foreman.concurrency, self._foreman.target_stats)
-            budget = await generate(jobs, self._folder, means, self._observer)
+            budget = await generate(jobs, means, self._observer)
             results, unpaid = await self._results("budget" if budget else "done")
             budget = budget or unpaid
         finally:
@@ -266,14 +261,8 @@ class RunSteps:
 
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
-        self.kept = self._all_kept.get(plan.task.name, Kept())
-        self._usages[plan.task.name] = self.kept.usage
         scoring = Scoring(self._foreman.scoring(plan), self._executor.score, self._executor.batch)
-        return await step(self._folder, scoring, self)
-
-    def read(self, record: Mapping[str, Any]) -> None:
-        """A line of samples/ has been read that was not counted before."""
-        self.kept.usage.add(record)
+        return await step(self._folder, self._kept[plan.task.name], scoring, self)
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored."""
@@ -287,9 +276,9 @@ class RunSteps:
         """The third step of a task: its file of scores becomes metrics."""
         task = plan.task
         instruments = self._setup.instruments(task)
-        kept = self._all_kept.get(task.name, Kept())
-        tally: TaskTally = kept.tally
-        if tally is None or not kept.settled(kept.scores, self._folder.samples(task.name)):
+        kept = self._kept[task.name]
+        tally = kept.scores.summary.whole()
+        if tally is None:
             tally = empty_tally(plan)
             for record in self._folder.quick_scores(task.name):
                 tally.add_row(record)
@@ -299,7 +288,7 @@ class RunSteps:
             again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
             cure = f"{error.cure or 'Correct the scorer.'} {again}"
             raise ScoringError(error.what, where=error.where, cure=cure) from error
-        usage = TaskUsage(self._usages[task.name], self._setup.ledger.usage(task.name))
+        usage = TaskUsage(kept.samples.summary.usage, self._setup.ledger.usage(task.name))
         return task_results(plan, (tally, usage), metrics, instruments)
 
     def _finish(self, results: dict[str, Any], budget: BudgetError | None) -> Finished:

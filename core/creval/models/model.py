@@ -93,6 +93,12 @@ class Model:
             "price": {"name": price.name, "input": price.input, "output": price.output} if price else None,
         }
 
+    def prepare(self) -> None:
+        """Let the provider do what takes long before its first call, where it knows such a thing."""
+        prepare = getattr(self._parts.provider, "prepare", None)
+        if callable(prepare):
+            prepare()
+
     def stats(self) -> ModelStats:
         """What has been done so far."""
         return self._tally.snapshot(self._parts.limiter.in_flight, self._parts.limiter.limit)

@@ -6,20 +6,20 @@ import contextlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote, unquote
 
 from creval.errors import RunError
 from creval.packing import PackedHashes
 from creval.runs.codec import read_key, read_sample, read_score
 from creval.runs.commands import resume_command
-from creval.runs.jsonl import Line, disk_error, drop_torn_line, keep_lines, read_lines, whole_lines, write_json
+from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use
 from creval.types.sample import Sample, SampleKey, SampleScore, Status
 
-__all__ = ["FORM", "REDO", "Done", "DoneKeys", "RunFolder", "check_form", "file_name"]
+__all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
 
 FORM = 1
 """The form of run.json and results.json that this creval writes (their key `schema`)."""
@@ -31,14 +31,6 @@ _HEAD = re.compile(
 """How the lines of samples and scores begin, unless a name in them is escaped."""
 REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 """A sample or score that ended so is made again when its run is gone on with."""
-
-
-class Done(Protocol):
-    """A set of samples that need not be made again."""
-
-    def __contains__(self, key: SampleKey, /) -> bool: ...
-
-    def __len__(self) -> int: ...
 
 
 class DoneKeys:
@@ -166,6 +158,10 @@ class RunFolder:
         path = self.scores(task)
         return path.with_name(f"{path.stem}.new.jsonl")
 
+    def checkpoint(self, file: Path) -> Path:
+        """Return where the checkpoint of a file of samples or scores stands. It may be removed at any time."""
+        return self.path / "checkpoints" / file.parent.name / f"{file.stem}.npz"
+
     def calls(self, role: str) -> Path:
         """Return the file of the calls to a role other than the target."""
         return self.path / CALLS / f"{file_name(role)}.jsonl"
@@ -225,29 +221,6 @@ class RunFolder:
         for line in whole_lines(self.scores(task)):
             yield line.quick()
 
-    def prepare_samples(self, task: str, known: Done | None = None) -> Done:
-        """Make a task's samples ready to go on, and return the keys that need not be made again.
-
-        A torn last line goes, errored samples go (they are tried again), and of doubles the first stays. `known` are
-        the keys of all whole lines where it is known that every one of them stays; then the file is not read.
-        """
-        return _prepare(self.samples(task), lambda key: True, known)
-
-    def prepare_scores(self, task: str, known: Done | None = None) -> Done:
-        """Make a task's scores ready to go on, and return the keys that need not be scored again.
-
-        What `prepare_samples` says, and: a score whose sample is gone goes too.
-        """
-        if known is not None:
-            return _prepare(self.scores(task), lambda key: True, known)
-        samples = DoneKeys()
-        if not self.scores(task).exists():
-            return samples
-        for key, status in _heads(self.samples(task)):
-            if status not in REDO:
-                samples.add(key)
-        return _prepare(self.scores(task), samples.__contains__)
-
 
 def check_form(data: Any, path: Path) -> None:
     """Raises RunError where a file of a run has the form of a later creval."""
@@ -271,36 +244,6 @@ def _is_manifest(data: Any) -> bool:
 def _missing(path: Path) -> list[Path]:
     """Return the folders that have to be made for `path`, innermost first."""
     return [each for each in (path, *path.parents) if not each.exists()]
-
-
-def _prepare(path: Path, wanted: Callable[[SampleKey], bool], known: Done | None = None) -> Done:
-    drop_torn_line(path)
-    if known is not None:
-        return known
-    first, redo = DoneKeys(), False
-    for key, status in _heads(path):
-        if status in REDO or key in first or not wanted(key):
-            redo = True
-        else:
-            first.add(key)
-    if redo:
-        kept = DoneKeys()
-
-        def keep(record: Mapping[str, Any]) -> bool:
-            key = read_key(record)
-            if record["status"] in REDO or key in kept or not wanted(key):
-                return False
-            kept.add(key)
-            return True
-
-        keep_lines(path, keep)
-    return first
-
-
-def _heads(path: Path) -> Iterator[tuple[SampleKey, str]]:
-    """Yield key and status of every whole line."""
-    for line in whole_lines(path):
-        yield _head(line)
 
 
 def _head(line: Line) -> tuple[SampleKey, str]:

@@ -6,7 +6,8 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -19,6 +20,7 @@ __all__ = [
     "Appender",
     "Line",
     "UnstorableError",
+    "cut_out",
     "disk_error",
     "drop_torn_line",
     "dump_line",
@@ -26,10 +28,12 @@ __all__ = [
     "numbered_lines",
     "read_lines",
     "read_placed",
+    "replacing",
     "whole_lines",
     "write_json",
 ]
 
+_PIECE = 1 << 20
 _QUICK = orjson.loads
 _DECODE = json.JSONDecoder().raw_decode
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -179,17 +183,20 @@ class Line(NamedTuple):
         return record if type(record) is dict else self.record()
 
 
-def whole_lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file, one at a time; a torn last line is left out. A file that is not there has none."""
+def whole_lines(path: Path, start: int = 0, before: int = 0) -> Iterator[Line]:
+    """Yield the lines of a file, one at a time; a torn last line is left out. A file that is not there has none.
+
+    From the byte `start` on, where a line begins that `before` lines stand before.
+    """
     if not path.exists():
         return
-    start = 0
     try:
         opened = path.open("rb")
     except OSError as error:
         raise RunError(f"cannot be read: {error.strerror}", where=str(path)) from error
     with opened as file:
-        for number, text in enumerate(file, 1):
+        file.seek(start)
+        for number, text in enumerate(file, before + 1):
             if not text.endswith(b"\n"):
                 return
             yield Line(text, number, start, path)
@@ -218,7 +225,7 @@ def read_placed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """Give a file beside `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -235,10 +242,25 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 
 def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
     """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
-    with _replacing(path) as target, path.open("rb") as source:
+    with replacing(path) as target, path.open("rb") as source:
         for line in source:
             if line.endswith(b"\n") and keep(_DECODE(line.decode())[0]):
                 target.write(line)
+
+
+def cut_out(path: Path, parts: Iterable[tuple[int, int]]) -> None:
+    """Rewrite a file without these parts (from, to; in bytes, rising), whole or not at all."""
+    with replacing(path) as target, path.open("rb") as source:
+        for start, end in parts:
+            _copy(source, target, start - source.tell())
+            source.seek(end)
+        shutil.copyfileobj(source, target, _PIECE)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, count: int) -> None:
+    while count > 0 and (piece := source.read(min(count, _PIECE))):
+        target.write(piece)
+        count -= len(piece)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
@@ -247,5 +269,5 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise UnstorableError(f"not a number in the data: {error}", where=str(path)) from error
-    with _replacing(path) as file:
+    with replacing(path) as file:
         file.write((text + "\n").encode("utf-8", "backslashreplace"))

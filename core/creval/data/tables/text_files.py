@@ -136,7 +136,7 @@ def _quick(line: bytes) -> dict[str, Any] | None:
         return None
     # As many colons as keys: no key stands twice, and none is within. Floats may have been larger whole numbers.
     plain = type(found) is dict and line.count(b":") == len(found)
-    return found if plain and all(type(value) in _PLAIN for value in found.values()) else None
+    return found if plain and _PLAIN.issuperset(map(type, found.values())) else None
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})

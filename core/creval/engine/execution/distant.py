@@ -173,6 +173,9 @@ class _DistantModel(Model):
         """Plain data of the model."""
         return self._about
 
+    def prepare(self) -> None:
+        """The run's own model is ready."""
+
     async def generate(self, request: GenerateRequest) -> Never:
         """It is asked through the ledger alone."""
         raise UsageError(

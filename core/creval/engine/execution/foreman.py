@@ -70,8 +70,9 @@ class RunForeman:
         return {plan.task.name: needs_of(self.setup, plan.task, target) for plan in self.plans}
 
     def prepare(self) -> None:
-        """Make what the samples of each task share; before the first one is made."""
+        """Make what the samples of each task share, and the target ready; before the first one is made."""
         self._runtimes = {plan.task.name: self.setup.runtime(plan.task) for plan in self.plans}
+        self.setup.models.get(TARGET).prepare()
 
     def make(self, work: Work) -> Awaitable[Made]:
         """Make a sample in this process."""

@@ -15,7 +15,7 @@ from creval.engine.execution.brief import check_tasks, check_versions, options_o
 from creval.engine.execution.distant import DistantBudget, DistantLedger, DistantLimiters, distant_roles
 from creval.engine.execution.faults import crossing_error
 from creval.engine.generation.sampling import make_sample
-from creval.engine.generation.storing import sample_line
+from creval.engine.generation.storing import store_sample
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.rescoring import with_task_files
 from creval.engine.scoring.step import store
@@ -93,7 +93,7 @@ class RunWorkshop:
             made = await make_sample(
                 self._runtimes[sample_key.task], Work(sample_key, doc, condition, sample_key.repeat)
             )
-            line, _ = sample_line(made.sample, plan.task.by_reference)
+            line = store_sample(made.sample, plan.task.by_reference).line
         except CrevalError as error:
             return {"raised": crossing_error(error)}
         return {"line": line, "error": None if made.error is None else crossing_error(made.error)}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from creval.engine.generation.storing import sample_line
+from creval.engine.generation.storing import store_sample
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.resuming.kept import Kept
 from creval.errors import BudgetError, CrevalError, FatalModelError
 from creval.models.stats import ModelStats
-from creval.runs.folder import Done, RunFolder
 from creval.runs.jsonl import Appender
 from creval.types.execution import Made, Work
 
@@ -24,10 +24,15 @@ HOPELESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One task to generate: its plan, and the samples that are there where all of them stay."""
+    """One task to generate: its plan, and what the run holds of it."""
 
     plan: TaskPlan
-    known: Done | None = None
+    kept: Kept[Any]
+
+    @property
+    def lacking(self) -> int:
+        """How many samples are still to be made."""
+        return self.plan.total - len(self.kept.samples.done)
 
 
 class Means(NamedTuple):
@@ -43,7 +48,6 @@ class _Progress:
     """How one task is getting on. `given_up` is the error for which nothing more of it is asked."""
 
     job: Job
-    done: Done
     file: Appender
     answered: int = 0
     failed: int = 0
@@ -77,9 +81,9 @@ class _Generation:
 
     def _walk(self) -> Iterator[tuple[_Progress, Work]]:
         for progress in self.tasks:
-            if len(progress.done) >= progress.job.plan.total:
+            if not progress.job.lacking:
                 continue
-            for work in progress.job.plan.works(progress.done.__contains__):
+            for work in progress.job.plan.works(progress.job.kept.samples.done.has):
                 if progress.given_up is not None:
                     break
                 yield progress, work
@@ -96,9 +100,10 @@ class _Generation:
                 self.budget = error
                 return
             progress.note(made)
-            line, sample = sample_line(made.sample, progress.job.plan.task.by_reference)
-            progress.file.append_line(line)
-            self.observer.on_sample(sample, stats())
+            stored = store_sample(made.sample, progress.job.plan.task.by_reference)
+            progress.file.append_line(stored.line)
+            progress.job.kept.add_sample(stored.record, len(stored.line))
+            self.observer.on_sample(stored.sample, stats())
 
     def close(self) -> None:
         for progress in self.tasks:
@@ -113,7 +118,7 @@ class _Generation:
             raise error
 
 
-async def generate(jobs: Sequence[Job], folder: RunFolder, means: Means, observer: Observer) -> BudgetError | None:
+async def generate(jobs: Sequence[Job], means: Means, observer: Observer) -> BudgetError | None:
     """Make every sample that is missing. Returns the BudgetError that ended it early, if one did.
 
     Raises RunError (full disk), UsageError (a part that every sample needs is missing), and the samples' own error
@@ -121,22 +126,21 @@ async def generate(jobs: Sequence[Job], folder: RunFolder, means: Means, observe
     run can be resumed.
     A task that gets no answer while others do is given up: the rest of its samples counts as skipped.
     """
-    names = [job.plan.task.name for job in jobs]
-    done = [folder.prepare_samples(job.plan.task.name, job.known) for job in jobs]
-    tasks = [
-        _Progress(job, keys, Appender(folder.samples(name))) for job, keys, name in zip(jobs, done, names, strict=True)
-    ]
-    generation = _Generation(tasks, means, observer)
-    total, ready = sum(job.plan.total for job in jobs), sum(len(keys) for keys in done)
-    observer.on_phase("generate", None, total, ready)
+    for job in jobs:
+        job.kept.prepare()
+    generation = _Generation([_Progress(job, Appender(job.kept.samples.path)) for job in jobs], means, observer)
+    total, lacking = sum(job.plan.total for job in jobs), sum(job.lacking for job in jobs)
+    observer.on_phase("generate", None, total, total - lacking)
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(max(1, min(means.concurrency, total - ready))):
+            for _ in range(max(1, min(means.concurrency, lacking))):
                 group.create_task(generation.worker())
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:
         generation.close()
+    for job in jobs:
+        job.kept.keep()
     if generation.budget is None:
         generation.check_hope()
     return generation.budget

@@ -70,17 +70,21 @@ class TaskPlan:
         docs = (self.dataset[index] for index in chosen)
         return {doc.id: str(doc.fields[field]) for doc in docs}
 
-    def works(self, done: Callable[[SampleKey], bool]) -> Iterator[Work]:
-        """Yield the samples that are not done; each doc is read when its turn comes."""
-        ids = self.dataset.ids
+    def rank(self, index: int, condition: int, repeat: int) -> int:
+        """Return the place of a sample among those of the task: by doc in the order of the data, condition, repeat."""
+        return (index * len(self.task.conditions) + condition) * self.repeats + repeat
+
+    def works(self, done: Callable[[int], bool]) -> Iterator[Work]:
+        """Yield the samples that are not done, by their rank; each doc is read when its turn comes."""
         for index in self.chosen:
             doc: Doc | None = None
+            rank = self.rank(index, 0, 0)
             for condition in self.task.conditions:
                 for repeat in range(self.repeats):
-                    key = SampleKey(self.task.name, ids[index], condition.name, repeat)
-                    if not done(key):
+                    if not done(rank):
                         doc = doc or self.dataset[index]
-                        yield Work(key, doc, condition, repeat)
+                        yield Work(SampleKey(self.task.name, doc.id, condition.name, repeat), doc, condition, repeat)
+                    rank += 1
 
     def chosen_docs(self) -> Iterator[Doc]:
         """Yield the docs that are asked."""

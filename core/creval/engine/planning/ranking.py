@@ -9,12 +9,13 @@ __all__ = ["DoneRanks", "Ranking"]
 
 
 class Ranking:
-    """The places of a task's samples: by doc in the order of the data, condition and repeat.
+    """The places of a task's samples (`TaskPlan.rank`), by their keys.
 
     `count` is one more than the highest that there may be; docs that were not chosen have places without samples.
     """
 
     def __init__(self, plan: TaskPlan) -> None:
+        self._plan = plan
         self._task = plan.task.name
         self._find = plan.dataset.find
         self._conditions = {condition.name: place for place, condition in enumerate(plan.task.conditions)}
@@ -35,7 +36,7 @@ class Ranking:
         position = self._find(doc)
         if position is None or (self._chosen is not None and not self._chosen[position]):
             return None
-        return (position * len(self._conditions) + condition) * self._repeats + repeat
+        return self._plan.rank(position, condition, repeat)
 
 
 class DoneRanks:
@@ -57,15 +58,37 @@ class DoneRanks:
         self._count += 1
         return True
 
+    def discard(self, rank: int) -> None:
+        """Take a sample out by its place."""
+        if self.has(rank):
+            self._bits[rank >> 3] &= ~(1 << (rank & 7))
+            self._count -= 1
+
+    def has(self, rank: int) -> bool:
+        """Whether a sample is there, by its place."""
+        return bool(self._bits[rank >> 3] & (1 << (rank & 7)))
+
     def __contains__(self, key: SampleKey) -> bool:
         if not self._count:
             return False
         rank = self._ranking.of(key)
-        return rank is not None and bool(self._bits[rank >> 3] & (1 << (rank & 7)))
+        return rank is not None and self.has(rank)
 
     def __len__(self) -> int:
         return self._count
 
     def __le__(self, other: DoneRanks) -> bool:
         """Whether all of these are in another set over the same task."""
-        return not any(own & ~known for own, known in zip(self._bits, other._bits, strict=True))
+        own, known = int.from_bytes(self._bits, "little"), int.from_bytes(other._bits, "little")
+        return not own & ~known
+
+    def to_bytes(self) -> bytes:
+        """Return the set as bytes: sample r is bit r % 8 of byte r // 8."""
+        return bytes(self._bits)
+
+    def read_bytes(self, data: bytes) -> None:
+        """Become the set of such bytes. Raises ValueError where they are too few or too many."""
+        if len(data) != len(self._bits):
+            raise ValueError(f"{len(data)} bytes for {len(self._bits)}")
+        self._bits = bytearray(data)
+        self._count = int.from_bytes(data, "little").bit_count()

@@ -1,99 +1,154 @@
-"""The saved rows of a run that is gone on with: whether they are its own, and what its samples took."""
+"""The rows of a task's samples or scores: what they say together, kept up to date as lines are read or written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from creval.engine.planning.plan import TaskPlan
+import numpy as np
+
 from creval.engine.planning.ranking import DoneRanks, Ranking
-from creval.engine.resuming.spending import Spending
-from creval.engine.roles.usage import UsageTally
 from creval.errors import RunError
 from creval.runs.codec import read_key
 from creval.runs.commands import resume_command
-from creval.runs.folder import REDO, RunFolder
-from creval.runs.jsonl import Line, whole_lines
+from creval.runs.folder import REDO
+from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
 
-__all__ = ["Kept", "check_rows"]
+__all__ = ["Columns", "Rows", "Summary"]
+
+Columns = dict[str, "np.ndarray[Any, Any]"]
 
 
-@dataclass(slots=True)
-class Kept:
-    """The samples of a task that stay when its run is gone on with: the number of their lines, and what they took.
+class Summary(Protocol):
+    """What is made of the rows on the way: sums, columns.
 
-    They are the first lines of the file once `RunFolder.prepare_samples` has taken the others out. `samples` and
-    `scores` are the keys of all rows where every one of them stays; None where the file has yet to be gone through.
-    `size` is that of the file of samples, in bytes, and `tally` what was made of its scores on the way.
+    Rows that are to be made again when the run is gone on with (`stays` is false) are held apart, so that `forget`
+    takes them out. `saved` and `restore` turn it into plain data and arrays, and back.
     """
 
-    lines: int = 0
-    usage: UsageTally = field(default_factory=UsageTally)
-    samples: DoneRanks | None = None
-    scores: DoneRanks | None = None
-    size: int = -1
-    tally: Any = None
+    def add(self, record: Mapping[str, Any], stays: bool) -> None: ...
 
-    def settled(self, done: object, samples: Path) -> bool:
-        """Whether each sample of a file is among the scores `done`, and none came since it was looked at."""
-        if self.samples is None or self.scores is None or done is not self.scores:
-            return False
-        return len(self.scores) == len(self.samples) and samples.stat().st_size == self.size
+    def forget(self) -> None: ...
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Add a line of samples/, unless its sample is to be made again."""
-        if record["status"] not in REDO:
-            self.lines += 1
-            self.usage.add(record)
+    def saved(self) -> tuple[Mapping[str, Any], Columns]: ...
+
+    def restore(self, data: Mapping[str, Any], columns: Columns) -> None: ...
 
 
-def check_rows(
-    folder: RunFolder, plan: TaskPlan, spending: Spending, scored: Callable[[Mapping[str, Any]], None] | None = None
-) -> Kept:
-    """Look at the samples and scores of a task: every row is of a sample that was planned, and stands there once.
+S = TypeVar("S", bound=Summary)
 
-    What the samples took is counted on the way, and `scored` is given each line of scores/, since reading is what
-    takes the time; where a score goes, what was made of them so far does not hold, which `Kept.scores` says.
-    A torn last line, which a killed run leaves, is no fault. Raises RunError with file and line.
+
+class _Redo(NamedTuple):
+    """A row that is to be made again: the place of its sample, and its line's first byte and end."""
+
+    rank: int
+    start: int
+    end: int
+
+
+class Rows(Generic[S]):
+    """The whole lines of one file, as far as they were read (`read`) or written here (`note`), with their summary.
+
+    `done` are the samples that have a row, `lines` and `size` (bytes) how much of the file is accounted for. Every row
+    must be of a sample that was planned, and stand there once. A torn last line, which a killed run leaves, is no
+    fault; it goes when the file is made ready (`prepare`).
     """
-    kept = Kept()
 
-    def count(record: Mapping[str, Any]) -> None:
-        spending.add_sample(record)
-        kept.add(record)
+    def __init__(self, path: Path, ranking: Ranking, make: Callable[[], S]) -> None:
+        self.path = path
+        self._ranking = ranking
+        self._make = make
+        self.clear()
 
-    samples, scores = folder.samples(plan.task.name), folder.scores(plan.task.name)
-    if samples.exists() or scores.exists():
-        ranking = Ranking(plan)
-        kept.samples = _check(samples, ranking, count)
-        kept.scores = _check(scores, ranking, scored or (lambda record: None))
-        kept.size = samples.stat().st_size if samples.exists() else 0
-        if kept.samples is None or not (kept.scores is None or kept.scores <= kept.samples):
-            kept.scores = None  # the score of a sample that is gone goes too
-    return kept
+    def clear(self) -> None:
+        """Forget all that was read: nothing of the file is accounted for."""
+        self.summary = self._make()
+        self.done = DoneRanks(self._ranking)
+        self.lines = 0
+        self.size = 0
+        self._redo = array("q")
 
+    @property
+    def sound(self) -> int:
+        """How many rows stay when the run is gone on with."""
+        return len(self.done) - len(self._redo) // len(_Redo._fields)
 
-def _check(file: Path, ranking: Ranking, count: Callable[[Mapping[str, Any]], None]) -> DoneRanks | None:
-    """Check the rows of a file. Returns their keys, or None where one of them is to be made again."""
-    seen, redo = DoneRanks(ranking), False
-    for line in whole_lines(file):
-        record = line.quick()  # it is looked at, and not kept
+    @property
+    def whole(self) -> bool:
+        """Whether every whole line of the file is accounted for, and nothing stands behind them."""
+        return (self.path.stat().st_size if self.path.exists() else 0) == self.size
+
+    def read(self) -> None:
+        """Account for the lines that came since. Raises RunError with file and line."""
+        for line in whole_lines(self.path, self.size, self.lines):
+            self.take(line, line.quick())  # it is looked at, and not kept
+
+    def take(self, line: Line, record: Mapping[str, Any]) -> None:
+        """Account for the next line of the file. Raises RunError with file and line."""
         try:
-            key = read_key(record)
-            rank = ranking.of(key)
-            redo = redo or record["status"] in REDO
-            new = rank is not None and seen.add(rank)
+            rank = self._ranking.of(read_key(record))
+            new = rank is not None and self.done.add(rank)
             if new:
-                count(record)
+                self._count(record, rank, len(line.text))
         except (KeyError, TypeError, AttributeError) as error:
-            what = f"the row is no {file.parent.name.removesuffix('s')}: {error!r}"
+            what = f"the row is no {self.path.parent.name.removesuffix('s')}: {error!r}"
             raise _fault(what, line) from error
         if not new:
             why = "is not of this run" if rank is None else "stands there twice"
+            key = read_key(record)
             raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
-    return None if redo else seen
+
+    def note(self, record: Mapping[str, Any], length: int) -> None:
+        """Account for a line of so many bytes that was just appended."""
+        rank = self._ranking.of(read_key(record))
+        assert rank is not None, "only what was planned is made"
+        self.done.add(rank)
+        self._count(record, rank, length)
+
+    def _count(self, record: Mapping[str, Any], rank: int | None, length: int) -> None:
+        stays = record["status"] not in REDO
+        self.summary.add(record, stays)
+        if not stays:
+            self._redo.extend((rank or 0, self.size, self.size + length))
+        self.lines += 1
+        self.size += length
+
+    def prepare(self) -> bool:
+        """Make the file ready to go on: a torn last line goes, and so do rows that are to be made again.
+
+        Returns whether there were such rows.
+        """
+        drop_torn_line(self.path)
+        if not self._redo:
+            return False
+        cut_out(self.path, [(row.start, row.end) for row in self._rows_again()])
+        for row in self._rows_again():
+            self.done.discard(row.rank)
+            self.size -= row.end - row.start
+            self.lines -= 1
+        self.summary.forget()
+        self._redo = array("q")
+        return True
+
+    def _rows_again(self) -> Iterator[_Redo]:
+        each = len(_Redo._fields)
+        return (_Redo(*self._redo[start : start + each]) for start in range(0, len(self._redo), each))
+
+    def saved(self) -> tuple[dict[str, Any], Columns]:
+        """Return all of it as plain data and arrays."""
+        data, columns = self.summary.saved()
+        about = {"lines": self.lines, "size": self.size, "summary": data}
+        done = np.frombuffer(self.done.to_bytes(), dtype=np.uint8)
+        return about, {"done": done, "redo": np.array(self._redo, dtype=np.int64), **columns}
+
+    def restore(self, about: Mapping[str, Any], columns: Columns) -> None:
+        """Become what was saved. Raises KeyError, TypeError or ValueError where it is not that; then `clear`."""
+        self.done.read_bytes(columns.pop("done").tobytes())
+        self._redo = array("q", columns.pop("redo").tobytes())
+        self.lines, self.size = int(about["lines"]), int(about["size"])
+        self.summary.restore(about["summary"], columns)
 
 
 def _fault(what: str, line: Line) -> RunError:

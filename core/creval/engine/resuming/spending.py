@@ -15,9 +15,18 @@ __all__ = ["Spending"]
 class Spending:
     """Cost (US dollars) and calls of saved samples, to which the calls of other roles and the run's books are added."""
 
-    def __init__(self) -> None:
-        self._cost = 0.0
-        self._calls = 0
+    def __init__(self, cost: float = 0.0, calls: int = 0) -> None:
+        self._cost = cost
+        self._calls = calls
+
+    def saved(self) -> tuple[float, int]:
+        """Return what it is made of again."""
+        return self._cost, self._calls
+
+    def join(self, other: Spending) -> None:
+        """Add what other samples took."""
+        self._cost += other._cost
+        self._calls += other._calls
 
     def add_sample(self, record: Mapping[str, Any]) -> None:
         """Add the target's calls of a line of samples/; an answer from the cache was not paid again."""

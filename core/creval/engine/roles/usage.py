@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from creval.types.messages import Usage
 
 __all__ = ["UsageTally"]
 
 _TARGET = "target"
+_COUNTS = ("calls", "errors", "reused", "unpriced", "lost_tries", "flags", "served_by")
 _KINDS = tuple(each.name for each in fields(Usage))
 
 
@@ -82,7 +85,22 @@ class UsageTally:
             self._tokens[kind] += count
         self.unpriced += other.unpriced
         self.lost_tries += other.lost_tries
+        self.flags.update(other.flags)
+        self.served_by.update(other.served_by)
         self._costs.extend(other._costs)
+
+    def saved(self) -> tuple[Mapping[str, Any], np.ndarray[Any, np.dtype[np.float64]]]:
+        """Return all of it as plain data, with the costs of single calls."""
+        data = {name: getattr(self, name) for name in _COUNTS}
+        return data | {"tokens": self._tokens}, np.array(self._costs, dtype=np.float64)
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any], costs: np.ndarray[Any, Any]) -> UsageTally:
+        """Return what was saved. Raises KeyError, TypeError, ValueError where it is not that."""
+        made = cls(**{name: type(getattr(cls(), name))(data[name]) for name in _COUNTS})
+        made._tokens = {kind: int(data["tokens"][kind]) for kind in _KINDS}
+        made._costs = array("d", costs.astype(np.float64).tobytes())
+        return made
 
     @property
     def cost(self) -> float:

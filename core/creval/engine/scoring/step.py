@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from creval.engine.resuming.rows import Kept
+from creval.engine.resuming.kept import Kept
 from creval.engine.scoring.score import BATCH, TaskScoring, batches, doc_batches
 from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
 from creval.runs.codec import read_sample, score_data
-from creval.runs.folder import Done, DoneKeys, RunFolder
-from creval.runs.jsonl import Appender, UnstorableError
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import Appender, UnstorableError, dump_line
 from creval.types.execution import Scored
 from creval.types.sample import Sample, SampleScore, Status
 
@@ -21,13 +21,6 @@ __all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "store"]
 
 class ScoringWatch(Protocol):
     """Who is told of samples and scores."""
-
-    @property
-    def kept(self) -> Kept:
-        """What is known of the task's samples and scores; its lines of samples/ need not be read but to be scored."""
-
-    def read(self, record: Mapping[str, Any]) -> None:
-        """A further line of samples/ has been read, be it scored now or before."""
 
     def one(self, score: SampleScore) -> None:
         """A sample has been scored and its score is written."""
@@ -44,72 +37,68 @@ class Scoring(NamedTuple):
     batch: int = BATCH
 
 
-async def score_missing(folder: RunFolder, scoring: Scoring, watch: ScoringWatch) -> BudgetError | None:
+async def score_missing(folder: RunFolder, kept: Kept[Any], how: Scoring, watch: ScoringWatch) -> BudgetError | None:
     """Score the samples that have no score yet, or an errored one; each score is written when the sample is done.
 
     Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
     """
-    task = scoring.parts.task.name
-    done = folder.prepare_scores(task, watch.kept.scores)
-    if scoring.parts.by_docs and _lacking(folder, task, done, watch.kept):
-        # a new answer changes what the others are worth
-        folder.scores(task).unlink(missing_ok=True)
-        done = DoneKeys()
-    watch.some(len(done))
-    return await _score(_Reading(folder, done), scoring, Appender(folder.scores(task)), watch)
+    if how.parts.by_docs and not kept.settled:
+        kept.begin_scores()  # a new answer changes what the others are worth
+    watch.some(len(kept.scores.done))
+    return await _score(_Reading(folder, kept), how, watch)
 
 
-async def score_again(folder: RunFolder, scoring: Scoring, watch: ScoringWatch) -> BudgetError | None:
-    """Score every sample anew into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
-    beside = folder.new_scores(scoring.parts.task.name)
-    beside.unlink(missing_ok=True)
-    return await _score(_Reading(folder, DoneKeys()), scoring, Appender(beside), watch)
-
-
-def _lacking(folder: RunFolder, task: str, done: Done, kept: Kept) -> bool:
-    if kept.settled(done, folder.samples(task)):
-        return False
-    return any(key not in done for key, _ in folder.sample_lines(task))
+async def score_again(folder: RunFolder, kept: Kept[Any], how: Scoring, watch: ScoringWatch) -> BudgetError | None:
+    """Score every sample anew, into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
+    kept.begin_scores()
+    return await _score(_Reading(folder, kept), how, watch)
 
 
 class _Reading(NamedTuple):
     """The samples of a run that are to be scored."""
 
     folder: RunFolder
-    done: Done
+    kept: Kept[Any]
 
-    def samples(self, task: str, watch: ScoringWatch) -> Iterator[Sample]:
-        if watch.kept.settled(self.done, self.folder.samples(task)):
+    def samples(self, task: str) -> Iterator[Sample]:
+        if self.kept.settled:
             return
+        samples, done = self.kept.samples, self.kept.scores.done
         for key, line in self.folder.sample_lines(task):
-            wanted, counted = key not in self.done, line.number <= watch.kept.lines
+            wanted, counted = key not in done, line.start < samples.size
             if counted and not wanted:
                 continue
             record = line.record()
             if not counted:
-                watch.read(record)
+                samples.take(line, record)
             if wanted:
                 yield read_sample(record)
 
-    def sizes(self, task: str, kept: Kept) -> Counter[tuple[str, str]]:
+    def sizes(self, task: str) -> Counter[tuple[str, str]]:
         """Return how many samples each (doc, condition) has that are to be scored."""
-        if kept.settled(self.done, self.folder.samples(task)):
+        if self.kept.settled:
             return Counter()
         keys = (key for key, _ in self.folder.sample_lines(task))
-        return Counter((key.doc, key.condition) for key in keys if key not in self.done)
+        return Counter((key.doc, key.condition) for key in keys if key not in self.kept.scores.done)
 
 
-async def _score(reading: _Reading, how: Scoring, file: Appender, watch: ScoringWatch) -> BudgetError | None:
+async def _score(reading: _Reading, how: Scoring, watch: ScoringWatch) -> BudgetError | None:
     """Let the executor score what is to be scored; each score is written the moment it comes."""
-    parts = how.parts
-    samples = reading.samples(parts.task.name, watch)
+    parts, kept = how.parts, reading.kept
+    samples = reading.samples(parts.task.name)
     cut = batches(samples, how.batch)
     if parts.by_docs:
-        cut = doc_batches(samples, reading.sizes(parts.task.name, watch.kept), how.batch)
+        cut = doc_batches(samples, reading.sizes(parts.task.name), how.batch)
+    file = Appender(kept.scores.path)
+
+    def write(record: Mapping[str, object]) -> None:
+        line = dump_line(record)
+        file.append_line(line)
+        kept.add_score(record, len(line))
 
     def scored(scores: Sequence[SampleScore]) -> None:
         for score in scores:
-            watch.one(store(file.append, score, parts.storing))
+            watch.one(store(write, score, parts.storing))
         watch.some(len(scores))
 
     budget = None
@@ -121,10 +110,11 @@ async def _score(reading: _Reading, how: Scoring, file: Appender, watch: Scoring
         file.close()
     for _ in samples:  # after the budget's end the rest is read for what it took
         pass
+    kept.keep()
     return budget
 
 
-def store(write: Callable[[dict[str, object]], object], score: SampleScore, storing: Storing | None) -> SampleScore:
+def store(write: Callable[[Mapping[str, object]], object], score: SampleScore, storing: Storing | None) -> SampleScore:
     """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
     try:
         write(score_data(score if storing is None else storing.stored(score)))

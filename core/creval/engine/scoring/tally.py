@@ -103,6 +103,45 @@ class TaskTally:
         if route:
             self.routes[route] += 1
 
+    def __len__(self) -> int:
+        return len(self._doc)
+
+    def join(self, other: TaskTally) -> None:
+        """Add the samples of another tally of the same docs, scores and conditions."""
+        self._order = None
+        for name, column in other._columns().items():
+            own = self._columns()[name]
+            if own.typecode != column.typecode:  # the repeats of one have outgrown a byte
+                own = self._repeat = array("q", own)
+            own.extend(array(own.typecode, column))
+        self._errors = sorted([*self._errors, *other._errors])[:_SHOWN]
+        self.routes.update(other.routes)
+
+    def saved(self) -> tuple[Mapping[str, Any], dict[str, np.ndarray[Any, Any]]]:
+        """Return it as plain data, and its columns as they are: these may not grow while the arrays are held."""
+        columns = {name: np.frombuffer(column, dtype=column.typecode) for name, column in self._columns().items()}
+        errors = [[*key, reason] for key, reason in self._errors]
+        return {"errors": errors, "routes": dict(self.routes)}, columns
+
+    def restore(self, data: Mapping[str, Any], columns: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Become what was saved. Raises KeyError, TypeError, ValueError where it is not that."""
+        own = self._columns()
+        if len({len(columns[name]) for name in own}) > 1:
+            raise ValueError("columns of unequal length")
+        if columns["repeat"].dtype.char == "q":
+            own["repeat"] = self._repeat = array("q")
+        for name, column in own.items():
+            del column[:]
+            column.frombytes(columns[name].astype(column.typecode, casting="safe", copy=False).data.cast("B"))
+        self._order = None
+        self._errors = [(SampleKey(*key), reason) for *key, reason in data["errors"]]
+        self.routes = Counter(data["routes"])
+
+    def _columns(self) -> dict[str, array[Any]]:
+        named = {"doc": self._doc, "repeat": self._repeat, "condition": self._condition, "status": self._status}
+        scores = {f"score:{name}": column for name, column in self._scores.items()}
+        return named | scores | {f"ended:{name}": column for name, column in self._ended.items()}
+
     def _plain(self, scores: Mapping[str, Any]) -> bool:
         return all(type(number) is float and math.isfinite(number) for number in scores.values())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -48,19 +49,34 @@ class Replay:
         self._asked: dict[bytes, tuple[BinaryIO, int]] = {}
         self._files: list[BinaryIO] = []
         self._paths: dict[int, Path] = {}
-        try:
-            for file in sorted((path / "calls").glob("*.jsonl")):
+        self._ready = False
+        with self._reading():
+            for file in _files(path):
+                file.open("rb").close()  # a missing one shows at once
+
+    def prepare(self) -> None:
+        """Note where each answer stands. Raises DataError where a file is malformed."""
+        if self._ready:
+            return
+        self._ready = True
+        with self._reading():
+            for file in sorted((self._path / "calls").glob("*.jsonl")):
                 self._files.append(file.open("rb"))
                 self._index_calls(self._files[-1], file)
-            for file in _files(path):
+            for file in _files(self._path):
                 self._index(file)
             self._places.close()
             self._check_twice()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             self._shut()
             raise DataError(
                 f"the answers cannot be read: {error.strerror}",
-                where=str(path),
+                where=str(self._path),
                 cure="Write replay/ and the path of a JSONL file of answers, or of an earlier run.",
             ) from error
         except BaseException:
@@ -69,6 +85,7 @@ class Replay:
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the recorded reply."""
+        self.prepare()
         origin = request.origin
         if self._asked:
             messages = [each.to_json() for each in request.messages]

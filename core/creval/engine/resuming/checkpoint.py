@@ -1,0 +1,114 @@
+"""Checkpoints: what the rows of a large file say, so that whoever goes on with its run need not read them again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from creval.engine.resuming.rows import Rows
+from creval.errors import RunError
+from creval.runs.jsonl import replacing
+
+__all__ = ["EVERY", "Checkpoint"]
+
+EVERY = 50_000
+"""A checkpoint is written after so many further lines; smaller files have none."""
+
+_FORM = 1
+_PIECE = 1 << 20
+
+
+class Checkpoint:
+    """The checkpoint of one file of rows. It may be lost at any time: then the rows are read.
+
+    It holds for the file as it was, which its sha256 says: what it tells of the first `size` bytes is taken only where
+    these are the same bytes, and where `identity`, what the rows were planned by, is the same.
+    """
+
+    def __init__(self, path: Path, rows: Rows[Any], identity: str) -> None:
+        self._path = path
+        self._rows = rows
+        self._identity = identity
+        self._lines = 0  # of the file that the last checkpoint speaks of
+        self._hashed, self._digest = 0, hashlib.sha256()
+
+    def load(self) -> None:
+        """Let the rows be what the checkpoint says, where there is one that holds, and read what came after it.
+
+        Raises RunError where a row that is read is none of the run's.
+        """
+        saved = self._read()
+        if saved is not None and self._restored(*saved):
+            self._lines = self._rows.lines
+        self._rows.read()
+        self.note()
+
+    def restart(self) -> None:
+        """The file was rewritten: the next checkpoint speaks of all of it."""
+        self._lines, self._hashed, self._digest = 0, 0, hashlib.sha256()
+
+    def note(self) -> None:
+        """Write a checkpoint where enough lines came since the last one."""
+        if self._rows.lines - self._lines >= EVERY:
+            self.save()
+
+    def keep(self) -> None:
+        """Write a checkpoint of a large file where any lines came since the last one."""
+        if self._rows.lines >= EVERY and self._rows.lines != self._lines:
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint of the rows as they are; where the disk is full there is none."""
+        self._hash(self._rows.size)
+        about, columns = self._rows.saved()
+        about |= {"form": _FORM, "identity": self._identity, "sha256": self._digest.hexdigest()}
+        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
+        with contextlib.suppress(RunError, OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(self._path) as file:
+                arrays: dict[str, Any] = {"about": text, **columns}
+                np.savez(file, **arrays)
+        self._lines = self._rows.lines
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        try:
+            with np.load(self._path, allow_pickle=False) as file:
+                columns = {name: file[name] for name in file.files}
+            about: Any = json.loads(columns.pop("about").tobytes())
+        except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile):
+            return None
+        return (about, columns) if isinstance(about, dict) else None
+
+    def _restored(self, about: Mapping[str, Any], columns: dict[str, Any]) -> bool:
+        """Whether the rows have become what a checkpoint says."""
+        try:
+            if self._same(about):
+                self._rows.restore(about, columns)
+                return True
+        except (KeyError, TypeError, ValueError):
+            self._rows.clear()
+        self.restart()
+        return False
+
+    def _same(self, about: Mapping[str, Any]) -> bool:
+        """Whether a checkpoint is of these rows and of this file. Raises KeyError, TypeError."""
+        if about["form"] != _FORM or about["identity"] != self._identity:
+            return False
+        with contextlib.suppress(OSError):
+            self._hash(about["size"])
+        return bool(self._hashed == about["size"] and self._digest.hexdigest() == about["sha256"])
+
+    def _hash(self, size: int) -> None:
+        """Bring the digest to the first `size` bytes of the file."""
+        with self._rows.path.open("rb") as file:
+            file.seek(self._hashed)
+            while self._hashed < size and (piece := file.read(min(_PIECE, size - self._hashed))):
+                self._digest.update(piece)
+                self._hashed += len(piece)
