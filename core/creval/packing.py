@@ -83,6 +83,7 @@ class PackedTexts(Sequence[str]):
         self._slots = array("i", [-1]) * _FIRST
         self._mask = _FIRST - 1
         self._hashes = array("q")  # of the texts that wait for `settle`
+        self._last, self._rising = b"", True
 
     def add(self, text: str) -> int:
         """Return the number of a text, which is new where it was not there."""
@@ -143,21 +144,12 @@ class PackedTexts(Sequence[str]):
         import numpy as np
 
         # In UTF-8 bytes stand in the order of the characters, lone surrogates included.
-        if self._rising():
+        if self._rising:
             return None
         order = self._sorted()
         ranks = np.empty(len(self), dtype=np.int32)
         ranks[order] = np.arange(len(self), dtype=np.int32)
         return ranks
-
-    def _rising(self) -> bool:
-        before, data, start = bytearray(), self._bytes, 0
-        for number, end in enumerate(self._ends):
-            text = data[start:end]
-            if number > 1 and text < before:
-                return False
-            before, start = text, end
-        return True
 
     def _sorted(self) -> Any:
         import numpy as np
@@ -172,10 +164,14 @@ class PackedTexts(Sequence[str]):
         return np.argsort(table)
 
     def _note(self, text: str) -> None:
-        self._bytes += text.encode("utf-8", "surrogatepass")
-        if len(self._bytes) >= _LARGE and self._ends.typecode == "I":
+        encoded = text.encode("utf-8", "surrogatepass")
+        self._rising = self._rising and encoded >= self._last
+        self._last = encoded
+        self._bytes += encoded
+        end = len(self._bytes)
+        if end >= _LARGE and self._ends.typecode == "I":
             self._ends = array("Q", self._ends)
-        self._ends.append(len(self._bytes))
+        self._ends.append(end)
 
     def _settled(self) -> list[tuple[int, int]]:
         """Put every text into the table, one by one. Returns those that are there twice."""

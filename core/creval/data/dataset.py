@@ -53,6 +53,7 @@ class Dataset:
         self._shots: Shots | None = None
         self._id_field = id_field
         self._is_json = bool(getattr(rows, "is_json", False))
+        self._bare = self._is_json and self._shaping.bare  # the fields of a row are those of its doc
         self.origin = rows.origin
         self.replaced = replaced
         scan = _Scan(self)
@@ -163,21 +164,29 @@ class Dataset:
 
     def to_doc(self, row: Row, index: int) -> Doc:
         """Make a doc of a row. Raises ValueError with what is wrong."""
+        return Doc(*self.content(row, index))
+
+    def content(self, row: Row, index: int) -> tuple[str, Mapping[str, Any]]:
+        """Return id and fields of the doc that a row makes. Raises ValueError with what is wrong."""
+        if self._bare and type(row) is dict:
+            given = row.get(self._id_field)
+            if type(given) is str and given:
+                return given, row
         if isinstance(row, Doc):
             own = {name: _plain(value, name) for name, value in row.fields.items()}
-            return Doc(row.id, self._shaping.choices_of(self._shaping.fields_of(own), row.id))
+            return row.id, self._shaping.choices_of(self._shaping.fields_of(own), row.id)
         # Rows that were JSON in their file are plain already; the first reading refuses infinite numbers in them.
         fields: Mapping[str, Any] = (
             row if self._is_json else {str(name): _plain(value, str(name)) for name, value in row.items()}
         )
         fields = self._shaping.fields_of(fields)
         if self._id_field is None:
-            return Doc(str(index), self._shaping.choices_of(fields, str(index)))
+            return str(index), self._shaping.choices_of(fields, str(index))
         given = fields.get(self._id_field)
         if given is None or given == "" or isinstance(given, bool) or not isinstance(given, str | int):
             what = "missing" if given is None else f"{given!r}"
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
-        return Doc(str(given), self._shaping.choices_of(fields, str(given)))
+        return str(given), self._shaping.choices_of(fields, str(given))
 
 
 def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Sequence[int]:
@@ -208,7 +217,7 @@ class _Scan:
         self.ids = PackedTexts()
 
     def run(self) -> None:
-        rows, to_doc, note = self._dataset.rows, self._dataset.to_doc, self.ids.append
+        rows, content, note = self._dataset.rows, self._dataset.content, self.ids.append
         block = bytearray()
         names: Set[str] = frozenset()
         without: list[int] = []  # rows that gave no id
@@ -216,16 +225,16 @@ class _Scan:
             try:
                 if isinstance(row, Malformed):
                     raise _MalformedError(row)
-                doc = to_doc(row, index)
-                block += _canonical(doc.id, doc.fields)
+                doc_id, fields = content(row, index)
+                block += _canonical(doc_id, fields)
             except ValueError as error:
                 without.append(index)
                 self._faults.append((index, _fault(error, rows, index)))
                 continue
-            note(doc.id)
-            if doc.fields.keys() != names:
-                names = doc.fields.keys()
-                self._note_fields(doc.fields)
+            note(doc_id)
+            if fields.keys() != names:
+                names = fields.keys()
+                self._note_fields(fields)
             if len(block) > _BLOCK:
                 self.digest.update(block)
                 block.clear()

@@ -25,6 +25,11 @@ class Shaping:
     fields: Sequence[FieldRef] = ()
     choices: ChoicesRef | None = None
 
+    @property
+    def bare(self) -> bool:
+        """Whether a row stays as it is."""
+        return not self.fields and self.choices is None
+
     def fields_of(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the fields of a row with the mapped ones on top. Raises ValueError with what is wrong."""
         if not self.fields:

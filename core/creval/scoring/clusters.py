@@ -16,28 +16,28 @@ class Clusters(Sequence[Floats]):
     """A sequence of float arrays, one a doc, stored as one array with offsets.
 
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
-    cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. `unit` says what a
-    cluster is: `doc`, or `trial` where every value is one of its own. `weights`, where the metric has them, run
-    parallel to `values`.
+    cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. Without offsets
+    (None) each value is a cluster, which costs no second array. `unit` says what a cluster is: `doc`, or `trial` where
+    every value is one of its own. `weights`, where the metric has them, run parallel to `values`.
     """
 
     def __init__(
         self,
         values: Floats,
-        offsets: np.ndarray[Any, np.dtype[np.int64]],
+        offsets: np.ndarray[Any, np.dtype[np.int64]] | None,
         unit: str = "doc",
         weights: Floats | None = None,
     ) -> None:
         self.values = values
-        self.offsets = offsets
         self.unit = unit
         self.weights = weights
+        self._offsets = offsets
 
     @classmethod
     def trials(cls, values: Sequence[float] | Floats, weights: Floats | None = None) -> Clusters:
         """Take every value as a cluster of its own."""
         array = np.asarray(values, dtype=np.float64)
-        return cls(array, np.arange(len(array) + 1, dtype=np.int64), "trial", weights)
+        return cls(array, None, "trial", weights)
 
     @classmethod
     def group(
@@ -53,38 +53,60 @@ class Clusters(Sequence[Floats]):
         if (numbers[1:] < numbers[:-1]).any():
             order = np.argsort(numbers, kind="stable")
             array, numbers, weights = array[order], numbers[order], None if weights is None else weights[order]
-        changes = np.flatnonzero(numbers[1:] != numbers[:-1])
-        offsets = np.zeros(len(changes) + 2 if len(numbers) else 1, dtype=np.int64)
+        differs = numbers[1:] != numbers[:-1]
+        if differs.all():
+            return cls(array, None, unit, weights)
+        changes = np.flatnonzero(differs)
+        offsets = np.zeros(len(changes) + 2, dtype=np.int64)
         offsets[1:-1] = changes + 1
         offsets[-1] = len(array)
         return cls(array, offsets, unit, weights)
 
     @property
+    def offsets(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Where each cluster begins among the values, and where the last one ends, shape (clusters + 1,)."""
+        return np.arange(len(self.values) + 1, dtype=np.int64) if self._offsets is None else self._offsets
+
+    @property
     def sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """How many values each cluster has, shape (clusters,)."""
-        return np.diff(self.offsets)
+        """How many values each cluster has, shape (clusters,); not to be written to."""
+        if self._offsets is None:
+            return np.broadcast_to(np.int64(1), len(self.values))  # no memory
+        return np.diff(self._offsets)
+
+    @property
+    def counts(self) -> Floats:
+        """The sizes as floats; not to be written to."""
+        if self._offsets is None:
+            return np.broadcast_to(np.float64(1), len(self.values))
+        return self.sizes.astype(np.float64)
 
     def sums(self, per_value: Floats) -> Floats:
         """Sum an array that runs parallel to `values` over each cluster, shape (clusters,)."""
-        if not len(self):
-            return np.zeros(0)
-        return np.add.reduceat(per_value, self.offsets[:-1]).astype(np.float64, copy=False)
+        if self._offsets is None:
+            return per_value.astype(np.float64, copy=False)
+        return np.add.reduceat(per_value, self._offsets[:-1]).astype(np.float64, copy=False)
 
     def of_size(self, least: int) -> Clusters:
         """Leave out the clusters with fewer than `least` values."""
+        if least <= 1:
+            return self
         return self.chosen(self.sizes >= least)
 
     def chosen(self, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Clusters:
         """Keep the clusters for which an array of shape (clusters,) is true."""
         if keep.all():
             return self
+        if self._offsets is None:
+            weights = None if self.weights is None else self.weights[keep]
+            return Clusters(self.values[keep], None, self.unit, weights)
         of_value = np.repeat(keep, self.sizes)
         weights = None if self.weights is None else self.weights[of_value]
         offsets = np.r_[0, np.cumsum(self.sizes[keep])].astype(np.int64)
         return Clusters(self.values[of_value], offsets, self.unit, weights)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.values) if self._offsets is None else len(self._offsets) - 1
 
     @overload
     def __getitem__(self, index: int) -> Floats: ...
@@ -98,7 +120,9 @@ class Clusters(Sequence[Floats]):
         if not -len(self) <= index < len(self):
             raise IndexError(index)
         index %= len(self)
-        return self.values[self.offsets[index] : self.offsets[index + 1]]
+        if self._offsets is None:
+            return self.values[index : index + 1]
+        return self.values[self._offsets[index] : self._offsets[index + 1]]
 
 
 def as_clusters(clusters: Sequence[Floats]) -> Clusters:

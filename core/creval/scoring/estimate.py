@@ -112,7 +112,8 @@ class _Making:
         return interval, None
 
     def _still(self, spread: float) -> bool:
-        return spread <= _NO_VARIATION * float(np.abs(self.clusters.values).max())
+        values = self.clusters.values
+        return spread <= _NO_VARIATION * max(-float(values.min()), float(values.max()), 0.0)
 
     @property
     def _no_variation(self) -> str:

@@ -71,7 +71,7 @@ class Mean(Ratio):
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         if clusters.weights is not None:
             return clusters.sums(clusters.values * clusters.weights), clusters.sums(clusters.weights)
-        return clusters.sums(clusters.values), clusters.sizes.astype(np.float64)
+        return clusters.sums(clusters.values), clusters.counts
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Rate(Ratio):
 
     def parts(self, clusters: Clusters) -> tuple[Floats, Floats]:
         hits = (clusters.values >= self.at_least).astype(np.float64)
-        return clusters.sums(hits), clusters.sizes.astype(np.float64)
+        return clusters.sums(hits), clusters.counts
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from creval.errors import DataError
 __all__ = ["JSON", "CsvRows", "JsonLinesRows"]
 
 _MARK = b"\xef\xbb\xbf"
+_BRACE = ord("{")
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -91,12 +92,19 @@ class JsonLinesRows(_OffsetRows):
 
     def __init__(self, file: Path) -> None:
         super().__init__(file)
-        position = 0
+        position, rows, blanks = 0, 0, -1  # `blanks` where the last row stood
+        start_at, note_length = self._starts.append, self._lengths.append
         with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip(b" \t\r\n" + _MARK):
-                    self._note(position, position + len(line), number)
-                position += len(line)
+            for number, line in enumerate(lines):
+                length = len(line)
+                if line[0] == _BRACE or line.strip(b" \t\r\n" + _MARK):
+                    if number - rows != blanks:
+                        blanks = number - rows
+                        self._passed.append((rows, blanks + 1))
+                    start_at(position)
+                    note_length(length)
+                    rows += 1
+                position += length
 
     def __iter__(self) -> Iterator[Row | Malformed]:
         with self.file.open("rb") as lines:
@@ -107,7 +115,8 @@ class JsonLinesRows(_OffsetRows):
                 while number < wanted:
                     line = next(lines)
                     number += 1
-                yield self._parse(line, index)
+                quick = _quick(line)
+                yield self._parse(line, index) if quick is None else quick
 
     def row(self, index: int) -> Row:
         found = self._parse(self._read(index), index)

@@ -22,6 +22,7 @@ EVERY = 50_000
 """A checkpoint is written after so many further lines; smaller files have none."""
 
 _FORM = 1
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile)
 _PIECE = 1 << 20
 
 
@@ -44,9 +45,11 @@ class Checkpoint:
 
         Raises RunError where a row that is read is none of the run's.
         """
-        saved = self._read()
-        if saved is not None and self._restored(*saved):
+        if self._restored():
             self._lines = self._rows.lines
+        else:
+            self._rows.clear()
+            self.restart()
         self._rows.read()
         self.note()
 
@@ -66,43 +69,34 @@ class Checkpoint:
 
     def save(self) -> None:
         """Write a checkpoint of the rows as they are; where the disk is full there is none."""
-        self._hash(self._rows.size)
-        about, columns = self._rows.saved()
-        about |= {"form": _FORM, "identity": self._identity, "sha256": self._digest.hexdigest()}
-        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
         with contextlib.suppress(RunError, OSError):
+            self._hash(self._rows.size)
+            about, columns = self._rows.saved()
+            about |= {"form": _FORM, "identity": self._identity, "sha256": self._digest.hexdigest()}
+            text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self._path) as file:
                 arrays: dict[str, Any] = {"about": text, **columns}
                 np.savez(file, **arrays)
         self._lines = self._rows.lines
 
-    def _read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _restored(self) -> bool:
+        """Whether the rows have become what the checkpoint says."""
         try:
-            with np.load(self._path, allow_pickle=False) as file:
-                columns = {name: file[name] for name in file.files}
-            about: Any = json.loads(columns.pop("about").tobytes())
-        except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile):
-            return None
-        return (about, columns) if isinstance(about, dict) else None
-
-    def _restored(self, about: Mapping[str, Any], columns: dict[str, Any]) -> bool:
-        """Whether the rows have become what a checkpoint says."""
-        try:
-            if self._same(about):
-                self._rows.restore(about, columns)
-                return True
-        except (KeyError, TypeError, ValueError):
-            self._rows.clear()
-        self.restart()
+            with np.load(self._path, allow_pickle=False) as columns:  # each is read when it is asked for
+                about = json.loads(columns["about"].tobytes())
+                if self._same(about):
+                    self._rows.restore(about, columns)
+                    return True
+        except _UNREADABLE:
+            pass
         return False
 
     def _same(self, about: Mapping[str, Any]) -> bool:
         """Whether a checkpoint is of these rows and of this file. Raises KeyError, TypeError."""
         if about["form"] != _FORM or about["identity"] != self._identity:
             return False
-        with contextlib.suppress(OSError):
-            self._hash(about["size"])
+        self._hash(about["size"])
         return bool(self._hashed == about["size"] and self._digest.hexdigest() == about["sha256"])
 
     def _hash(self, size: int) -> None:

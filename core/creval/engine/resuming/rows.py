@@ -16,9 +16,9 @@ from creval.runs.commands import resume_command
 from creval.runs.folder import REDO
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
 
-__all__ = ["Columns", "Rows", "Summary"]
+__all__ = ["Column", "Rows", "Summary"]
 
-Columns = dict[str, "np.ndarray[Any, Any]"]
+Column = np.ndarray[Any, np.dtype[Any]]
 
 
 class Summary(Protocol):
@@ -32,9 +32,9 @@ class Summary(Protocol):
 
     def forget(self) -> None: ...
 
-    def saved(self) -> tuple[Mapping[str, Any], Columns]: ...
+    def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]: ...
 
-    def restore(self, data: Mapping[str, Any], columns: Columns) -> None: ...
+    def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None: ...
 
 
 S = TypeVar("S", bound=Summary)
@@ -136,17 +136,17 @@ class Rows(Generic[S]):
         each = len(_Redo._fields)
         return (_Redo(*self._redo[start : start + each]) for start in range(0, len(self._redo), each))
 
-    def saved(self) -> tuple[dict[str, Any], Columns]:
+    def saved(self) -> tuple[dict[str, Any], dict[str, Column]]:
         """Return all of it as plain data and arrays."""
         data, columns = self.summary.saved()
         about = {"lines": self.lines, "size": self.size, "summary": data}
         done = np.frombuffer(self.done.to_bytes(), dtype=np.uint8)
         return about, {"done": done, "redo": np.array(self._redo, dtype=np.int64), **columns}
 
-    def restore(self, about: Mapping[str, Any], columns: Columns) -> None:
+    def restore(self, about: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
         """Become what was saved. Raises KeyError, TypeError or ValueError where it is not that; then `clear`."""
-        self.done.read_bytes(columns.pop("done").tobytes())
-        self._redo = array("q", columns.pop("redo").tobytes())
+        self.done.read_bytes(columns["done"].tobytes())
+        self._redo = array("q", columns["redo"].tobytes())
         self.lines, self.size = int(about["lines"]), int(about["size"])
         self.summary.restore(about["summary"], columns)
 

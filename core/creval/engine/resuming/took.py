@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.engine.resuming.rows import Columns
+from creval.engine.resuming.rows import Column
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.usage import UsageTally
 
@@ -41,13 +41,13 @@ class Took:
         """Take out what samples took that are made again."""
         self._again = UsageTally()
 
-    def saved(self) -> tuple[Mapping[str, Any], Columns]:
+    def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
         """Return it as plain data and arrays."""
         both = [each.saved() for each in (self._stays, self._again)]
         columns = dict(zip(_COSTS, (costs for _, costs in both), strict=True))
         return {"usage": [data for data, _ in both], "spending": self.spending.saved()}, columns
 
-    def restore(self, data: Mapping[str, Any], columns: Columns) -> None:
+    def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
         """Become what was saved."""
         self.spending = Spending(*data["spending"])
         self._stays, self._again = (

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.resuming.rows import Columns
+from creval.engine.resuming.rows import Column
 from creval.engine.scoring.aggregate import empty_tally
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import ScoringError
@@ -47,16 +47,15 @@ class Tallied:
         """Take out the scores that are made again."""
         self._again = self._make()
 
-    def saved(self) -> tuple[Mapping[str, Any], Columns]:
+    def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
         """Return it as plain data and arrays."""
         (stays, columns), (again, others) = self._stays.saved(), self._again.saved()
         both = {**columns, **{_AGAIN + name: column for name, column in others.items()}}
         return {"sound": self._sound, "stays": stays, "again": again}, both
 
-    def restore(self, data: Mapping[str, Any], columns: Columns) -> None:
+    def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
         """Become what was saved. Raises KeyError, TypeError, ValueError where it is not that, or of unsound scores."""
         if not data["sound"]:
             raise ValueError("the scores have to be read")
-        again = {name.removeprefix(_AGAIN): column for name, column in columns.items() if name.startswith(_AGAIN)}
         self._stays.restore(data["stays"], columns)
-        self._again.restore(data["again"], again)
+        self._again.restore(data["again"], columns, _AGAIN)

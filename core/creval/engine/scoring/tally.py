@@ -119,20 +119,23 @@ class TaskTally:
 
     def saved(self) -> tuple[Mapping[str, Any], dict[str, np.ndarray[Any, Any]]]:
         """Return it as plain data, and its columns as they are: these may not grow while the arrays are held."""
-        columns = {name: np.frombuffer(column, dtype=column.typecode) for name, column in self._columns().items()}
+        columns = {name: _view(column) for name, column in self._columns().items()}
         errors = [[*key, reason] for key, reason in self._errors]
         return {"errors": errors, "routes": dict(self.routes)}, columns
 
-    def restore(self, data: Mapping[str, Any], columns: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Become what was saved. Raises KeyError, TypeError, ValueError where it is not that."""
-        own = self._columns()
-        if len({len(columns[name]) for name in own}) > 1:
+    def restore(self, data: Mapping[str, Any], columns: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> None:
+        """Become what was saved, under names that begin so. Raises KeyError, TypeError, ValueError where it is not."""
+        if columns[f"{prefix}repeat"].dtype.char == "q":
+            self._repeat = array("q")
+        lengths = set()
+        for name, own in self._columns().items():
+            column = columns[prefix + name].astype(own.typecode, casting="safe", copy=False)
+            lengths.add(len(column))
+            del own[:]
+            if len(column):
+                own.frombytes(column.data.cast("B"))
+        if len(lengths) > 1:
             raise ValueError("columns of unequal length")
-        if columns["repeat"].dtype.char == "q":
-            own["repeat"] = self._repeat = array("q")
-        for name, column in own.items():
-            del column[:]
-            column.frombytes(columns[name].astype(column.typecode, casting="safe", copy=False).data.cast("B"))
         self._order = None
         self._errors = [(SampleKey(*key), reason) for *key, reason in data["errors"]]
         self.routes = Counter(data["routes"])
@@ -164,7 +167,7 @@ class TaskTally:
 
         With the name of a score: as far as that score is concerned.
         """
-        status = self._sorted(self._status if name is None else self._ended[name], np.int8)
+        status = self._sorted(self._status if name is None else self._ended[name])
         if condition is not None:
             status = status[self._sorted(self._condition) == condition]
         counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}
@@ -187,7 +190,7 @@ class TaskTally:
         ranks, unit = (
             (self._ranks(), "doc") if grouping.groups is None else (self._group_ranks(grouping.groups), "group")
         )
-        labels = self._sorted(self._doc, np.int32)
+        labels = self._sorted(self._doc)
         if not keep.all():
             labels, values = labels[keep], values[keep]
         return Clusters.group(values, labels if ranks is None else ranks[labels], weights, unit), failed
@@ -210,21 +213,22 @@ class TaskTally:
     ) -> tuple[Floats, np.ndarray[Any, np.dtype[np.bool_]], int]:
         """All values in the canonical order, which of them count, and how many of the model's failures there are."""
         values = self._column(name)
-        status = self._sorted(self._ended[name], np.int8)
+        status = self._sorted(self._ended[name])
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
             keep = self._sorted(self._condition) == condition
         failed = np.isin(status, [_CODES[each] for each in FAILED]) & keep
-        if zero is not None:
-            values = np.where(failed & np.isnan(values), zero, values)
-        keep &= ~np.isnan(values)
+        lacking = np.isnan(values)
+        if zero is not None and (failed & lacking).any():
+            values = np.where(failed & lacking, zero, values)
+            lacking &= ~failed
+        keep &= ~lacking
         if grouping.weight is not None:
             keep &= self._column(grouping.weight) > 0  # also false where there is none
         return values, keep, int(failed.sum())
 
     def _column(self, name: str) -> Floats:
-        column: Floats = np.array(self._scores[name], dtype=np.float64)[self._sorting()]
-        return column
+        return self._sorted(self._scores[name])
 
     def _ranks(self) -> Column | None:
         """The place of each doc when their ids are sorted; None where they came sorted."""
@@ -244,18 +248,24 @@ class TaskTally:
     def _sorting(self) -> Column | slice:
         """The order of the samples by doc, condition and repeat."""
         if self._order is None:
-            ranks, docs = self._ranks(), np.array(self._doc, dtype=np.int32)
+            ranks, docs = self._ranks(), _view(self._doc)
             docs = docs if ranks is None else ranks[docs]
-            others = np.array(self._condition), np.array(self._repeat)
+            others = _view(self._condition), _view(self._repeat)
             if _rise(docs, *others):
                 self._order = slice(None)
             else:
                 self._order = np.lexsort((others[1], others[0], docs)).astype(np.int32)
         return self._order
 
-    def _sorted(self, column: array[int], kind: Any = np.int64) -> np.ndarray[Any, np.dtype[Any]]:
-        found: np.ndarray[Any, np.dtype[Any]] = np.array(column, dtype=kind)[self._sorting()]
+    def _sorted(self, column: array[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+        """Return a column in that order: itself where it stands so; while it is held, nothing may be added."""
+        found: np.ndarray[Any, np.dtype[Any]] = _view(column)[self._sorting()]
         return found
+
+
+def _view(column: array[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+    """A column as numpy sees it, not copied."""
+    return np.frombuffer(column, dtype=column.typecode)
 
 
 def _rise(*columns: np.ndarray[Any, np.dtype[Any]]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -23,7 +24,6 @@ class Places:
 
     def __init__(self) -> None:
         self._hashes, self._starts, self._files = array("q"), array("q"), array("H")
-        self._sorted = np.zeros(0, dtype=np.int64)
 
     def add(self, key: tuple[Any, ...], place: Recorded) -> None:
         """Note a line. The keys' parts are texts and numbers."""
@@ -36,26 +36,24 @@ class Places:
 
     def close(self) -> None:
         """Make it ready to be asked."""
-        hashes = np.array(self._hashes, dtype=np.int64)
-        self._hashes = array("q")
-        order = np.argsort(hashes, kind="stable").astype(np.int32)
-        self._sorted = hashes[order]
-        del hashes
-        self._starts = array("q", np.array(self._starts)[order].tobytes())
-        self._files = array("H", np.array(self._files)[order].tobytes())
+        order = np.argsort(np.frombuffer(self._hashes, dtype=np.int64), kind="stable")
+        for column in (self._hashes, self._starts, self._files):
+            view = np.frombuffer(column, dtype=column.typecode)
+            view[:] = view[order]
 
     def meeting(self) -> list[list[Recorded]]:
         """Return the lines whose hashes are equal, in the order in which they came."""
-        equal = np.flatnonzero(self._sorted[1:] == self._sorted[:-1])
-        starts = [int(place) for place in equal if place == 0 or self._sorted[place - 1] != self._sorted[place]]
-        return [list(self._from(place, int(self._sorted[place]))) for place in starts]
+        hashes = np.frombuffer(self._hashes, dtype=np.int64)
+        equal = np.flatnonzero(hashes[1:] == hashes[:-1])
+        starts = [int(place) for place in equal if place == 0 or hashes[place - 1] != hashes[place]]
+        return [list(self._from(place, self._hashes[place])) for place in starts]
 
     def find(self, key: tuple[Any, ...]) -> Iterator[Recorded]:
         """Yield the lines that may be the one."""
         wanted = hash(key)
-        return self._from(int(np.searchsorted(self._sorted, wanted)), wanted)
+        return self._from(bisect_left(self._hashes, wanted), wanted)
 
     def _from(self, place: int, wanted: int) -> Iterator[Recorded]:
-        while place < len(self._sorted) and self._sorted[place] == wanted:
+        while place < len(self._hashes) and self._hashes[place] == wanted:
             yield Recorded(self._files[place], self._starts[place])
             place += 1
