@@ -524,6 +524,7 @@ task: parrot
 version: 1.0.0
 title: Say a word, alike
 dataset: {source: file, file: parrot.jsonl, id: id}
+cluster: CLUSTER
 repeats: 3
 prompt: [{role: user, content: "Say {{ word }}"}]
 generation: {max_tokens: 16}
@@ -531,14 +532,16 @@ score: [exact_match, distinct]
 metrics:
   - {name: right, from: exact_match, aggregate: mean, primary: true, failed: zero}
   - {name: all, from: exact_match, aggregate: all, failed: zero, group: word}
-  - {name: trials, from: exact_match, aggregate: mean, failed: zero}
+  - {name: alike, from: exact_match, aggregate: {consistency: {at_least: 0.5}}, failed: zero, group: word}
+  - {name: weighted, from: exact_match, aggregate: mean, failed: exclude, weight: distinct}
   - {name: distinct, aggregate: mean, failed: exclude}
 """
 
 
-def test_scorers_and_metrics_that_look_at_several_samples(make_task, tmp_path):
+@pytest.mark.parametrize("cluster", ["doc", "trial"])
+def test_scorers_and_metrics_that_look_at_several_samples(make_task, tmp_path, cluster):
     task = make_task(docs=15)
-    Path(task).write_text(GROUPED)
+    Path(task).write_text(GROUPED.replace("CLUSTER", cluster))
     rows_ = [{"id": f"d{i}", "word": f"group{i % 4}", "target": f"group{i % 3}"} for i in range(15)]
     (tmp_path / "parrot.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows_))
     with ChatServer(answer=parrot) as server:

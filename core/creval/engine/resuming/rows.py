@@ -148,6 +148,8 @@ class Rows(Generic[S]):
         self.done.read_bytes(columns["done"].tobytes())
         self._redo = array("q", columns["redo"].tobytes())
         self.lines, self.size = int(about["lines"]), int(about["size"])
+        if self.lines != len(self.done) or len(self._redo) % len(_Redo._fields):
+            raise ValueError("as many rows as samples that have one, and each that is made again by three numbers")
         self.summary.restore(about["summary"], columns)
 
 
