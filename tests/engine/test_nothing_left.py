@@ -14,7 +14,7 @@ from support.chat_server import ChatServer
 import creval
 from creval.engine.options import RunOptions
 from creval.engine.run import resume
-from creval.errors import CrevalError, MissingPartError, RunError
+from creval.errors import CrevalError, DataError, MissingPartError, RunError
 from creval.runs import jsonl
 
 MODEL = "hosted_vllm/parrot"
@@ -158,3 +158,21 @@ def test_a_full_disk_says_what_can_be_done(make_task, server: ChatServer, option
     assert isinstance(caught.value, RunError)
     assert folder.exists() == (full != "run.json")
     assert (f"creval resume {folder}" in str(caught.value)) == (full != "run.json")
+
+
+@pytest.mark.parametrize("role", ["target", "judge"])
+def test_a_recording_with_a_damaged_line_is_refused_before_the_first_call(
+    make_task, install, server: ChatServer, options, tmp_path: Path, monkeypatch, role: str
+) -> None:
+    """Where its answers stand is noted late, when one is about to be asked for; nothing is left all the same."""
+    install("watched", PLUGIN, PARTS)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"task": "parrot", "doc": "d0", "answers": ["word0"]}\n{"task": \n', "utf-8")
+    task = make_task(docs=2, extra="protocol: {watched: {}}\n")
+    models = {"target": MODEL, "judge": MODEL, role: f"replay/{broken}"}
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+    given = options(roles={"judge": models["judge"]})
+    with pytest.raises(DataError, match="the line is no recorded sample") as caught:
+        creval.run([task], models["target"], given)
+    assert caught.value.where == f"{broken}:2"
+    assert not server.requests and not given.output.exists()

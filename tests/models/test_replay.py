@@ -123,10 +123,11 @@ def test_a_missing_answer_names_the_sample(registry, ask, tmp_path: Path, reques
         ("[" * 50_000, "a.jsonl:2"),
     ],
 )
-def test_a_wrong_line_is_told_with_its_number(registry, tmp_path: Path, line: str, words: str) -> None:
+def test_a_wrong_line_is_told_with_its_number(registry, ask, tmp_path: Path, line: str, words: str) -> None:
+    """Before the first answer is given, whichever it is."""
     path = write(tmp_path / "a.jsonl", {"task": "t", "doc": "ok", "answers": ["x"]}, line)
     with pytest.raises(DataError, match=words):
-        replayed(registry, path)
+        replayed(registry, path, ask(task="t", doc="ok"))
 
 
 def test_a_whole_run_folder_is_replayed(registry, ask, tmp_path: Path) -> None:
