@@ -130,6 +130,21 @@ def test_a_wrong_line_is_told_with_its_number(registry, ask, tmp_path: Path, lin
         replayed(registry, path, ask(task="t", doc="ok"))
 
 
+def test_a_recording_that_rests_answers_all_the_same(registry, ask, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", *({"task": "t", "doc": str(n), "answers": [f"of {n}"]} for n in range(3)))
+
+    async def go() -> list[str]:
+        model = open_model(f"replay/{path}", registry, ModelOptions(offline=True, budget=Budget(max_cost=0.0)))
+        first = await model.generate(ask(doc="2"))
+        model.rest()
+        model.rest()
+        second = await model.generate(ask(doc="0"))
+        await model.close()
+        return [first.text, second.text]
+
+    assert asyncio.run(go()) == ["of 2", "of 0"]
+
+
 def test_a_whole_run_folder_is_replayed(registry, ask, tmp_path: Path) -> None:
     (tmp_path / "samples").mkdir()
     for task in ("one", "two"):

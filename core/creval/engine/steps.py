@@ -124,10 +124,13 @@ class RunSteps:
         try:
             await self._executor.open(self._foreman)
             jobs = [Job(plan, self._kept[plan.task.name]) for plan in self._plans]
-            if any(kept.samples.sound < kept.total for kept in self._kept.values()):
+            lacking = any(kept.samples.sound < kept.total for kept in self._kept.values())
+            if lacking:
                 self._foreman.prepare()
             means = Means(self._executor.make, self._foreman.concurrency, self._foreman.target_stats)
             budget = await generate(jobs, means, self._observer)
+            if lacking:
+                self._foreman.rest()
             results, unpaid = await self._results("budget" if budget else "done")
             budget = budget or unpaid
         finally:

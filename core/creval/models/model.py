@@ -94,10 +94,17 @@ class Model:
         }
 
     def prepare(self) -> None:
-        """Let the provider do what takes long before its first call, where it knows such a thing."""
-        prepare = getattr(self._parts.provider, "prepare", None)
-        if callable(prepare):
-            prepare()
+        """A first call is about to come: the provider may do what takes long."""
+        self._tell("prepare")
+
+    def rest(self) -> None:
+        """No further call is expected: the provider may let go of what it can make again."""
+        self._tell("rest")
+
+    def _tell(self, name: str) -> None:
+        told = getattr(self._parts.provider, name, None)
+        if callable(told):
+            told()
 
     def stats(self) -> ModelStats:
         """What has been done so far."""

@@ -267,6 +267,10 @@ class Provider(Protocol):
     The factory is called as `factory(model=<part after the slash>, options=ProviderOptions)`. `generate` makes
     exactly one try: retries, limits, cache and budget are the core's. Raises RetryableModelError or
     FatalModelError.
+
+    A provider may have two methods more, without parameters: `prepare`, called when a first call is about to come, does
+    what takes long and that a run which asks nothing need not wait for; `rest`, when no further call is expected, lets
+    go of what can be made again. A call may come without the one and after the other.
     """
 
     async def generate(self, request: GenerateRequest) -> Reply: ...

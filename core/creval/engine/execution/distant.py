@@ -176,6 +176,9 @@ class _DistantModel(Model):
     def prepare(self) -> None:
         """The run's own model is ready."""
 
+    def rest(self) -> None:
+        """The run's own model rests when the run says so."""
+
     async def generate(self, request: GenerateRequest) -> Never:
         """It is asked through the ledger alone."""
         raise UsageError(

@@ -74,6 +74,10 @@ class RunForeman:
         self._runtimes = {plan.task.name: self.setup.runtime(plan.task) for plan in self.plans}
         self.setup.models.get(TARGET).prepare()
 
+    def rest(self) -> None:
+        """Every sample is made: the target may let go of what it holds."""
+        self.setup.models.get(TARGET).rest()
+
     def make(self, work: Work) -> Awaitable[Made]:
         """Make a sample in this process."""
         return make_sample(self._runtimes[work.key.task], work)

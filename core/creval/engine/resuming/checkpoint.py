@@ -8,11 +8,11 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from creval.engine.resuming.rows import Rows
+from creval.engine.resuming.rows import Column, Rows
 from creval.errors import RunError
 from creval.runs.jsonl import replacing
 
@@ -76,8 +76,7 @@ class Checkpoint:
             text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self._path) as file:
-                arrays: dict[str, Any] = {"about": text, **columns}
-                np.savez(file, **arrays)
+                _write(file, {"about": text, **columns})
         self._lines = self._rows.lines
 
     def _restored(self) -> bool:
@@ -106,3 +105,13 @@ class Checkpoint:
             while self._hashed < size and (piece := file.read(min(_PIECE, size - self._hashed))):
                 self._digest.update(piece)
                 self._hashed += len(piece)
+
+
+def _write(file: BinaryIO, columns: Mapping[str, Column]) -> None:
+    """Write what `numpy.savez` does, without a copy of any column."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, column in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array_header_1_0(member, np.lib.format.header_data_from_array_1_0(column))
+                if len(column):
+                    member.write(column.data.cast("B"))

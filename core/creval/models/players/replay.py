@@ -102,6 +102,12 @@ class Replay:
             return self._from_answers(line["answers"], request)
         return self._from_calls(line["calls"], request)
 
+    def rest(self) -> None:
+        """Let go of the places; they are noted again where another answer is asked for."""
+        self._shut()
+        self._ready, self._places = False, Places()
+        self._asked, self._files, self._paths = {}, [], {}
+
     async def close(self) -> None:
         """Close the files."""
         self._shut()
