@@ -162,17 +162,17 @@ def test_a_full_disk_says_what_can_be_done(make_task, server: ChatServer, option
 
 @pytest.mark.parametrize("role", ["target", "judge"])
 def test_a_recording_with_a_damaged_line_is_refused_before_the_first_call(
-    make_task, install, server: ChatServer, options, tmp_path: Path, monkeypatch, role: str
+    make_task, install, options, monkeypatch, role: str
 ) -> None:
     """Where its answers stand is noted late, when one is about to be asked for; nothing is left all the same."""
     install("watched", PLUGIN, PARTS)
-    broken = tmp_path / "broken.jsonl"
+    broken = Path("broken.jsonl")
     broken.write_text('{"task": "parrot", "doc": "d0", "answers": ["word0"]}\n{"task": \n', "utf-8")
     task = make_task(docs=2, extra="protocol: {watched: {}}\n")
     models = {"target": MODEL, "judge": MODEL, role: f"replay/{broken}"}
-    monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
     given = options(roles={"judge": models["judge"]})
-    with pytest.raises(DataError, match="the line is no recorded sample") as caught:
+    with ChatServer() as server, pytest.raises(DataError, match="the line is no recorded sample") as caught:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         creval.run([task], models["target"], given)
     assert caught.value.where == f"{broken}:2"
     assert not server.requests and not given.output.exists()
