@@ -187,3 +187,12 @@ def test_equal_weights_change_nothing():
     assert math.isclose(Mean().value(plain), Mean().value(weighted))
     assert math.isclose(Mean().standard_error(plain), Mean().standard_error(weighted))
     assert weighted.of_size(2).weights.tolist() == [3.0, 3.0]
+
+
+def test_the_standard_error_of_many_docs_is_the_textbook_one():
+    """More docs than are taken at once."""
+    values = np.random.default_rng(1).random(300_001)
+    error = Mean().standard_error(Clusters.group(values, np.arange(len(values))))
+    assert error == pytest.approx(values.std(ddof=1) / math.sqrt(len(values)), rel=1e-12)
+    twice = Clusters.group(np.repeat(values, 2), np.repeat(np.arange(len(values)), 2))
+    assert Mean().standard_error(twice) == pytest.approx(error, rel=1e-12)

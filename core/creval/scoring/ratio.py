@@ -21,6 +21,8 @@ from creval.scoring.clusters import Clusters, Floats, as_clusters
 
 __all__ = ["Mean", "PassAtK", "Rate", "Ratio", "RatioParts", "ratio_standard_error"]
 
+_BLOCK = 1 << 17
+
 
 class RatioParts(Protocol):
     """An aggregation that the bootstrap can resample as sums."""
@@ -37,9 +39,17 @@ def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | No
         return None
     y, x = (numerators, denominators) if count == len(used) else (numerators[used], denominators[used])
     total = float(x.sum())
-    residuals = (float(y.sum()) / total) * x
-    np.subtract(y, residuals, out=residuals)
-    return math.sqrt(count / (count - 1) * float(residuals @ residuals)) / total
+    return math.sqrt(count / (count - 1) * _residual_squares(y, x, float(y.sum()) / total)) / total
+
+
+def _residual_squares(y: Floats, x: Floats, ratio: float) -> float:
+    """Return sum (y - ratio x)^2, in blocks, so that a million docs need no further array of their size."""
+    squares = 0.0
+    for start in range(0, len(y), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        residuals = y[block] - ratio * x[block]
+        squares += float(residuals @ residuals)
+    return squares
 
 
 @dataclass(frozen=True)
