@@ -113,37 +113,17 @@ class Courier:
         return state
 
     async def _uploaded(self, lines: BinaryIO) -> str:
-        pace = self._desk.pace
-        pause = pace.first
-        for left in reversed(range(pace.tries)):
-            try:
-                return await self._calls.upload(lines, self.batch.name)
-            except RetryableModelError as error:
-                if not left:
-                    raise self._out_of_reach("sent", error) from None
-                await asyncio.sleep(pace.wait(pause, error.retry_after))
-                pause = pace.next(pause)
-        raise AssertionError("unreachable")
+        return await self._tried("sent", lambda: self._calls.upload(lines, self.batch.name))
 
     async def _created(self, file: str) -> BatchState:
         """Make the batch. Where the line broke it is looked for before it is made once more."""
-        pace = self._desk.pace
-        pause = pace.first
-        for left in reversed(range(pace.tries)):
-            try:
-                return await self._calls.create(file, self.batch.name)
-            except RetryableModelError as error:
-                if error.http_status == _TOO_MANY and _CROWDED.search(error.what):
-                    raise Crowded(error.what) from None
-                if error.http_status != _TOO_MANY:
-                    found = await self._found()
-                    if found is not None:
-                        return found
-                if not left:
-                    raise self._out_of_reach("made", error) from None
-                await asyncio.sleep(pace.wait(pause, error.retry_after))
-                pause = pace.next(pause)
-        raise AssertionError("unreachable")
+
+        async def unheard(error: RetryableModelError) -> BatchState | None:
+            if error.http_status == _TOO_MANY and _CROWDED.search(error.what):
+                raise Crowded(error.what) from None
+            return None if error.http_status == _TOO_MANY else await self._found()
+
+        return await self._tried("made", lambda: self._calls.create(file, self.batch.name), unheard)
 
     async def _found(self) -> BatchState | None:
         """Look for the batch at the provider, until so long after it was sent that it would be listed."""
@@ -164,14 +144,29 @@ class Courier:
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Ask about what is paid already, more than once. Raises RunError: the run ends, and nothing is lost."""
+        try:
+            return await self._tried("looked at", ask)
+        except ModelError as error:
+            raise self._out_of_reach("looked at", error) from None
+
+    async def _tried(
+        self,
+        what: str,
+        ask: Callable[[], Awaitable[T]],
+        otherwise: Callable[[RetryableModelError], Awaitable[T | None]] | None = None,
+    ) -> T:
+        """Ask more than once; `otherwise` may find after a fault what was asked for. Raises RunError after the last."""
         pace = self._desk.pace
         pause = pace.first
         for left in reversed(range(pace.tries)):
             try:
                 return await ask()
-            except ModelError as error:
-                if not left or not isinstance(error, RetryableModelError):
-                    raise self._out_of_reach("looked at", error) from None
+            except RetryableModelError as error:
+                found = await otherwise(error) if otherwise is not None else None
+                if found is not None:
+                    return found
+                if not left:
+                    raise self._out_of_reach(what, error) from None
                 await asyncio.sleep(pace.wait(pause, error.retry_after))
                 pause = pace.next(pause)
         raise AssertionError("unreachable")
