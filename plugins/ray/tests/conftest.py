@@ -57,6 +57,8 @@ def raylets() -> Iterator[Raylets]:
     from ray.cluster_utils import Cluster
 
     folder = Path(tempfile.mkdtemp(prefix="cr", dir="/tmp"))  # a short path: it holds sockets
+    os.environ["RAY_TMPDIR"] = str(folder)  # Ray notes its cluster there, where it makes no folder for it
+    (folder / "ray").mkdir()
     keys = {name: os.environ.pop(name) for name in list(os.environ) if name.endswith("_API_KEY")}
     head = {"num_cpus": 0, "include_dashboard": False, "no_monitor": True, "include_log_monitor": False}
     cluster = Cluster(
