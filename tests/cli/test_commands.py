@@ -161,6 +161,21 @@ def test_a_run_prints_its_table_and_leaves_its_folder(folder: Path) -> None:
     assert "creval resume runs/a" in again.stderr
 
 
+def test_progress_and_what_follows_say_what_was_done(folder: Path) -> None:
+    with ChatServer(answer="") as server:
+        asked = ("--tasks", "./spelling.yaml", "--model", "openai/m", "--base-url", server.url, "-o", "runs/u")
+        done = creval(folder, *asked)
+    lines = done.stderr.splitlines()
+    assert any(line.startswith("generate: 12 of 12 done") and line.endswith("12 unparsed") for line in lines)
+    assert not any("unparsed" in line for line in lines if line.startswith("score"))
+    assert "No sample was missing" in creval(folder, "resume", "runs/u").stderr
+    assert creval(folder, "samples", "runs/u", "--status", "scored").stderr == "no sample fits --status scored\n"
+    (folder / "spelling.yaml").unlink()
+    again = creval(folder, "score", "runs/u")
+    assert again.returncode == 0
+    assert again.stderr.count("spelling.yaml is not there: the run's own copy is taken") == 1
+
+
 def test_the_budget_stops_a_run_with_exit_code_3_and_resume_finishes_it(folder: Path) -> None:
     with ChatServer(answer="ok") as server:
         stopped = creval(
@@ -209,7 +224,7 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
     assert "other docs" not in floor.stderr
     done = creval(folder, *common, "--limit", "2", "--model", "baseline/ceiling", "-o", "runs/ceiling")
     assert done.returncode == 0, done.stderr
-    assert "Baselines of kumo_easy: other docs" in done.stderr
+    assert "In runs the floor of kumo_easy is over other docs" in done.stderr
     command = next(line for line in done.stderr.splitlines() if "--model baseline/floor" in line)
     assert " --limit 2 --repeats 1 --seed 5 " in command
     reported = creval(folder, "report", "runs/ceiling")
@@ -244,6 +259,11 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "--executor", "moon"), "local"),
         (("show", "kumo_5"), "creval ls --all kumo_5"),
         (("lss",), "'ls'"),
+        (("--tasks", "rat", "kumo_easy", "--model", "baseline/floor"), "--tasks rat,kumo_easy"),
+        (("--tasks", "rat", "--model", "baseline/floor", "--sample-id", "zzz"), "docs are like these: '"),
+        (("--tasks", "rat", "--model", "baseline/floor", "--docs", "no.txt"), "read: No such file or directory\n"),
+        (("run", "."), "neither sweep.yaml nor run.yaml"),
+        (("--tasks", "rat", "-m", "baseline/floor", "-m", "baseline/flor"), "Did you mean 'floor'"),
         (("report", "nowhere"), "no run stands there"),
         (("--tasks", "./nowhere.yml", "--model", "baseline/floor"), "there is no such file. Check the path."),
         (("run", "rat", "--model", "baseline/floor"), "creval --tasks rat --model M"),

@@ -124,7 +124,7 @@ def test_csv_faults_name_their_lines(tmp_path: Path) -> None:
     file = tmp_path / "docs.csv"
     file.write_text('a,b\n1,2\n"two\nlines",x\n3\n4,5,6\n\n7,8\n')
     message = fault(file)
-    assert f"{file}:5: the row has 1 cells, the header 2" in message
+    assert f"{file}:5: the row has 1 cell, the header 2" in message
     assert f"{file}:6: the row has 3 cells, the header 2" in message
     file.write_text("a,a\n1,2\n")
     assert "columns without a name or named twice: ['a']" in fault(file)
@@ -175,8 +175,9 @@ def test_ids_must_be_there_and_unique(tmp_path: Path) -> None:
     file = write(tmp_path, ".jsonl", docs)
     message = fault(file, "k")
     assert f"{file}:2: the id '1' stands at {file}:1 too" in message
-    for line, shown in [(3, "''"), (4, "missing"), (5, "missing"), (6, "True"), (7, "1.5")]:
+    for line, shown in [(3, "''"), (4, "empty"), (6, "True"), (7, "1.5")]:
         assert f"{file}:{line}: the id field 'k' is {shown}; it must be a text or whole number" in message
+    assert f"{file}:5: the id field 'k' is missing; the row has x" in message
     assert "6 rows are faulty" in message
 
 

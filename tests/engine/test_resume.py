@@ -102,7 +102,7 @@ def test_a_changed_task_is_not_gone_on_with(make_task, server, options):
     with pytest.raises(RunError, match="the task of 'parrot' changed"):
         resume(folder)
     make_task(docs=9)
-    with pytest.raises(RunError, match="its data of 'parrot' changed"):
+    with pytest.raises(RunError, match="the data of 'parrot' changed"):
         resume(folder)
 
 

@@ -21,8 +21,12 @@ def read_doc_ids(file: Path) -> list[str]:
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the list of docs cannot be read: {error}", where=str(file)) from error
+    except OSError as error:
+        raise DataError(
+            f"the list of docs cannot be read: {error.strerror}", where=str(file), cure="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError("the list of docs is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
     read = {".csv": _of_csv, ".jsonl": _of_jsonl}.get(file.suffix.lower(), _of_lines)
     found = list(dict.fromkeys(doc for doc in read(text, file) if doc))
     if not found:

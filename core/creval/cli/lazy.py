@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from creval.errors import PluginError, UnknownNameError
+from creval.errors import PluginError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -65,6 +65,10 @@ class LazyGroup(click.Group):
             return PluginGroup(cmd_name, commands[cmd_name])
         if ctx.resilient_parsing:  # the shell asks while the word is being written
             return None
+        tasks = ctx.params.get("tasks")
+        if tasks:  # a run begins: most likely a second task after a blank
+            cure = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
+            raise UsageError(f"{cmd_name!r} stands where no word is expected", cure=cure)
         raise UnknownNameError("command", cmd_name, [*self.lazy, *commands], hint="See: creval --help")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

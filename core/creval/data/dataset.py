@@ -130,7 +130,8 @@ class Dataset:
             from creval.names import nearest
 
             near = nearest(doc_id, self.ids)
-            cure = f"Did you mean {near[0]!r}?" if near else None
+            some = ", ".join(repr(self[index].id) for index in range(min(3, len(self))))
+            cure = f"Did you mean {near[0]!r}?" if near else f"The ids of its docs are like these: {some}."
             raise DataError(f"there is no doc with the id {doc_id!r}", where=self.origin, cure=cure)
         return found
 
@@ -184,7 +185,9 @@ class Dataset:
             return str(index), self._shaping.choices_of(fields, str(index))
         given = fields.get(self._id_field)
         if given is None or given == "" or isinstance(given, bool) or not isinstance(given, str | int):
-            what = "missing" if given is None else f"{given!r}"
+            if self._id_field not in fields:
+                raise ValueError(f"the id field {self._id_field!r} is missing; the row has {', '.join(fields)}")
+            what = "empty" if given is None else f"{given!r}"
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
         return str(given), self._shaping.choices_of(fields, str(given))
 

@@ -17,6 +17,8 @@ from creval.types.sample import Doc
 
 __all__ = ["doc_problems", "prompts_of"]
 
+_CURE = "Correct the data, or what the task says of them."
+
 
 def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: str) -> Iterator[Problem]:
     """Yield a problem for the first doc that a prompt or a scorer cannot take, one for each of these.
@@ -47,12 +49,12 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
             yield Problem(what, place.file, place.line, cure=cure)
         for field in [each for each in groups if each not in doc.fields]:
             what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
-            yield task.problem_at("metrics", what, "Correct the data.")
+            yield task.problem_at("metrics", what, _CURE)
         for path, (name, scorer) in list(scorers.items()):
             problem = _scorer_problem(scorer, doc)
             if problem:
                 del scorers[path]
-                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}", "Correct the data.")
+                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}", _CURE)
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:

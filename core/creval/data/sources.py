@@ -32,20 +32,21 @@ def open_package_file(file: str, *, base: Path, options: DataOptions, format: st
             where=str(base),
             cure="Put the file itself into the package, or use source: file.",
         )
-    return _open(file, base, options.package, format)
+    return _open(file, base, options.package, format, options.task)
 
 
 def open_local_file(file: str, *, base: Path, options: DataOptions, format: str | None = None) -> Rows:
     """Open any local file; a relative name is taken from the folder of the YAML file."""
-    return _open(file, base, None, format)
+    return _open(file, base, None, format, options.task)
 
 
-def _open(file: str, base: Path, package: Path | None, format: str | None) -> Rows:
+def _open(file: str, base: Path, package: Path | None, format: str | None, task: str | None) -> Rows:
     folders = search_folders(base, package)
     found = find_data_file(file, folders)
     if found is None:
-        looked = " and ".join(str(folder) for folder in folders)
-        raise DataError(f"there is no data file {file!r}", where=looked, cure="Check `file` under `dataset`.")
+        looked = " and ".join(str(folder.absolute()) for folder in folders)
+        cure = f"Looked in {looked}. Check `file` under `dataset`, in the task's YAML."
+        raise DataError(f"there is no data file {file!r}", where=f"dataset of {task}" if task else None, cure=cure)
     return open_file(found, format)
 
 

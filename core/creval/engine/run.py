@@ -285,7 +285,7 @@ def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], pat
         other_data = old is None or any(new["dataset"].get(key) != said for key, said in old["dataset"].items())
         if old is not None and old["hash"] == new["hash"] and not other_data:
             continue
-        what = "its data" if old is not None and old["hash"] == new["hash"] else "the task"
+        what = "the data" if old is not None and old["hash"] == new["hash"] else "the task"
         cure = "Start a new run."
         if old is not None and old["asked"] == new["asked"] and not other_data:
             again = score_command(path, manifest)

@@ -25,6 +25,7 @@ from creval.models.batches.desk import Batching
 from creval.models.budget import Budget
 from creval.models.lanes.addresses import HIDDEN
 from creval.models.opening import open_model
+from creval.models.players.baselines import check_baseline_name
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex
@@ -168,9 +169,13 @@ def _check_models(parts: Sequence[Part], plugins: Plugins) -> None:
     """Raises UsageError with every model that cannot be opened: a missing key must not show after hours."""
     faults = []
     for part in parts:
-        if part.entry.model.startswith(("baseline/", "human/")):
+        provider, _, name = part.entry.model.partition("/")
+        if provider == "human":
             continue
         try:
+            if provider == "baseline":  # it is opened with the tasks
+                check_baseline_name(name)
+                continue
             options = model_options(part.options, Budget(part.options.max_cost, part.options.max_calls))
             batching = Batching() if part.options.batch else None
             asyncio.run(open_model(part.entry.model, plugins.registry, options, batching).close())

@@ -47,6 +47,9 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     if not file.exists() and file.name == str(file) and not file.suffix:
         cure = f"Check the path. A task is run by: creval --tasks {file} --model M"
         raise UsageError("there is no such file", where=str(file), cure=cure)
+    if file.is_dir() and not any((file / name).is_file() for name in _FILES):
+        cure = "Name a run folder, the folder of a sweep, or a run file."
+        raise UsageError(f"the folder holds neither {' nor '.join(_FILES)}", where=str(file), cure=cure)
     path = next((file / name for name in _FILES if (file / name).is_file()), file)
     asked = read_run_file(path)
     output = given.pop("output") or asked.output or Path("runs") / path.stem

@@ -34,7 +34,9 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
         for task in result.results["tasks"]:
             others = found.elsewhere(task)
             if others:
-                head = f"Baselines of {task['task']}: other docs or settings, so beside no score. Over the same:"
+                is_, it_is = ("are", "they are") if len(others) > 1 else ("is", "it is")
+                what = f"{' and '.join(others)} of {task['task']} {is_} over other docs or settings"
+                head = f"In {folder} the {what}, so {it_is} not shown. Over the same docs and settings:"
                 notes[head, *_commands(result, [task], others, folder)] = None
             elif not found.known(task):
                 bare.append(task)

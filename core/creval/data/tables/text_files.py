@@ -185,8 +185,8 @@ class CsvRows(_OffsetRows):
                 if cells:
                     self._note(start, lines.position, line)
                     if len(cells) != len(self._columns):
-                        fault = f"the row has {len(cells)} cells, the header {len(self._columns)}"
-                        self._faults[len(self) - 1] = fault
+                        found = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+                        self._faults[len(self) - 1] = f"the row has {found}, the header {len(self._columns)}"
                 start, line = lines.position, lines.number + 1
 
     def _check_separator(self) -> None:

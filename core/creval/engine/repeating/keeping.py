@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from creval.tasks.yaml.scalars import resolve
 
 __all__ = ["RUN_FILE", "SWEEP_FILE", "TASKS", "copied_data", "keep_files", "task_yaml", "tasks_here"]
 
+_LOG = logging.getLogger("creval")
 RUN_FILE = "run.yaml"
 SWEEP_FILE = "sweep.yaml"
 TASKS = "tasks"
@@ -92,6 +94,8 @@ def tasks_here(folder: RunFolder, requested: Sequence[str]) -> list[str]:
     for name in requested:
         place = parse_path(name)
         copies = [] if not is_path(name) or place.file.exists() else _copies(folder.path, name)
+        for copy in copies:
+            _LOG.warning("%s is not there: the run's own copy is taken, %s", place.file, copy)
         found += [str(copy) for copy in copies] or [name]
     return found
 

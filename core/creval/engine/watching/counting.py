@@ -13,7 +13,7 @@ from creval.models.batches.desk import BatchCounts
 from creval.models.stats import ModelStats
 from creval.types.sample import Sample, Status
 
-__all__ = ["Counting"]
+__all__ = ["Counting", "failures"]
 
 
 class Counting(ABC):
@@ -67,22 +67,23 @@ class Counting(ABC):
         return ", ".join(filter(None, [f"{self.phase}{far}", self.facts()]))
 
     def facts(self) -> str:
-        """Return rate, spend and failures so far."""
+        """Return rate and spend so far, and while answers are asked for how many samples failed.
+
+        What scoring finds is told by the table: beside it the failures of all tasks would pass for those of one.
+        """
         seconds = time.monotonic() - self._begun
         words = [_rate(self._made / seconds)] if seconds > 0.5 and self._made else []
-        return ", ".join([*words, *self.spent()])
+        return ", ".join([*words, *self.spent(), *(failures(self.statuses) if self.phase == "generate" else ())])
 
     def spent(self) -> list[str]:
-        """Return what the samples so far took and how many of them failed."""
+        """Return what the samples so far took."""
         words = []
         if self.stats.cost:
             words.append(f"${self.stats.cost:.4f}")
         if self.stats.retries:
             words.append(f"{self.stats.retries} retries")
         words += [_role_words(role, counts) for role, counts in self.roles.items()]
-        words += [_batch_words(self.batches)] if self.batches.batches else []
-        failed = {status: n for status, n in self.statuses.items() if status is not Status.SCORED}
-        return words + [f"{number} {status.value}" for status, number in sorted(failed.items())]
+        return words + ([_batch_words(self.batches)] if self.batches.batches else [])
 
     @abstractmethod
     def show_phase(self) -> None:
@@ -91,6 +92,11 @@ class Counting(ABC):
     @abstractmethod
     def show(self, now: bool = False) -> None:
         """Show how far the phase is; `now`: there is news."""
+
+
+def failures(counts: Mapping[Status, int]) -> list[str]:
+    """Return how many samples ended in which status, without those that are scored."""
+    return [f"{n} {status.value}" for status, n in sorted(counts.items()) if n and status is not Status.SCORED]
 
 
 def _rate(a_second: float) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from creval.engine.watching.counting import Counting
+from creval.engine.watching.counting import Counting, failures
+from creval.types.sample import Status
 from creval.visible import visible
 
 __all__ = ["Notebook", "in_notebook"]
@@ -40,9 +42,11 @@ class Notebook(Counting):
             self._put()
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
-        made = sum(sum(task["counts"].values()) - task["counts"]["skipped"] for task in results["tasks"])
+        counts = Counter[Status]()
+        for task in results["tasks"]:
+            counts.update({Status(status): count for status, count in task["counts"].items() if status != "skipped"})
         self.phase, self.total = "done", 0
-        self._write(", ".join([f"{results['status']}: {made} samples", *self.spent()]), "")
+        self._write(", ".join([f"{results['status']}: {counts.total()} samples", *self.spent(), *failures(counts)]), "")
 
     def _put(self) -> None:
         bar = f'<progress max="{self.total}" value="{self.done}"></progress> ' if self.total else ""

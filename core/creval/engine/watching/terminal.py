@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from creval.engine.observer import Observer
 from creval.engine.watching.counting import Counting
 
 __all__ = ["watch"]
@@ -20,7 +19,7 @@ PLAIN_SECONDS = 10.0
 
 
 @contextmanager
-def watch() -> Iterator[Observer]:
+def watch() -> Iterator[Counting]:
     """Give an observer that shows the progress on standard error."""
     console = Console(stderr=True)
     if not console.is_terminal:

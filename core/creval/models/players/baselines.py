@@ -14,7 +14,7 @@ from creval.types.messages import Completion, GenerateRequest, Origin, Reply
 from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition
 
-__all__ = ["BaselineProvider", "baseline"]
+__all__ = ["BaselineProvider", "baseline", "check_baseline_name"]
 
 _NAMES = ("floor", "ceiling")
 
@@ -97,10 +97,15 @@ def _stream(seed: int, name: str, origin: Origin, index: int) -> random.Random:
     return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 
 
+def check_baseline_name(name: str) -> None:
+    """Raises UnknownNameError for what is neither `floor` nor `ceiling`."""
+    if name not in _NAMES:
+        raise UnknownNameError("baseline", name, _NAMES, hint="There are baseline/floor and baseline/ceiling.")
+
+
 def baseline(model: str, options: ProviderOptions) -> BaselineProvider:
     """Component `baseline`: `floor` or `ceiling`."""
-    if model not in _NAMES:
-        raise UnknownNameError("baseline", model, _NAMES, hint="There are baseline/floor and baseline/ceiling.")
+    check_baseline_name(model)
     if options.players is None:
         raise UsageError(
             f"baseline/{model} answers only as the target of a task",

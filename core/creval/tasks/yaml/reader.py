@@ -84,12 +84,15 @@ def _unreadable(file: Path, message: str, cure: str | None = None) -> Document:
 
 
 def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Problem:
-    mark = error.problem_mark or error.context_mark
+    unclosed = "unexpected end of stream" in (error.problem or "") and error.context_mark is not None
+    mark = error.context_mark if unclosed else error.problem_mark or error.context_mark
     said = ", ".join(part for part in (error.context, error.problem) if part) or "it cannot be read"
     line, column = (mark.line, mark.column) if mark else (0, 0)
     lines = text.splitlines()
     cure = None
-    if line < len(lines) and "\t" in lines[line][: column + 1]:
+    if unclosed:
+        cure = "Close the quotes that are opened here."
+    elif line < len(lines) and "\t" in lines[line][: column + 1]:
         cure = "Indent with blanks, not tabs."
     elif "mapping values are not allowed" in said:
         cure = "Put a text that holds ': ' in quotes, and check the indentation."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -108,7 +109,8 @@ def _type(fault: Fault) -> tuple[str, str | None]:
         cure = "Write true or false."
     elif isinstance(value, int | float) and names == ["string"]:
         about = f"It is {fault.schema['description']}. " if "description" in fault.schema else ""
-        cure = f"{about}Put it in quotes."
+        quoted = re.search(str(fault.schema.get("pattern", "")), str(value))  # 1.0 in quotes is no version either
+        cure = f"{about}{'Put it in quotes.' if quoted else ''}".strip() or None
     elif isinstance(value, str) and {"integer", "number"} & set(names) and value.replace(".", "", 1).isdigit():
         cure = "Remove the quotes."
     return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", cure

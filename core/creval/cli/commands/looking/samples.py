@@ -47,7 +47,8 @@ def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | 
         click.echo(csv_text(names, [[row.get(name) for name in names] for row in listed]), nl=False)
         return
     if not listed:
-        click.echo("no sample is so", err=True)
+        asked = " ".join(f"--{name} {value}" for name, value in wanted.items() if value is not None)
+        click.echo(visible(f"no sample fits {asked}" if asked else "no sample is finished yet"), err=True)
         return
     names = [name for name in names if name not in ("task", "doc", "condition", "repeat")]
     names = [name for name in names if name == "status" or any(row.get(name) is not None for row in listed)]
