@@ -75,6 +75,8 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=0, help="also make so many shards, and merge them")
     parser.add_argument("--keep", type=Path, help="a folder for what is made, which stays")
     args = parser.parse_args()
+    if args.keep is not None:
+        args.keep.mkdir(parents=True, exist_ok=True)
     print(f"load before: {os.getloadavg()[0]:.2f} of {os.cpu_count()} cores\n", flush=True)
     print("| samples | step | peak MB | CPU s | wall s | CPU us a sample |\n|---|---|---|---|---|---|")
     for count in (max(1, args.samples // 10), args.samples):
