@@ -8,6 +8,7 @@ import re
 import pytest
 
 import creval
+from creval.engine.run import rescore
 from creval.errors import ScoringError
 from creval.runs.jsonl import read_lines
 
@@ -131,3 +132,36 @@ def test_the_traceback_of_a_fault_goes_to_the_log_that_debug_prints(run, caplog)
         run(("score: exact_match", "score: {bad: raise}"), ("from: exact_match", "from: bad"))
     kinds = {type(record.exc_info[1]) for record in caplog.records if record.name == "creval.parts"}
     assert kinds == {KeyError}
+
+
+GREEDY = """
+    from creval.plugins import hookimpl
+
+    @hookimpl
+    def creval_components(registry):
+        registry.add("aggregation", "doubled", "creval_greedy_parts:Doubled")
+"""
+DOUBLED = """
+    class Doubled:
+        def value(self, clusters):
+            for values in clusters:
+                values *= 2
+            return float(sum(map(sum, clusters)))
+
+        def standard_error(self, clusters): return None
+"""
+
+
+def test_an_aggregation_that_writes_into_its_values_changes_no_other_metric(install, make_task, server, options):
+    """The docs come in the order of their ids, so that no value would have to move."""
+    install("greedy", GREEDY, DOUBLED)
+    more = [
+        "  - {name: twice, from: exact_match, aggregate: doubled, failed: zero, ci: none}",
+        "  - {name: after, from: exact_match, aggregate: mean, failed: zero}",
+    ]
+    task = make_task(docs=8, extra="\n".join(more) + "\n")
+    folder = creval.run([task], MODEL, options(base_url=server.url)).folder
+    for _ in range(2):
+        values = {each["name"]: each["value"] for each in creval.open_run(folder).result("parrot")["metrics"]}
+        assert values == {"right": 0.75, "twice": 12, "after": 0.75}
+        rescore(folder)

@@ -121,6 +121,7 @@ def resume(
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with RunLock(path):
+        folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
         anew = {name: given.get(name) for name in ("max_cost", "max_calls", "executor", "executor_options")}
@@ -168,6 +169,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
     watcher = Guarded(observer or Quiet())
     folder = RunFolder.open(path)
     with scoring_goes_on(path, how), RunLock(path):
+        folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
         options = how.applied(read_options(manifest["options"]))

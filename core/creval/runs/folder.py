@@ -31,6 +31,8 @@ _HEAD = re.compile(
 """How the lines of samples and scores begin, unless a name in them is escaped."""
 REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 """A sample or score that ended so is made again when its run is gone on with."""
+_HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz)\.[0-9]+")
+"""How the files are called that take the place of others when they are whole (`replacing`)."""
 
 
 class DoneKeys:
@@ -144,6 +146,15 @@ class RunFolder:
                     place.rmdir()
             for folder in self._made:
                 folder.rmdir()
+
+    def clear_halves(self) -> None:
+        """Remove what killed processes left half written. The folder must be locked."""
+        places = (self.path, *(self.path / name for name in ("samples", "scores", CALLS)))
+        points = (self.checkpoint(place / "any").parent for place in places[1:])
+        for file in itertools.chain.from_iterable(place.glob(".*") for place in (*places, *points)):
+            if _HALF.fullmatch(file.name) and file.is_file():
+                with contextlib.suppress(OSError):
+                    file.unlink()
 
     def samples(self, task: str) -> Path:
         """Return the file of a task's samples."""

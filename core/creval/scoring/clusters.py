@@ -87,6 +87,11 @@ class Clusters(Sequence[Floats]):
             return per_value.astype(np.float64, copy=False)
         return np.add.reduceat(per_value, self._offsets[:-1]).astype(np.float64, copy=False)
 
+    def copied(self) -> Clusters:
+        """Return the same with values and weights of its own."""
+        weights = None if self.weights is None else self.weights.copy()
+        return Clusters(self.values.copy(), self._offsets, self.unit, weights)
+
     def of_size(self, least: int) -> Clusters:
         """Leave out the clusters with fewer than `least` values."""
         if least <= 1:

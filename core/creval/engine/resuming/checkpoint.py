@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from creval.engine.resuming.rows import Column, Rows
+from creval.engine.resuming.archive import open_arrays, write_arrays
+from creval.engine.resuming.rows import Rows
 from creval.errors import RunError
 from creval.runs.jsonl import replacing
 
@@ -22,7 +22,6 @@ EVERY = 50_000
 """A checkpoint is written after so many further lines; smaller files have none."""
 
 _FORM = 1
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile)
 _PIECE = 1 << 20
 
 
@@ -45,12 +44,10 @@ class Checkpoint:
 
         Raises RunError where a row that is read is none of the run's.
         """
-        if self._restored():
-            self._lines = self._rows.lines
-        else:
+        if not self._restored():
             self._rows.clear()
             self.restart()
-        self._rows.read()
+            self._rows.read()
         self.note()
 
     def restart(self) -> None:
@@ -76,20 +73,22 @@ class Checkpoint:
             text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self._path) as file:
-                _write(file, {"about": text, **columns})
+                write_arrays(file, {"about": text, **columns})
         self._lines = self._rows.lines
 
     def _restored(self) -> bool:
-        """Whether the rows have become what the checkpoint says."""
+        """Whether the rows have become what the checkpoint says, and what came after it."""
         try:
-            with np.load(self._path, allow_pickle=False) as columns:  # each is read when it is asked for
+            with open_arrays(self._path) as columns:
                 about = json.loads(columns["about"].tobytes())
-                if self._same(about):
-                    self._rows.restore(about, columns)
-                    return True
-        except _UNREADABLE:
-            pass
-        return False
+                if not self._same(about):
+                    return False
+                self._rows.restore(about, columns)
+            self._lines = self._rows.lines
+            self._rows.read()
+        except Exception:  # a damaged archive may raise anything; what is wrong with a row shows when all are read
+            return False
+        return True
 
     def _same(self, about: Mapping[str, Any]) -> bool:
         """Whether a checkpoint is of these rows and of this file. Raises KeyError, TypeError."""
@@ -105,13 +104,3 @@ class Checkpoint:
             while self._hashed < size and (piece := file.read(min(_PIECE, size - self._hashed))):
                 self._digest.update(piece)
                 self._hashed += len(piece)
-
-
-def _write(file: BinaryIO, columns: Mapping[str, Column]) -> None:
-    """Write what `numpy.savez` does, without a copy of any column."""
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, column in columns.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array_header_1_0(member, np.lib.format.header_data_from_array_1_0(column))
-                if len(column):
-                    member.write(column.data.cast("B"))

@@ -144,13 +144,26 @@ class Rows(Generic[S]):
         return about, {"done": done, "redo": np.array(self._redo, dtype=np.int64), **columns}
 
     def restore(self, about: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
-        """Become what was saved. Raises KeyError, TypeError or ValueError where it is not that; then `clear`."""
+        """Become what was saved. Raises all kinds of errors where it is not that; then `clear`."""
         self.done.read_bytes(columns["done"].tobytes())
-        self._redo = array("q", columns["redo"].tobytes())
+        self._redo = array("q", columns["redo"].astype(np.int64, casting="safe").tobytes())
         self.lines, self.size = int(about["lines"]), int(about["size"])
         if self.lines != len(self.done) or len(self._redo) % len(_Redo._fields):
             raise ValueError("as many rows as samples that have one, and each that is made again by three numbers")
+        self._check_again()
         self.summary.restore(about["summary"], columns)
+
+    def _check_again(self) -> None:
+        """Raises ValueError or RunError where a row that is to be made again is another one: it would be cut out."""
+        before = 0
+        with self.path.open("rb") as file:
+            for rank, start, end in self._rows_again():
+                file.seek(max(0, start))
+                record = Line(file.readline(max(0, end - start)), 0, start, self.path).record()
+                again = record["status"] in REDO and rank == self._ranking.of(read_key(record))
+                if not (again and before <= start and file.tell() == end <= self.size):
+                    raise ValueError("a row that stays is marked as one that is made again")
+                before = end
 
 
 def _fault(what: str, line: Line) -> RunError:

@@ -19,6 +19,7 @@ from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
 from creval.scoring.clusters import Clusters
 from creval.scoring.estimate import estimate
+from creval.scoring.ratio import Ratio
 from creval.scoring.scale import Scale
 from creval.tasks.model import MetricSpec
 from creval.types.components import Aggregation
@@ -75,6 +76,8 @@ def _metric(
     kind = Grouping(plan.task.cluster, metric.weight, plan.groups(metric.group) if metric.group else None)
     clusters, failed = tally.clusters(metric.source, zero, cell, kind)
     aggregation = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
+    if not isinstance(aggregation, Ratio):  # it may sort them in place, say; they are the columns of other metrics too
+        clusters = clusters.copied()
     label = None if cell is None else plan.task.conditions[cell].name
     stream = derive(seed, "bootstrap", plan.task.name, metric.name, label)
     planned = plan.total if cell is None else plan.docs * plan.repeats

@@ -125,11 +125,14 @@ class TaskTally:
 
     def restore(self, data: Mapping[str, Any], columns: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> None:
         """Become what was saved, under names that begin so. Raises KeyError, TypeError, ValueError where it is not."""
-        if columns[f"{prefix}repeat"].dtype.char == "q":
+        if columns[f"{prefix}repeat"].dtype == np.int64:  # they had outgrown a byte
             self._repeat = array("q")
         lengths = set()
+        ends = self._ends()
         for name, own in self._columns().items():
             column = columns[prefix + name].astype(own.typecode, casting="safe", copy=False)
+            if name in ends and len(column) and not 0 <= int(column.min()) <= int(column.max()) < ends[name]:
+                raise ValueError(f"{name}: a number that there is not")
             lengths.add(len(column))
             del own[:]
             if len(column):
@@ -144,6 +147,11 @@ class TaskTally:
         named = {"doc": self._doc, "repeat": self._repeat, "condition": self._condition, "status": self._status}
         scores = {f"score:{name}": column for name, column in self._scores.items()}
         return named | scores | {f"ended:{name}": column for name, column in self._ended.items()}
+
+    def _ends(self) -> dict[str, int]:
+        """By column of numbers that stand for something: how many of these there are."""
+        ended = dict.fromkeys((f"ended:{name}" for name in self._ended), len(_STATUSES))
+        return {"doc": len(self._docs), "condition": len(self._conditions), "status": len(_STATUSES), **ended}
 
     def _plain(self, scores: Mapping[str, Any]) -> bool:
         return all(type(number) is float and math.isfinite(number) for number in scores.values())
