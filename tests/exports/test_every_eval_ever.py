@@ -19,6 +19,7 @@ import creval
 from creval.errors import UsageError
 from creval.exports.every_eval_ever.about import About, model_info
 from creval.exports.every_eval_ever.files import export_every_eval_ever
+from creval.exports.parquet import write_parquet
 
 LAB = About("Some Lab")
 
@@ -267,3 +268,16 @@ def test_the_command_and_its_mistakes(run_folder: Path, tmp_path: Path) -> None:
     ]
     metrics = pyarrow.parquet.read_table(tmp_path / "out" / "results.parquet").to_pylist()
     assert math.isclose(metrics[0]["value"], 1 / 3) and metrics[0]["unparsed"] == 1
+
+
+def test_ids_with_lone_surrogates_are_written_out(tmp_path: Path) -> None:
+    """JSON can name them, and UTF-8 cannot hold them."""
+    folder = make_run(tmp_path / "made", {"a\ud83d": "yes", "b": "no"})
+    import pyarrow.parquet
+
+    _, samples = write_parquet(creval.open_run(folder), "one", tmp_path / "tables")
+    assert [row["doc_id"] for row in pyarrow.parquet.read_table(samples).to_pylist()] == ["a\\ud83d", "b"]
+    export_every_eval_ever(creval.open_run(folder), tmp_path / "out", LAB)
+    (lines,) = (tmp_path / "out").rglob("*_samples.jsonl")
+    ids = [json.loads(line)["sample_id"].split("|")[0] for line in lines.read_text("utf-8").splitlines()]
+    assert ids == ["a\\ud83d", "b"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["cleaned", "encodable"]
+__all__ = ["cleaned", "encodable", "encodable_data"]
 
 _PATH = re.compile(
     r"(?:(?<![\w:/.\\-])|(?<=\w/)(?=/))"  # also behind a provider: replay//somewhere/answers.jsonl
@@ -30,3 +30,12 @@ def cleaned(data: Any) -> Any:
 def encodable(text: str) -> str:
     """Return a text without lone surrogates, which no file in UTF-8 can hold: they are written out."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def encodable_data(data: Any) -> Any:
+    """Return plain data of which no text holds a lone surrogate; ids may, and names of conditions."""
+    if isinstance(data, dict):
+        return {encodable_data(key): encodable_data(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [encodable_data(value) for value in data]
+    return encodable(data) if isinstance(data, str) else data

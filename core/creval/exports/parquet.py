@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError
-from creval.exports.cleaning import cleaned, encodable
+from creval.exports.cleaning import cleaned, encodable_data
 from creval.runs.folder import file_name
 from creval.types.sample import Sample, SampleScore
 
@@ -112,7 +112,7 @@ def _sample(run: Run, name: str, sample: Sample, score: SampleScore) -> dict[str
         "repeat": score.key.repeat,
         "status": score.status.value,
         "reason": score.reason,
-        "answers": [encodable(answer) for answer in sample.answers],
+        "answers": list(sample.answers),
         "value": None if score.value is None else _json(score.value),
         "route": score.route,
         "doc": _json({"digest": sample.doc_digest} if sample.doc_digest else sample.doc),
@@ -125,7 +125,7 @@ def _sample(run: Run, name: str, sample: Sample, score: SampleScore) -> dict[str
 
 
 def _json(value: Any) -> str:
-    return encodable(json.dumps(value, ensure_ascii=False, sort_keys=True))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _write(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> Path:
@@ -143,7 +143,8 @@ def _write(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, A
     file.parent.mkdir(parents=True, exist_ok=True)
     with parquet.ParquetWriter(str(file), schema, compression="zstd") as writer:
         for batch in _batches(rows):
-            writer.write_table(pyarrow.Table.from_pylist([dict(row) for row in batch], schema=schema))
+            table = pyarrow.Table.from_pylist([encodable_data(dict(row)) for row in batch], schema)
+            writer.write_table(table)
     return file
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import UsageError
+from creval.exports.cleaning import encodable_data
 from creval.exports.every_eval_ever.about import About
 from creval.exports.every_eval_ever.aggregate import aggregate
 from creval.exports.every_eval_ever.instances import instances
@@ -34,7 +35,7 @@ def export_every_eval_ever(run: Run, folder: Path, about: About, *, samples: boo
         _refuse_references(run)
     written: list[Path] = []
     for task in run.tasks:
-        content = aggregate(run, task, about)
+        content = encodable_data(aggregate(run, task, about))
         if not content["evaluation_results"]:
             continue
         _check_bounds(content, task)
@@ -58,7 +59,7 @@ def _write_samples(run: Run, task: str, about: About, folder: Path, file: Path) 
 
     def lines() -> Any:
         nonlocal rows
-        for row in instances(run, task, about):
+        for row in map(encodable_data, instances(run, task, about)):
             _check(row, "instance_level_eval.schema.json", f"{task} {row['sample_id']}")
             line = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
             digest.update(line.encode())
