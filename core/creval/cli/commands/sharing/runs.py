@@ -41,7 +41,7 @@ def runs(
         if run.fault is None
     ]
     if rows:
-        print_table("", ["run", "model", "tasks", "status", "began", "samples", "USD"], rows)
+        print_table("", ["run", "model", "tasks", "status", "began", "planned", "USD"], rows)
     for run in found:
         if run.fault is not None:
             click.echo(visible(f"cannot be read: {run.fault}"), err=True)
