@@ -55,7 +55,7 @@ class LineTable:
     def order(self) -> Ints:
         """Return the rows by rank; of one rank the unmarked first, then by part and place."""
         columns = (self.starts, self.parts, self.flags, self.ranks)
-        return np.lexsort(tuple(np.array(column, dtype=np.int64) for column in columns))
+        return np.lexsort(tuple(np.frombuffer(column, dtype=column.typecode) for column in columns))
 
     def groups(self) -> Iterator[Sequence[int]]:
         """Yield the rows of each rank, in order."""
