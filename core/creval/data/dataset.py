@@ -223,16 +223,16 @@ class _Scan:
         rows, content, note = self._dataset.rows, self._dataset.content, self.ids.append
         block = bytearray()
         names: Set[str] = frozenset()
-        without: list[int] = []  # rows that gave no id
         for index, row in enumerate(rows):
+            if isinstance(row, Malformed):
+                self._faults.append((index, f"{row.where}: {row.reason}"))
+                continue
             try:
-                if isinstance(row, Malformed):
-                    raise _MalformedError(row)
                 doc_id, fields = content(row, index)
                 block += _canonical(doc_id, fields)
             except ValueError as error:
-                without.append(index)
-                self._faults.append((index, _fault(error, rows, index)))
+                reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
+                self._faults.append((index, f"{rows.where(index)}: {reason}"))
                 continue
             note(doc_id)
             if fields.keys() != names:
@@ -242,6 +242,7 @@ class _Scan:
                 self.digest.update(block)
                 block.clear()
         self.digest.update(block)
+        without = [index for index, _ in self._faults]  # rows that gave no id
         for number, first in self.ids.settle():
             again, before = _row_of(number, without), rows.where(_row_of(first, without))
             self._faults.append((again, f"{rows.where(again)}: the id {self.ids[number]!r} stands at {before} too"))
@@ -266,22 +267,6 @@ class _Scan:
             where=self._dataset.origin,
             cure="Correct these rows; no doc is left out silently.",
         )
-
-
-class _MalformedError(ValueError):
-    """A row that could not be read."""
-
-    def __init__(self, row: Malformed) -> None:
-        super().__init__(row.reason)
-        self.row = row
-
-
-def _fault(error: ValueError, rows: Rows, index: int) -> str:
-    """Return what is wrong with a row, after where it stands."""
-    if isinstance(error, _MalformedError):
-        return f"{error.row.where}: {error.row.reason}"
-    reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
-    return f"{rows.where(index)}: {reason}"
 
 
 def _canonical(doc_id: str, fields: Mapping[str, Any]) -> bytes:

@@ -94,8 +94,7 @@ def run_new(
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
             foreman = RunForeman(setup, plans, Asked(manifest["requested"], roles, asks_people(model)))
-            kept = {plan.task.name: Kept(folder, plan, partial(Tallied, plan)) for plan in plans}
-            return RunSteps(folder, manifest, Crew(foreman, executor), watcher, kept).whole()
+            return RunSteps(folder, manifest, Crew(foreman, executor), watcher, _kept(folder, plans)).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
@@ -139,8 +138,7 @@ def resume(
         named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
-        kept = {plan.task.name: Kept(folder, plan, partial(Tallied, plan)) for plan in plans}
-        spending = Spending()
+        kept, spending = _kept(folder, plans), Spending()
         for each in kept.values():
             each.load()
             spending.join(each.samples.summary.spending)
@@ -186,10 +184,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         if setup.models.batching is not None:
             setup.models.batching.goes_on = score_command(path, manifest, how.words())
         asked = Asked(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
-        kept = {
-            plan.task.name: Kept(folder, plan, partial(Tallied, plan), folder.new_scores(plan.task.name))
-            for plan in plans
-        }
+        kept = _kept(folder, plans, anew=True)
         return RunSteps(folder, manifest, Crew(RunForeman(setup, plans, asked), executor), watcher, kept).scored_again()
 
 
@@ -200,6 +195,14 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
         cure = "Leave --batch or --executor out."
         raise UsageError("batches are gathered in this process", where="--executor", cure=cure)
     return executor
+
+
+def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, Kept[Tallied]]:
+    """Return what the run holds of each task, not read yet; `anew`: its scores are made beside the old ones."""
+    return {
+        plan.task.name: Kept(folder, plan, partial(Tallied, plan), folder.new_scores(plan.task.name) if anew else None)
+        for plan in plans
+    }
 
 
 def _named(roles: Mapping[str, str]) -> dict[str, str]:

@@ -26,6 +26,7 @@ __all__ = [
     "dump_line",
     "keep_lines",
     "numbered_lines",
+    "pieces",
     "read_lines",
     "read_placed",
     "replacing",
@@ -252,14 +253,15 @@ def cut_out(path: Path, parts: Iterable[tuple[int, int]]) -> None:
     """Rewrite a file without these parts (from, to; in bytes, rising), whole or not at all."""
     with replacing(path) as target, path.open("rb") as source:
         for start, end in parts:
-            _copy(source, target, start - source.tell())
+            target.writelines(pieces(source, start - source.tell()))
             source.seek(end)
         shutil.copyfileobj(source, target, _PIECE)
 
 
-def _copy(source: BinaryIO, target: BinaryIO, count: int) -> None:
-    while count > 0 and (piece := source.read(min(count, _PIECE))):
-        target.write(piece)
+def pieces(file: BinaryIO, count: int) -> Iterator[bytes]:
+    """Yield the next `count` bytes of a file, or as many as there are, piece by piece."""
+    while count > 0 and (piece := file.read(min(count, _PIECE))):
+        yield piece
         count -= len(piece)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.errors import RunError
-from creval.runs.jsonl import Line, disk_error
+from creval.runs.jsonl import Line, disk_error, pieces
 
 __all__ = ["Found", "Ints", "LineTable", "Sources", "writing"]
 
@@ -89,7 +89,7 @@ class Sources:
         """Return a line with its number, for messages."""
         line = self.line(place)
         with line.path.open("rb") as file:
-            before = sum(chunk.count(b"\n") for chunk in _chunks(file, place.start))
+            before = sum(chunk.count(b"\n") for chunk in pieces(file, place.start))
         return line._replace(number=before + 1)
 
     def record(self, place: Found) -> dict[str, Any]:
@@ -112,12 +112,6 @@ class Sources:
         """Close the files."""
         while self._open:
             os.close(self._open.popitem()[1])
-
-
-def _chunks(file: Any, count: int) -> Iterator[bytes]:
-    while count > 0 and (chunk := file.read(min(count, _BUFFER))):
-        count -= len(chunk)
-        yield chunk
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import numpy as np
 from creval.engine.resuming.archive import open_arrays, write_arrays
 from creval.engine.resuming.rows import Rows
 from creval.errors import RunError
-from creval.runs.jsonl import replacing
+from creval.runs.jsonl import pieces, replacing
 
 __all__ = ["EVERY", "Checkpoint"]
 
@@ -22,7 +22,6 @@ EVERY = 50_000
 """A checkpoint is written after so many further lines; smaller files have none."""
 
 _FORM = 1
-_PIECE = 1 << 20
 
 
 class Checkpoint:
@@ -101,6 +100,6 @@ class Checkpoint:
         """Bring the digest to the first `size` bytes of the file."""
         with self._rows.path.open("rb") as file:
             file.seek(self._hashed)
-            while self._hashed < size and (piece := file.read(min(_PIECE, size - self._hashed))):
+            for piece in pieces(file, size - self._hashed):
                 self._digest.update(piece)
                 self._hashed += len(piece)

@@ -88,17 +88,16 @@ class Rows(Generic[S]):
     def take(self, line: Line, record: Mapping[str, Any]) -> None:
         """Account for the next line of the file. Raises RunError with file and line."""
         try:
-            rank = self._ranking.of(read_key(record))
-            new = rank is not None and self.done.add(rank)
-            if new:
+            key = read_key(record)
+            rank = self._ranking.of(key)
+            if rank is not None and self.done.add(rank):
                 self._count(record, rank, len(line.text))
+                return
         except (KeyError, TypeError, AttributeError) as error:
             what = f"the row is no {self.path.parent.name.removesuffix('s')}: {error!r}"
             raise _fault(what, line) from error
-        if not new:
-            why = "is not of this run" if rank is None else "stands there twice"
-            key = read_key(record)
-            raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
+        why = "is not of this run" if rank is None else "stands there twice"
+        raise _fault(f"the doc {key.doc!r} ({key.condition}, repeat {key.repeat}) {why}", line)
 
     def note(self, record: Mapping[str, Any], length: int) -> None:
         """Account for a line of so many bytes that was just appended."""
@@ -107,11 +106,11 @@ class Rows(Generic[S]):
         self.done.add(rank)
         self._count(record, rank, length)
 
-    def _count(self, record: Mapping[str, Any], rank: int | None, length: int) -> None:
+    def _count(self, record: Mapping[str, Any], rank: int, length: int) -> None:
         stays = record["status"] not in REDO
         self.summary.add(record, stays)
         if not stays:
-            self._redo.extend((rank or 0, self.size, self.size + length))
+            self._redo.extend((rank, self.size, self.size + length))
         self.lines += 1
         self.size += length
 

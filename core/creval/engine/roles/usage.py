@@ -97,7 +97,8 @@ class UsageTally:
     @classmethod
     def restored(cls, data: Mapping[str, Any], costs: np.ndarray[Any, Any]) -> UsageTally:
         """Return what was saved. Raises KeyError, TypeError, ValueError where it is not that."""
-        made = cls(**{name: type(getattr(cls(), name))(data[name]) for name in _COUNTS})
+        blank = cls()
+        made = cls(**{name: type(getattr(blank, name))(data[name]) for name in _COUNTS})
         made._tokens = {kind: int(data["tokens"][kind]) for kind in _KINDS}
         made._costs = array("d", costs.astype(np.float64).tobytes())
         return made
