@@ -184,6 +184,7 @@ def test_the_budget_stops_a_run_with_exit_code_3_and_resume_finishes_it(folder: 
         )  # fmt: skip
         assert stopped.returncode == 3, stopped.stderr
         assert "5 scored, 7 skipped" in stopped.stdout
+        assert "No sample was missing" not in creval(folder, "resume", "runs/b").stderr  # the limit let none be made
         finished = creval(folder, "resume", "runs/b", "--max-calls", "50")
         assert finished.returncode == 0, finished.stderr
         assert "12 scored" in finished.stdout

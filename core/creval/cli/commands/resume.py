@@ -42,7 +42,7 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
         ctx.exit(play_again(run, given=cast("Resuming", given)))
     with cure_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
-    if not observer.statuses:
+    if finished.budget is None and not observer.statuses:
         click.echo("No sample was missing: the model was asked nothing.", err=True)
     options = RunFolder.open(run).read_manifest()["options"]
     ctx.exit(ending(finished, options["allowed_error_share"]))
