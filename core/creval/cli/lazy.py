@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from creval.errors import PluginError, UnknownNameError, UsageError
+from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -17,10 +18,11 @@ __all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command"]
 
 
 class LazyCommand(NamedTuple):
-    """Where a command lives (`module:attribute`) and its line in the list of commands."""
+    """Where a command lives (`module:attribute`), its line in the list of commands, and what brings it."""
 
     target: str
     summary: str
+    distribution: str = ""  # empty: the core itself
 
 
 def import_command(target: str) -> click.Command:
@@ -41,6 +43,17 @@ def import_command(target: str) -> click.Command:
     return command
 
 
+def _installed_command(name: str, command: LazyCommand) -> click.Command:
+    """Import a command of the root group. Raises MissingPartError where its distribution is not installed."""
+    package = command.target.partition(":")[0].partition(".")[0]
+    if command.distribution and importlib.util.find_spec(package) is None:
+        raise MissingPartError(
+            f"`creval {name}` is part of {command.distribution}, which is not installed",
+            cure=f"pip install {command.distribution}",
+        )
+    return import_command(command.target)
+
+
 class LazyGroup(click.Group):
     """The root group: commands of the core, then `creval <plugin> ...` for plugins that bring commands.
 
@@ -57,7 +70,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self.lazy:
-            return import_command(self.lazy[cmd_name].target)
+            return _installed_command(cmd_name, self.lazy[cmd_name])
         from creval.plugins.loader import load_plugins
 
         commands = load_plugins().commands
