@@ -27,7 +27,7 @@ import numpy as np
 
 from creval.errors import UsageError
 from creval.resources.vector_store import FORMAT, VectorStore
-from creval.types.components import Scorable
+from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey
 from creval_association.geometry import unit
 from creval_association.players.greedy import greedy
@@ -95,7 +95,7 @@ def score(lists: Sequence[Sequence[str]], embedding: Vectors) -> list[float]:
     context, scores = Context(embedding), []
     for start in range(0, len(lists), 256):
         items = [
-            Scorable(SampleKey("dat", str(i), "default", 0), {}, Condition(), [list(words)], [], {})
+            ScorerInput(SampleKey("dat", str(i), "default", 0), {}, Condition(), [list(words)], [], {})
             for i, words in enumerate(lists[start : start + 256])
         ]
         scores += [result.scores["dat"] for result in Dat().score(items, context)]

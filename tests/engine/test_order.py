@@ -12,7 +12,7 @@ from creval.engine.planning.seeds import choose, derive, sample_seed
 from creval.engine.roles.usage import UsageTally
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import ScoringError
-from creval.types.sample import SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, ScoreRecord, Status
 
 KEY = st.builds(
     SampleKey,
@@ -31,7 +31,7 @@ def scores(draw):
     for key in keys:
         status = draw(STATUS)
         value = draw(st.floats(-1e3, 1e3)) if status is Status.SCORED else None
-        found.append(SampleScore(key, status, {} if value is None else {"s": value}))
+        found.append(ScoreRecord(key, status, {} if value is None else {"s": value}))
     return found
 
 
@@ -71,11 +71,11 @@ def test_every_sample_is_counted_once_and_failures_by_policy(given, condition):
 
 def test_a_number_that_is_none_is_refused_with_the_sample_s_name():
     with pytest.raises(ScoringError, match=r"\('t', 'a', 'x', 0\) is nan"):
-        tally_of([SampleScore(SampleKey("t", "a", "x", 0), Status.SCORED, {"s": float("nan")})])
+        tally_of([ScoreRecord(SampleKey("t", "a", "x", 0), Status.SCORED, {"s": float("nan")})])
 
 
 def test_a_failure_that_a_scorer_values_counts_with_that_value():
-    tally = tally_of([SampleScore(SampleKey("t", "a", "x", 0), Status.UNPARSED, {"s": 17.0})])
+    tally = tally_of([ScoreRecord(SampleKey("t", "a", "x", 0), Status.UNPARSED, {"s": 17.0})])
     for zero in (0.0, None):
         clusters, failed = tally.clusters("s", zero)
         assert (list(clusters.values), failed) == ([17.0], 1)
@@ -128,6 +128,6 @@ def test_every_sample_has_a_seed_of_its_own(one, other):
 def test_samples_without_a_weight_are_left_out_of_a_weighted_metric():
     tally = TaskTally(["share", "count"], ["default"])
     for number, scores in enumerate(({"share": 0.5, "count": 4.0}, {"share": 1.0}, {"share": 1.0, "count": 0.0})):
-        tally.add(SampleScore(SampleKey("t", str(number), "default", 0), Status.SCORED, scores))
+        tally.add(ScoreRecord(SampleKey("t", str(number), "default", 0), Status.SCORED, scores))
     clusters, _ = tally.clusters("share", None, None, Grouping(weight="count"))
     assert clusters.values.tolist() == [0.5] and clusters.weights.tolist() == [4.0]

@@ -21,7 +21,7 @@ from creval.models.players.recorded import Places, Recorded
 from creval.packing import PackedHashes, PackedTexts
 from creval.runs.folder import DoneKeys
 from creval.runs.jsonl import Line
-from creval.types.sample import SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, ScoreRecord, Status
 
 texts = st.lists(st.text(st.characters(codec=None, exclude_categories=()), max_size=12), max_size=60)
 
@@ -115,7 +115,7 @@ def tally(count: int) -> TaskTally:
         ids.add(f"doc-{number:07d}")
     made = TaskTally(["right"], ["default"], ids)
     for number in range(count):
-        made.add(SampleScore(SampleKey("t", f"doc-{number:07d}", "default", 0), Status.SCORED, {"right": 1.0}))
+        made.add(ScoreRecord(SampleKey("t", f"doc-{number:07d}", "default", 0), Status.SCORED, {"right": 1.0}))
     return made
 
 
@@ -153,14 +153,14 @@ def test_a_score_of_a_doc_that_is_not_in_the_data_is_refused():
     ids.add("a")
     made = TaskTally(["right"], ["default"], ids)
     with pytest.raises(ScoringError, match="the doc 'b', which is not in the data"):
-        made.add(SampleScore(SampleKey("t", "b", "default", 0), Status.SCORED, {"right": 1.0}))
+        made.add(ScoreRecord(SampleKey("t", "b", "default", 0), Status.SCORED, {"right": 1.0}))
     assert list(ids) == ["a"]
 
 
 def test_repeats_beyond_a_byte_are_kept_in_order():
     made = TaskTally(["s"], ["default"])
     for repeat in (300, 2, 255, 256):
-        made.add(SampleScore(SampleKey("t", "a", "default", repeat), Status.SCORED, {"s": float(repeat)}))
+        made.add(ScoreRecord(SampleKey("t", "a", "default", repeat), Status.SCORED, {"s": float(repeat)}))
     assert list(made.clusters("s", None)[0].values) == [2, 255, 256, 300]
 
 

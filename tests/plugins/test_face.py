@@ -24,11 +24,11 @@ Entailment Executor Expected FatalModelError FieldSpec Figures Foreman GenerateR
 Kind
 Language Limits Link ListRows Made Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
 Parser Past PluginError Program Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
-ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey SampleScore Sandbox SandboxError
-Scorable Score Scored Scorer ScoringError Screen Session Status Stop TaskProtocol TokenLogprob Turn UnknownNameError
-Usage UsageError View WordList Work Workbench Workshop agreement build_store cache_folder command_options component
-crossing_error csv_text download either file_digest flag has_mark holds_json hookimpl integer is_no_item is_refusal
-is_small_talk list_of list_stores nearest number offline_cure
+ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey ScoreRecord Sandbox SandboxError
+ScorerInput Score ScoreSink Scorer ScoringError Screen Session Status Stop TaskProtocol TokenLogprob Turn
+UnknownNameError Usage UsageError View WordList Work Workbench Workshop agreement build_store cache_folder
+command_options component crossing_error csv_text download either file_digest flag
+has_mark holds_json hookimpl integer is_no_item is_refusal is_small_talk list_of list_stores nearest number offline_cure
 one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench open_workshop
 paired_means params part_options plain_data plain_separators print_table
 refused reply_from_json run_numbers run_settings sha256_of speaks_of_the_last

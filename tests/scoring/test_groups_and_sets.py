@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from creval.scoring.groups import All, Consistency
 from creval.scoring.matching import ExactMatch, Numeric
 from creval.scoring.sets import Distinct, SetDistance
-from creval.types.components import Scorable
+from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey, Status
 
 GROUPS = st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=5), min_size=1, max_size=6)
@@ -37,9 +37,9 @@ def test_consistency_is_the_share_of_pairs_that_end_alike(groups: list[list[floa
     assert found == (pytest.approx(np.mean(pairs)) if pairs else None)
 
 
-def items(*answers: Sequence[Any], target: object = None) -> list[Scorable]:
+def items(*answers: Sequence[Any], target: object = None) -> list[ScorerInput]:
     return [
-        Scorable(
+        ScorerInput(
             SampleKey("t", "d", "default", repeat),
             {"target": target},
             Condition("default"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from creval.scoring.matching import ExactMatch, Includes, Numeric
-from creval.types.components import Scorable
+from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey
 
 
@@ -14,7 +14,7 @@ def score(scorer, value, **doc):
 
 
 def score_all(scorer, values, **doc):
-    item = Scorable(SampleKey("t", "0", "default", 0), doc, Condition(), values, ["raw"] * len(values), {})
+    item = ScorerInput(SampleKey("t", "0", "default", 0), doc, Condition(), values, ["raw"] * len(values), {})
     (found,) = scorer.score([item], None)
     return found
 

@@ -27,7 +27,7 @@ from creval.plugins.loader import Plugins
 from creval.tasks.model import Example, Said, Task
 from creval.types.execution import Work
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
-from creval.types.sample import Doc, SampleKey, SampleScore
+from creval.types.sample import Doc, SampleKey, ScoreRecord
 
 __all__ = ["ExampleOutcome", "run_examples"]
 
@@ -38,7 +38,7 @@ class ExampleOutcome:
 
     task: str
     example: str
-    score: SampleScore
+    score: ScoreRecord
     faults: Sequence[str]
 
 
@@ -130,7 +130,7 @@ async def _outcome(task: Task, example: Example, dataset: Dataset, run: _Shared)
     return ExampleOutcome(task.name, example.name, score, _faults(example, score))
 
 
-async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -> SampleScore:
+async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -> ScoreRecord:
     runtime = setup.runtime(task)
     doc = _doc(example, dataset)
     condition = next((each for each in task.conditions if each.name == example.condition), task.conditions[0])
@@ -151,7 +151,7 @@ def _doc(example: Example, dataset: Dataset) -> Doc:
     return Doc(f"test-{example.name}", example.doc)
 
 
-def _faults(example: Example, score: SampleScore) -> list[str]:
+def _faults(example: Example, score: ScoreRecord) -> list[str]:
     faults = []
     if score.status is not example.status:
         faults.append(

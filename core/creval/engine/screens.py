@@ -12,7 +12,7 @@ from creval.plugins.registry import Registry
 from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
-from creval.types.sample import SampleScore
+from creval.types.sample import ScoreRecord
 from creval.types.screens import Screen, Screens
 
 __all__ = ["closing_words", "screen_name", "screens_of"]
@@ -56,7 +56,7 @@ def closing_words(path: Path) -> list[str]:
     for name, tasks in groups.items():
         screen = _load(name, plugins.registry)
         assert screen is not None
-        scores: Mapping[str, Sequence[SampleScore]] = {task.name: list(folder.read_scores(task.name)) for task in tasks}
+        scores: Mapping[str, Sequence[ScoreRecord]] = {task.name: list(folder.read_scores(task.name)) for task in tasks}
         words += screen.closing(scores)
     return words
 

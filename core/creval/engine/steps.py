@@ -29,7 +29,7 @@ from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.reading import READING, reading_of
-from creval.types.sample import SampleScore
+from creval.types.sample import ScoreRecord
 
 __all__ = ["Finished", "RunSteps"]
 
@@ -267,7 +267,7 @@ class RunSteps:
         scoring = Scoring(self._foreman.scoring(plan), self._executor.score, self._executor.batch)
         return await step(self._folder, self._kept[plan.task.name], scoring, self)
 
-    def one(self, score: SampleScore) -> None:
+    def one(self, score: ScoreRecord) -> None:
         """A sample has been scored."""
         self._setup.plugins.hooks.creval_sample_finished(score)
 

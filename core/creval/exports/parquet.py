@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from creval.errors import MissingPartError
 from creval.exports.cleaning import cleaned, encodable_data
 from creval.runs.folder import file_name
-from creval.types.sample import Sample, SampleScore
+from creval.types.sample import Sample, ScoreRecord
 
 if TYPE_CHECKING:
     from creval.runs.reader import Run
@@ -99,7 +99,7 @@ def _metrics(run: Run, name: str) -> Iterator[dict[str, Any]]:
             yield {column: row.get(column) for column in METRIC_COLUMNS}
 
 
-def _sample(run: Run, name: str, sample: Sample, score: SampleScore) -> dict[str, Any]:
+def _sample(run: Run, name: str, sample: Sample, score: ScoreRecord) -> dict[str, Any]:
     calls = [call for call in sample.calls if call.role == "target"]
     replies = [call.reply for call in calls if call.reply is not None]
     usage = [reply.get("usage", {}) for reply in replies]

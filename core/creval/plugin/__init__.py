@@ -82,18 +82,18 @@ if TYPE_CHECKING:
         Parser,
         Provider,
         Sandbox,
-        Scorable,
         Score,
         Scorer,
+        ScorerInput,
         Session,
         TaskProtocol,
         Turn,
     )
-    from creval.types.execution import Executor, Foreman, Link, Made, Scored, Work, Workshop
+    from creval.types.execution import Executor, Foreman, Link, Made, ScoreSink, Work, Workshop
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.programs import CaseResult, Language, Limits, Program, Stop
-    from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, SampleScore, Status
+    from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
     from creval.types.screens import Choice, ChoiceGroup, Past, Screen, View
 
 __all__ = [
@@ -159,13 +159,13 @@ __all__ = [
     "RunError",
     "Sample",
     "SampleKey",
-    "SampleScore",
     "Sandbox",
     "SandboxError",
-    "Scorable",
     "Score",
-    "Scored",
+    "ScoreRecord",
+    "ScoreSink",
     "Scorer",
+    "ScorerInput",
     "ScoringError",
     "Screen",
     "Session",
@@ -322,14 +322,14 @@ _HOMES = {
         "Parser",
         "Provider",
         "Sandbox",
-        "Scorable",
+        "ScorerInput",
         "Score",
         "Scorer",
         "Session",
         "TaskProtocol",
         "Turn",
     ),
-    "creval.types.execution": ("Executor", "Foreman", "Link", "Made", "Scored", "Work", "Workshop"),
+    "creval.types.execution": ("Executor", "Foreman", "Link", "Made", "ScoreSink", "Work", "Workshop"),
     "creval.types.kinds": ("Kind",),
     "creval.types.messages": ("Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"),
     "creval.types.programs": ("CaseResult", "Language", "Limits", "Program", "Stop"),
@@ -340,7 +340,7 @@ _HOMES = {
         "MissingScore",
         "Sample",
         "SampleKey",
-        "SampleScore",
+        "ScoreRecord",
         "Status",
     ),
     "creval.types.screens": ("Choice", "ChoiceGroup", "Past", "Screen", "View"),

@@ -13,7 +13,7 @@ from creval.plugins.failures import PluginFailure, failure_of
 if TYPE_CHECKING:
     import pluggy
 
-    from creval.types.sample import SampleScore
+    from creval.types.sample import ScoreRecord
 
 __all__ = ["HookCalls", "PluginHooks"]
 
@@ -54,7 +54,7 @@ class HookCalls:
         """Tell every plugin that a run begins or resumes."""
         self._call("creval_run_started", manifest=manifest, folder=folder)
 
-    def creval_sample_finished(self, score: SampleScore) -> None:
+    def creval_sample_finished(self, score: ScoreRecord) -> None:
         """Tell every plugin that a sample has been scored."""
         if self._observers["creval_sample_finished"]:
             self._call("creval_sample_finished", score=score)

@@ -26,7 +26,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from creval.plugins.registry import Registry
-    from creval.types.sample import SampleScore
+    from creval.types.sample import ScoreRecord
 
 __all__ = ["PROJECT", "Hooks", "hookimpl", "hookspec"]
 
@@ -65,7 +65,7 @@ class Hooks:
         """Called once when a run begins or resumes. Example: start a tracker with `manifest["command"]`."""
 
     @hookspec
-    def creval_sample_finished(self, score: SampleScore) -> None:
+    def creval_sample_finished(self, score: ScoreRecord) -> None:
         """Called when a sample has been scored. Example: count `score.status`."""
 
     @hookspec

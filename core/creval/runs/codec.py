@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.sample import CallRecord, MissingScore, Sample, SampleKey, SampleScore, Status
+from creval.types.sample import CallRecord, MissingScore, Sample, SampleKey, ScoreRecord, Status
 
 __all__ = ["read_key", "read_sample", "read_score", "sample_data", "score_data"]
 
@@ -80,7 +80,7 @@ def _read_call(call: Mapping[str, Any]) -> CallRecord:
     )
 
 
-def score_data(score: SampleScore) -> dict[str, Any]:
+def score_data(score: ScoreRecord) -> dict[str, Any]:
     """Return a score as plain data, without what is empty."""
     data = _key_data(score.key) | {"status": score.status.value, "scores": dict(score.scores)}
     optional = {"value": score.value, "route": score.route, "reason": score.reason, "details": dict(score.details)}
@@ -91,9 +91,9 @@ def score_data(score: SampleScore) -> dict[str, Any]:
     return data | {name: value for name, value in optional.items() if value not in (None, {})}
 
 
-def read_score(record: Mapping[str, Any]) -> SampleScore:
+def read_score(record: Mapping[str, Any]) -> ScoreRecord:
     """Return the score of a line of scores/."""
-    return SampleScore(
+    return ScoreRecord(
         key=read_key(record),
         status=Status(record["status"]),
         scores=record["scores"],

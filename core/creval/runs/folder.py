@@ -17,7 +17,7 @@ from creval.runs.codec import read_key, read_sample, read_score
 from creval.runs.commands import resume_command
 from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use
-from creval.types.sample import Sample, SampleKey, SampleScore, Status
+from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 __all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
 
@@ -222,7 +222,7 @@ class RunFolder:
         for line in whole_lines(file):
             yield *_head(line), line
 
-    def read_scores(self, task: str) -> Iterator[SampleScore]:
+    def read_scores(self, task: str) -> Iterator[ScoreRecord]:
         """Yield a task's scores one at a time."""
         for record in read_lines(self.scores(task)):
             yield read_score(record)

@@ -19,7 +19,7 @@ from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
 from creval.runs.metrics import Metrics, metrics_table, of_task
 from creval.shown import html_table, some
-from creval.types.sample import Sample, SampleKey, SampleScore, Status
+from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "open_run", "open_runs"]
 
-Row = TypeVar("Row", Sample, SampleScore)
+Row = TypeVar("Row", Sample, ScoreRecord)
 
 _ENDED = ("done", "budget")
 _PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
@@ -181,7 +181,7 @@ class Run:
                 if wanted is None or one.status is wanted:
                     yield self._sample(one)
 
-    def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[SampleScore]:
+    def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[ScoreRecord]:
         """Yield the scores of a task (all tasks): one a sample that was made, also of those without a number.
 
         `status` leaves only those of that status. Raises UnknownNameError for a task or status that is none.
@@ -205,7 +205,7 @@ class Run:
         finally:
             book.close()
 
-    def scored(self, task: str | None = None) -> Iterator[tuple[Sample, SampleScore]]:
+    def scored(self, task: str | None = None) -> Iterator[tuple[Sample, ScoreRecord]]:
         """Yield each sample of a task (all tasks) with its score. A score without its sample is a RunError."""
         for name in self._names(task):
             path = self._files.scores(name)
@@ -261,7 +261,7 @@ class Run:
     def _sample(self, sample: Sample) -> Sample:
         return sample if self._as_stored or sample.doc_digest is None else self._texts.sample(sample)
 
-    def _score(self, score: SampleScore) -> SampleScore:
+    def _score(self, score: ScoreRecord) -> ScoreRecord:
         referenced = not self._as_stored and self._asked(score.key.task).get("by_reference")
         return self._texts.score(score) if referenced else score
 
@@ -349,7 +349,7 @@ def _sample_of(record: Mapping[str, Any]) -> Sample:
     return sample
 
 
-def _score_of(record: Mapping[str, Any]) -> SampleScore:
+def _score_of(record: Mapping[str, Any]) -> ScoreRecord:
     score = read_score(record)
     _need_key(score.key)
     _need("details", score.details, dict)

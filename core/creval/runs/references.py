@@ -15,7 +15,7 @@ from typing import Any
 from creval.models.answers.sealing import sealed_reply_data
 from creval.quotations import Originals
 from creval.runs.jsonl import UnstorableError
-from creval.types.sample import CallRecord, MissingScore, Sample, SampleScore
+from creval.types.sample import CallRecord, MissingScore, Sample, ScoreRecord
 
 __all__ = [
     "by_reference",
@@ -96,17 +96,17 @@ def quotations_of(stored: Sample, originals: Originals) -> Iterator[str]:
         yield from originals.quoted_in([call.messages, call.reply, call.error])
 
 
-def score_by_reference(score: SampleScore, originals: Originals) -> SampleScore:
+def score_by_reference(score: ScoreRecord, originals: Originals) -> ScoreRecord:
     """Return a score as it is stored."""
     return _score_changed(score, originals.sealed_data)
 
 
-def score_opened(score: SampleScore, doc: Mapping[str, Any]) -> SampleScore:
+def score_opened(score: ScoreRecord, doc: Mapping[str, Any]) -> ScoreRecord:
     """Return the score that `score_by_reference` was given."""
     return _score_changed(score, Originals.of(dict(doc)).opened_data)
 
 
-def _score_changed(score: SampleScore, change: Any) -> SampleScore:
+def _score_changed(score: ScoreRecord, change: Any) -> ScoreRecord:
     return replace(
         score,
         value=change(score.value),

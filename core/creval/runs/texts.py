@@ -17,7 +17,7 @@ from creval.runs.references import doc_digest, opened, score_opened, text_digest
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.tasks.templates.shots import render_prompt
-from creval.types.sample import CallRecord, Sample, SampleScore
+from creval.types.sample import CallRecord, Sample, ScoreRecord
 
 __all__ = ["RunTexts", "with_doc", "with_texts"]
 
@@ -67,7 +67,7 @@ class RunTexts:
         """Return a sample `with_texts`. Raises TaskError, DataError, UnknownNameError where task or data are gone."""
         return with_texts(sample, *self._parts(sample.key.task))
 
-    def score(self, score: SampleScore) -> SampleScore:
+    def score(self, score: ScoreRecord) -> ScoreRecord:
         """Return a score with its quotations, which needs the data only where it has some. Raises as `sample` does."""
         texts = [score.value, score.reason, score.details, [lack.reason for lack in score.missing.values()]]
         if not any(MARK.search(text) for text in strings_in(texts)):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from creval.types.components import Context, Scorable, Score
+from creval.types.components import Context, Score, ScorerInput
 
 __all__ = ["ExactMatch", "Includes", "Numeric"]
 
@@ -38,10 +38,10 @@ class _Matching(ABC):
         """Whether a sample of which some answers cannot be read is scored all the same."""
         return self.reduce != "mean"
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]
 
-    def _score(self, item: Scorable) -> Score:
+    def _score(self, item: ScorerInput) -> Score:
         if self.field not in item.doc:
             known = ", ".join(item.doc)
             return Score({}, failure=f"the doc has no field {self.field!r}; it has {known}", errored=True)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from creval.types.components import Context, Scorable, Score
+from creval.types.components import Context, Score, ScorerInput
 from creval.types.sample import MissingScore, Status
 
 __all__ = ["Distinct", "SetDistance"]
@@ -24,7 +24,7 @@ __all__ = ["Distinct", "SetDistance"]
 Vectors = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def _texts(items: Sequence[Scorable]) -> list[list[str]]:
+def _texts(items: Sequence[ScorerInput]) -> list[list[str]]:
     return [[value if isinstance(value, str) else str(value) for value in item.values] for item in items]
 
 
@@ -44,7 +44,7 @@ class Distinct:
     ignore_case: bool = True
     ignore_punctuation: bool = True
 
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Score the answers of one doc under one condition."""
         plain = [[self._plain(text) for text in texts] for texts in _texts(items)]
         counts = Counter(text for texts in plain for text in texts)
@@ -71,7 +71,7 @@ class SetDistance:
     whole_docs: ClassVar[bool] = True
     minimum_repeats: ClassVar[int] = 2
 
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Score the answers of one doc under one condition. Raises ScoringError where one has no vector."""
         texts = _texts(items)
         flat = [text for each in texts for text in each]

@@ -34,9 +34,9 @@ __all__ = [
     "Parser",
     "Provider",
     "Sandbox",
-    "Scorable",
     "Score",
     "Scorer",
+    "ScorerInput",
     "Session",
     "TaskProtocol",
     "Turn",
@@ -167,7 +167,7 @@ class Parser(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Scorable:
+class ScorerInput:
     """One answered sample, ready for scoring. `values` are the parsed answers in order.
 
     `parsed` says of each answer what the parsers made of it; one that they could not read has no value in `values`
@@ -230,11 +230,11 @@ class Scorer(Protocol):
       and says what they are worth; their status stays.
     - `whole_docs` true: it is given all samples of one doc under one condition at once, and looks at their answers as a
       set; it must not wait. `minimum_repeats` says how many it needs.
-    - `reads_some` true: of several answers some may be unreadable (see `Scorable.parsed`); for other scorers such a
+    - `reads_some` true: of several answers some may be unreadable (see `ScorerInput.parsed`); for other scorers such a
       sample is unparsed.
     """
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...
 
 
 class Aggregation(Protocol):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from creval.errors import CrevalError
-from creval.types.sample import Condition, Doc, Sample, SampleKey, SampleScore
+from creval.types.sample import Condition, Doc, Sample, SampleKey, ScoreRecord
 
-__all__ = ["Executor", "Foreman", "Link", "Made", "Scored", "Work", "Workshop"]
+__all__ = ["Executor", "Foreman", "Link", "Made", "ScoreSink", "Work", "Workshop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Made(NamedTuple):
     error: CrevalError | None
 
 
-Scored = Callable[[Sequence[SampleScore]], None]
+ScoreSink = Callable[[Sequence[ScoreRecord]], None]
 """Takes scores the moment they are there; when it returns they are in their file."""
 
 
@@ -58,7 +58,7 @@ class Foreman(Protocol):
     def make(self, work: Work) -> Awaitable[Made]:
         """Make a sample in this process."""
 
-    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: Scored) -> None:
+    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:
         """Score samples of a task in this process. Raises BudgetError when those in flight have come to their end."""
 
     def crossing(self, samples: Sequence[Sample]) -> Sequence[Mapping[str, Any]]:
@@ -67,7 +67,7 @@ class Foreman(Protocol):
     def made(self, told: Mapping[str, Any]) -> Made:
         """Return what `Workshop.make` told. Raises what ended the sample and the run with it (BudgetError, ...)."""
 
-    def scored(self, told: Mapping[str, Any], scored: Scored) -> None:
+    def scored(self, told: Mapping[str, Any], scored: ScoreSink) -> None:
         """Hand over the scores that `Workshop.score` told. Raises what ended the scoring (BudgetError, UsageError)."""
 
     async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -138,7 +138,7 @@ class Executor(Protocol):
         A sample whose worker is lost is made by another one.
         """
 
-    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: Scored) -> None:
+    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:
         """Score samples batch by batch and hand the scores over as they come.
 
         Raises as `make` does, BudgetError when what is in flight has come to its end.

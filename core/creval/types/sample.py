@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-__all__ = ["CallRecord", "Condition", "Doc", "MissingScore", "Sample", "SampleKey", "SampleScore", "Status"]
+__all__ = ["CallRecord", "Condition", "Doc", "MissingScore", "Sample", "SampleKey", "ScoreRecord", "Status"]
 
 
 class Status(StrEnum):
@@ -98,7 +98,7 @@ class MissingScore(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SampleScore:
+class ScoreRecord:
     """The score of a sample, one line of `scores/<task>.jsonl`.
 
     `scores` are named finite numbers. `details` is plain data that explains them (words kept, words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from creval.types.messages import GenerateRequest
-from creval.types.sample import SampleScore
+from creval.types.sample import ScoreRecord
 
 __all__ = ["Choice", "ChoiceGroup", "Desk", "Past", "Screen", "Screens", "View"]
 
@@ -78,7 +78,7 @@ class Screen(Protocol):
     def answer(self, value: str) -> str:
         """Return the answer text that a language model would have written for this choice (or text)."""
 
-    def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> Sequence[str]:
+    def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> Sequence[str]:
         """Return the last words to the person: sentences on the scores of a finished run, by task."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from creval.plugin import Context, Scorable, Score, ScoringError
+from creval.plugin import Context, Score, ScorerInput, ScoringError
 
 __all__ = ["ChainLength", "Surprise"]
 
@@ -12,7 +12,7 @@ __all__ = ["ChainLength", "Surprise"]
 class ChainLength:
     """Score `links`: how many words the model added."""
 
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Count the protocol's outcome."""
         return [Score({"links": float(len(item.outcome["chain"]))}) for item in items]
 
@@ -20,11 +20,11 @@ class ChainLength:
 class Surprise:
     """Score `surprise`, 1 to 5, by the judge. A verdict that cannot be read is asked for once more."""
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Ask about each chain. Raises ScoringError where the judge gives no number twice."""
         return [await self._of(item, context) for item in items]
 
-    async def _of(self, item: Scorable, context: Context) -> Score:
+    async def _of(self, item: ScorerInput, context: Context) -> Score:
         question = context.prompt("surprise", item.doc, chain=", ".join(item.outcome["chain"]))
         for _ in range(2):
             reply = await context.ask("judge", question, item.key)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.types.components import Scorable, Turn
+from creval.types.components import ScorerInput, Turn
 from creval.types.sample import Condition, SampleKey
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,8 +56,8 @@ def context(**resources: Any) -> FakeContext:
     return FakeContext(resources)
 
 
-def scorable(doc: Mapping[str, Any], *values: Any, answers: Sequence[str] = (), **outcome: Any) -> Scorable:
-    return Scorable(SampleKey("task", "doc", "default", 0), doc, Condition(), list(values), list(answers), outcome)
+def scorer_input(doc: Mapping[str, Any], *values: Any, answers: Sequence[str] = (), **outcome: Any) -> ScorerInput:
+    return ScorerInput(SampleKey("task", "doc", "default", 0), doc, Condition(), list(values), list(answers), outcome)
 
 
 def turn(doc: Mapping[str, Any], where: FakeContext, seed: int = 0, call: int = 0) -> Turn:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from association_support import Table, context, scorable
+from association_support import Table, context, scorer_input
 
 from creval_association.banks import read_jsonl
 from creval_association.scorers.cdat import Cdat
@@ -22,7 +22,7 @@ TABLE = Table({"cue": X, "aa": X, "bb": Y, "cc": Z, "dd": D, "ee": X, "ff": Y, "
 
 
 def score(value: Any, cue: str = "cue", **settings: Any) -> Any:
-    (result,) = Cdat(**settings).score([scorable({"cue": cue}, value)], context(embedding=TABLE))
+    (result,) = Cdat(**settings).score([scorer_input({"cue": cue}, value)], context(embedding=TABLE))
     return result
 
 
@@ -93,7 +93,7 @@ def test_all_the_authors_values_with_minilm(embedded: Callable[[str], Any], refe
 
 def check(rows: list[tuple[str, list[str], float, float]], embedding: Any) -> list[tuple[float, float]]:
     """Hold each list to the authors' numbers; returns the pairs of novelty (ours, theirs)."""
-    items = [scorable({"cue": cue}, words) for cue, words, _, _ in rows]
+    items = [scorer_input({"cue": cue}, words) for cue, words, _, _ in rows]
     scores = Cdat(appropriateness_scale="shifted").score(items, context(embedding=embedding))
     for (cue, words, novelty, appropriateness), score in zip(rows, scores, strict=True):
         assert score.scores["cdat_n"] == pytest.approx(novelty, abs=1e-3), (cue, words)

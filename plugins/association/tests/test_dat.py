@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from association_support import Table, context, scorable
+from association_support import Table, context, scorer_input
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,7 +71,7 @@ def test_the_dictionary_step_on_human_lists(dictionary: WordList, reference_data
 
 
 def score(value: Any, scorer: Dat | None = None, **resources: Any) -> Any:
-    (result,) = (scorer or Dat()).score([scorable({}, value)], context(embedding=TABLE, **resources))
+    (result,) = (scorer or Dat()).score([scorer_input({}, value)], context(embedding=TABLE, **resources))
     return result
 
 
@@ -103,7 +103,7 @@ def test_a_dictionary_validates_where_the_embedding_has_no_vocabulary(embedded: 
     where = context(embedding=embedded("minilm"), wordlist_dictionary=open_english("scowl-60", ResourceOptions()))
     consonants = ["qwrtz", "bcdfg", "hjklm", "npqrs", "tvwxz", "zxwvt", "srqpn"]
     words = ["hippo", "jumper", "machinery", "prickle", "tickets", "tomato", "violin"]
-    nothing, all_seven = Dat().score([scorable({}, consonants), scorable({}, words)], where)
+    nothing, all_seven = Dat().score([scorer_input({}, consonants), scorer_input({}, words)], where)
     assert nothing.scores == {"valid_words": 0} and nothing.failure == "0 valid words, 7 needed"
     assert all_seven.scores["valid_words"] == 7 and "dat" in all_seven.scores
     assert all_seven.details["validated_by"].startswith("english/scowl-60@sha256:")
@@ -133,7 +133,7 @@ def test_close_words_score_lower_with_real_vectors(embedded: Callable[[str], Any
         "hippo jumper machinery prickle tickets tomato violin",
     )
     where = context(embedding=embedded("glove-6b-50d"))
-    scores = [s.scores["dat"] for s in Dat().score([scorable({}, e.split()) for e in examples], where)]
+    scores = [s.scores["dat"] for s in Dat().score([scorer_input({}, e.split()) for e in examples], where)]
     assert scores == pytest.approx([38.0, 71.9, 98.3], abs=0.05)
 
 
@@ -150,7 +150,7 @@ def test_the_published_values_with_glove_840b(reference_data: Path, parity: Any)
     pairs: list[tuple[float, float]] = []
     for example in examples["dat"]:
         scorer = Dat(words=example["minimum"])
-        (result,) = scorer.score([scorable({}, example["words"])], context(embedding=glove))
+        (result,) = scorer.score([scorer_input({}, example["words"])], context(embedding=glove))
         if "expected" in example:
             pairs.append((result.scores["dat"], example["expected"]))
         else:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from association_support import Table, context, scorable
+from association_support import Table, context, scorer_input
 
 from creval_association.banks import DratAnchors
 from creval_association.gate import Gate, null_pool
@@ -26,7 +26,7 @@ ANCHORS = ["heartbeat", "oscillator", "pipeline", "topology"]
 
 
 def score_figure_8(embedding: Any) -> dict[str, dict[str, float]]:
-    items = [scorable({"anchors": ANCHORS}, words.split()) for words in FIGURE_8.values()]
+    items = [scorer_input({"anchors": ANCHORS}, words.split()) for words in FIGURE_8.values()]
     scores = Drat().score(items, context(embedding=embedding))
     return {name: dict(score.scores) for name, score in zip(FIGURE_8, scores, strict=True)}
 
@@ -136,7 +136,7 @@ TABLE = Table(
 
 def score(value: Any, anchors: Sequence[str] = ("anchor",), **settings: Any) -> Any:
     settings.setdefault("pool", POOL)
-    (result,) = Drat(**settings).score([scorable({"anchors": list(anchors)}, value)], context(embedding=TABLE))
+    (result,) = Drat(**settings).score([scorer_input({"anchors": list(anchors)}, value)], context(embedding=TABLE))
     return result
 
 
@@ -161,7 +161,7 @@ def test_a_tie_with_the_threshold_is_not_above_it_however_it_was_rounded(embedde
     """At quantile 1 the threshold is the utility of the pool's most relevant noun; as a word it ties with itself."""
     anchors = ["heartbeat", "oscillator", "pipeline", "topology"]
     where = context(embedding=embedded("minilm"))
-    items = [scorable({"anchors": anchors}, [noun, "pulse", "rhythm", "network"]) for noun in null_pool()]
+    items = [scorer_input({"anchors": anchors}, [noun, "pulse", "rhythm", "network"]) for noun in null_pool()]
     for result in Drat(quantile=1.0).score(items, where):
         assert not set(result.details["survivors"]) & set(null_pool())
     gate = Gate(quantile=1.0)
@@ -205,14 +205,14 @@ def test_a_missing_anchor_or_noun_is_an_error_never_a_zero() -> None:
 def test_an_anchor_of_two_words_is_their_mean_under_word_vectors() -> None:
     one = score(["ten", "twenty", "thirty", "fortyfive"], ["anchor second"])
     table = Table({**TABLE.vectors, "anchor second": [0.5, 0.5]})
-    item = scorable({"anchors": ["anchor second"]}, ["ten", "twenty", "thirty", "fortyfive"])
+    item = scorer_input({"anchors": ["anchor second"]}, ["ten", "twenty", "thirty", "fortyfive"])
     (two,) = Drat(pool=POOL).score([item], context(embedding=table))
     assert one.scores == two.scores and one.details["utilities"] == two.details["utilities"]
 
 
 def test_a_batch_is_embedded_in_one_go() -> None:
     table = Table(TABLE.vectors)
-    items = [scorable({"anchors": ["anchor"]}, ["ten", "twenty", "thirty"]) for _ in range(50)]
+    items = [scorer_input({"anchors": ["anchor"]}, ["ten", "twenty", "thirty"]) for _ in range(50)]
     Drat(pool=POOL).score(items, context(embedding=table))
     assert len(table.asked) == 1 and table.asked[0] == len(POOL) + 4
 

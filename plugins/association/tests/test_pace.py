@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from association_support import Table, context, scorable, turn
+from association_support import Table, context, scorer_input, turn
 
 from creval.resources.options import ResourceOptions
 from creval.resources.wordlists import WordList
@@ -25,7 +25,7 @@ TABLE = Table({"seed": X, "aa": Y, "bb": X, "cc": Z, "dd": Y})
 
 
 def score(*chains: Any, seed: str = "seed", embedding: Any = TABLE, **settings: Any) -> Any:
-    (result,) = Pace(**settings).score([scorable({"seed": seed}, *chains)], context(embedding=embedding))
+    (result,) = Pace(**settings).score([scorer_input({"seed": seed}, *chains)], context(embedding=embedding))
     return result
 
 
@@ -82,7 +82,7 @@ def test_the_authors_type_token_ratios(reference_data: Path, parity: Any) -> Non
     assert len(rows) == 22
     vocabulary = {w.lower() for row in rows for chain in row["chains"] for w in [row["seed"], *chain]}
     table = Table({word: list(np.random.default_rng(i).normal(size=4)) for i, word in enumerate(sorted(vocabulary))})
-    items = [scorable({"seed": row["seed"]}, *row["chains"]) for row in rows]
+    items = [scorer_input({"seed": row["seed"]}, *row["chains"]) for row in rows]
     results = Pace().score(items, context(embedding=table))
     pairs = [
         (result.scores["type_token_ratio"], row["expected"]["ttr"]) for result, row in zip(results, rows, strict=True)
@@ -250,7 +250,7 @@ def test_players_play_both_stages(embedded: Callable[[str], Any]) -> None:
             words = PaceChain().parse(reply).value
             assert words[0] == start and len(set(words)) == 20
             chains.append(words)
-        (result,) = Pace().score([scorable({"seed": "rock"}, *chains)], where)
+        (result,) = Pace().score([scorer_input({"seed": "rock"}, *chains)], where)
         distances[type(player)] = result.scores["pace"]
     assert distances[GreedyChains] > distances[RandomChains] + 0.1
 

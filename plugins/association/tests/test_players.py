@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from association_support import Table, context, scorable, turn
+from association_support import Table, context, scorer_input, turn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,10 +76,10 @@ def test_the_ceiling_of_drat_satisfies_the_gate(embedded: Any) -> None:
     player = GreedyNouns(gate="anchors")
     docs = [dict(doc.fields) for doc in DratAnchors().docs()]
     answers = [json.loads(player.reply(turn(doc, where, i))) for i, doc in enumerate(docs)]
-    scores = Drat().score([scorable(doc, answer) for doc, answer in zip(docs, answers, strict=True)], where)
+    scores = Drat().score([scorer_input(doc, answer) for doc, answer in zip(docs, answers, strict=True)], where)
     floor = RandomNouns()
     chance = [json.loads(floor.reply(turn(doc, where, i))) for i, doc in enumerate(docs)]
-    low = Drat().score([scorable(doc, answer) for doc, answer in zip(docs, chance, strict=True)], where)
+    low = Drat().score([scorer_input(doc, answer) for doc, answer in zip(docs, chance, strict=True)], where)
     assert all(score.scores["survivors"] == 10 for score in scores)
     assert not any(word in doc["anchors"] for doc, answer in zip(docs, answers, strict=True) for word in answer)
     assert np.mean([s.scores["drat"] for s in scores]) > 3 * np.mean([s.scores["drat"] for s in low])

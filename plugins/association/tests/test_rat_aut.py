@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from association_support import Table, context, scorable, turn
+from association_support import Table, context, scorer_input, turn
 
 from creval.resources.wordlists import WordList
 from creval_association.banks import read_jsonl
@@ -38,13 +38,13 @@ ITEM = {"stems": ["cottage", "swiss", "cake"], "solution": "cheese"}
     ],
 )
 def test_the_first_word_must_be_the_solution(answer: str, exact: int, lenient: int) -> None:
-    (result,) = Rat().score([scorable(ITEM, answer)], context())
+    (result,) = Rat().score([scorer_input(ITEM, answer)], context())
     assert result.scores == {"rat": exact, "rat_lenient": lenient}
 
 
 @pytest.mark.parametrize("answer", ["42", "?!", None])
 def test_no_letters_are_unparsed(answer: Any) -> None:
-    (result,) = Rat().score([scorable(ITEM, answer)], context())
+    (result,) = Rat().score([scorer_input(ITEM, answer)], context())
     assert result.failure == "no word in the answer" and result.scores == {}
 
 
@@ -56,7 +56,9 @@ def test_the_items_are_the_papers(reference_data: Path, parity: Any) -> None:
         (row["cue1"], row["cue2"], row["cue3"], row["solution"]) for row in rows
     ]
     assert len(items) == 30 and len({item["id"] for item in items}) == 30
-    scored = Rat().score([scorable(item, row["solution"]) for item, row in zip(items, rows, strict=True)], context())
+    scored = Rat().score(
+        [scorer_input(item, row["solution"]) for item, row in zip(items, rows, strict=True)], context()
+    )
     against = (
         "the solutions in the authors' list of items, github.com/samjschapiro/comb-creat-eval, each of which scores 1"
     )
@@ -97,18 +99,18 @@ TABLE = Table({"book": [1.0, 0], "read": [1.0, 0], "door": [0, 1.0], "stop": [0,
 
 def test_originality_by_hand() -> None:
     uses = ["Read", "read", "door  stop", "away", "read the unheard", "zzz"]
-    (result,) = Aut().score([scorable({"object": "book"}, uses)], context(embedding=TABLE))
+    (result,) = Aut().score([scorer_input({"object": "book"}, uses)], context(embedding=TABLE))
     assert result.details["uses"] == ["read", "door stop", "away", "read the unheard"]
     assert result.details["no_vector"] == ["zzz"]
     assert result.scores == {"aut_originality": pytest.approx((0 + 1 + 2 + 0) / 4), "fluency": 5}
-    (first,) = Aut(uses=1).score([scorable({"object": "book"}, ["away", "read"])], context(embedding=TABLE))
+    (first,) = Aut(uses=1).score([scorer_input({"object": "book"}, ["away", "read"])], context(embedding=TABLE))
     assert first.scores["aut_originality"] == pytest.approx(2)
 
 
 def test_failures_of_aut() -> None:
-    (none,) = Aut().score([scorable({"object": "book"}, ["zzz"])], context(embedding=TABLE))
+    (none,) = Aut().score([scorer_input({"object": "book"}, ["zzz"])], context(embedding=TABLE))
     assert none.failure == "no use in the answer" and not none.errored
-    (lost,) = Aut().score([scorable({"object": "unheard"}, ["read"])], context(embedding=TABLE))
+    (lost,) = Aut().score([scorer_input({"object": "unheard"}, ["read"])], context(embedding=TABLE))
     assert lost.errored and "object 'unheard' has no vector" in lost.failure
 
 
@@ -121,7 +123,7 @@ def test_players_of_aut(embedded: Callable[[str], Any]) -> None:
     for player in (RandomUses(), FarthestUses()):
         value = UsesList().parse(player.reply(turn({"object": "book"}, where))).value
         assert len(value) == 10
-        (result,) = Aut().score([scorable({"object": "book"}, value)], where)
+        (result,) = Aut().score([scorer_input({"object": "book"}, value)], where)
         scores[type(player)] = result.scores["aut_originality"]
     assert scores[FarthestUses] > 1.2 > scores[RandomUses]
 

@@ -15,7 +15,7 @@ from kumo_games import HARD, games
 from support.chat_server import Answer, ChatServer
 
 from creval.types.messages import GenerateRequest, Message, Origin
-from creval.types.sample import SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, ScoreRecord, Status
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.augment.book_writing import WrittenBook, write_book_by_model
 from creval_kumo.books.book import chance_rule, write_book
@@ -157,7 +157,7 @@ def test_the_screen_says_that_results_are_evidence() -> None:
 
 def test_the_closing_tells_luck_and_soundness_apart() -> None:
     scores = [
-        SampleScore(
+        ScoreRecord(
             SampleKey("kumo_probabilistic", str(doc), "default", 0),
             Status.SCORED,
             {"success": success, "most_probable": sound, "tests": 3.0},

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from creval.types.sample import SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, ScoreRecord, Status
 from creval_kumo.play.earnings import Earnings, earnings
 from creval_kumo.play.screen import GameScreen
 
 
-def score(success: float, tests: int, actions: int = 6) -> SampleScore:
+def score(success: float, tests: int, actions: int = 6) -> ScoreRecord:
     compat = tests + 2 if success else actions + 1
     scores = {"success": success, "tests": float(tests), "paper_compat": float(compat)}
-    return SampleScore(SampleKey("kumo_easy", f"d{tests}", "default", 0), Status.SCORED, scores)
+    return ScoreRecord(SampleKey("kumo_easy", f"d{tests}", "default", 0), Status.SCORED, scores)
 
 
-NOT_PLAYED = SampleScore(SampleKey("kumo_easy", "x", "default", 0), Status.ERRORED)
+NOT_PLAYED = ScoreRecord(SampleKey("kumo_easy", "x", "default", 0), Status.ERRORED)
 
 
 def test_a_task_set_of_ten_games() -> None:

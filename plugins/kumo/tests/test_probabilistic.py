@@ -20,7 +20,7 @@ from support.chat_server import Answer, ChatServer, Received
 from creval import RunOptions, run
 from creval.cli.main import invoke
 from creval.errors import DataError, UsageError
-from creval.types.components import Scorable, Score
+from creval.types.components import Score, ScorerInput
 from creval.types.sample import Condition, SampleKey
 from creval_kumo.analysis.plays import read_plays
 from creval_kumo.domains import PAPER_DOMAINS, load_domain
@@ -351,7 +351,7 @@ def test_the_prompts_claim_no_certainty(tmp_path: Path) -> None:
 
 
 def scored(game: Instance, outcome: Mapping[str, Any]) -> Score:
-    item = Scorable(SampleKey(TASK, "doc", "default", 0), game.to_doc(), Condition(), (), (), outcome)
+    item = ScorerInput(SampleKey(TASK, "doc", "default", 0), game.to_doc(), Condition(), (), (), outcome)
     return KumoBelief().score([item], None)[0]  # type: ignore[arg-type]
 
 

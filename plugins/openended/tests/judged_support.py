@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from creval.engine.roles.context import render
-from creval.plugin import Completion, Condition, Message, Reply, SampleKey, Scorable, Score, Usage
+from creval.plugin import Completion, Condition, Message, Reply, SampleKey, Score, ScorerInput, Usage
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 
@@ -119,12 +119,12 @@ def said_by(**changed: str | Callable[[Asked], str | Reply]) -> Script:
     return script
 
 
-def pair(answer: str = "Step 1: Tie the rope.", doc: str = "d1", **outcome: Any) -> Scorable:
+def pair(answer: str = "Step 1: Tie the rope.", doc: str = "d1", **outcome: Any) -> ScorerInput:
     key = SampleKey("jury", doc, "default", 0)
-    return Scorable(key, {"problem": "A well, a rope."}, Condition(), [answer], [answer], outcome)
+    return ScorerInput(key, {"problem": "A well, a rope."}, Condition(), [answer], [answer], outcome)
 
 
-def score_one(scorer: Any, world: JudgeWorld, item: Scorable | None = None) -> Score:
+def score_one(scorer: Any, world: JudgeWorld, item: ScorerInput | None = None) -> Score:
     (found,) = asyncio.run(scorer.score([item or pair()], world))
     assert isinstance(found, Score)
     return found

@@ -10,13 +10,13 @@ from openended_support import choices
 from support.chat_server import Answer, ChatServer, Received, Script
 
 import creval
-from creval.plugin import SampleScore, open_run
+from creval.plugin import ScoreRecord, open_run
 
 OFFLINE = {"entailment": "cosine/0.85", "embedding": "embedded/minilm"}
 FULL = Answer("Step 1: Begin.\nStep 2: Go on.\nStep 3: End.")
 
 
-def solve(tmp_path: Path, script: Script, task: str = "macgyver_own") -> tuple[SampleScore, dict[str, Any], ChatServer]:
+def solve(tmp_path: Path, script: Script, task: str = "macgyver_own") -> tuple[ScoreRecord, dict[str, Any], ChatServer]:
     """One problem; returns its score, its outcome, and the server."""
     with ChatServer(script) as server:
         creval.run(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from creval.plugin import Condition, SampleKey, Scorable, Score, Status, UsageError
+from creval.plugin import Condition, SampleKey, Score, ScorerInput, Status, UsageError
 from creval_openended.task.divergence import Divergence
 from creval_openended.task.surface import Surface
 
@@ -60,12 +60,12 @@ def step(*texts: str, logprobs: bool = True, complete: bool = False, chosen: int
     return {"number": 1, "candidates": candidates, "chosen": None if complete else chosen, "complete": complete}
 
 
-def sample(*steps: dict[str, Any]) -> Scorable:
+def sample(*steps: dict[str, Any]) -> ScorerInput:
     key = SampleKey("t", "d", "", 0)
-    return Scorable(key, {}, Condition("", {}), ["x"], ["x"], {"steps": list(steps)})
+    return ScorerInput(key, {}, Condition("", {}), ["x"], ["x"], {"steps": list(steps)})
 
 
-def score(*items: Scorable, **settings: Any) -> list[Score]:
+def score(*items: ScorerInput, **settings: Any) -> list[Score]:
     return list(asyncio.run(Divergence(**settings).score(items, World(entailment=Same()))))  # type: ignore[arg-type]
 
 

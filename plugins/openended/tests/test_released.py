@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openended_support import Scripted, completion
 
-from creval.plugin import Completion, Condition, Entailment, SampleKey, Scorable, TokenLogprob
+from creval.plugin import Completion, Condition, Entailment, SampleKey, ScorerInput, TokenLogprob
 from creval_openended.stepwise.candidates import Candidate, read_candidate, says_step_too_often
 from creval_openended.stepwise.protocol import Stepwise
 from creval_openended.stepwise.settings import StepwiseSettings
@@ -48,7 +48,7 @@ class World:
 def scored(world: World, candidates: list[tuple[str, float | None]], **settings: Any) -> dict[str, float]:
     rows = [Candidate(text, "usable", "stop", mean, mean, 1).to_json() for text, mean in candidates]
     outcome = {"steps": [{"number": 1, "candidates": rows, "chosen": 0, "complete": False}]}
-    item = Scorable(SampleKey("t", "d", "", 0), {}, Condition("", {}), ["x"], ["x"], outcome)
+    item = ScorerInput(SampleKey("t", "d", "", 0), {}, Condition("", {}), ["x"], ["x"], outcome)
     (found,) = asyncio.run(Divergence(**settings).score([item], world))  # type: ignore[arg-type]
     return dict(found.scores)
 

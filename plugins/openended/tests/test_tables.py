@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
-from creval.plugin import SampleScore, open_run
+from creval.plugin import ScoreRecord, open_run
 from creval_openended.validation.agreement import JuryAgreement
 from creval_openended.validation.performance import Performance
 from creval_openended.validation.tradeoff import Tradeoff
@@ -70,7 +70,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield str(folder)
 
 
-def scores_of(run: str, task: str) -> list[SampleScore]:
+def scores_of(run: str, task: str) -> list[ScoreRecord]:
     return [score for _, score in open_run(run).scored(task)]
 
 
@@ -78,7 +78,7 @@ def rows_of(output: Any) -> list[dict[str, Any]]:
     return [dict(zip(output.columns, row, strict=True)) for row in output.rows]
 
 
-def mean(scores: Sequence[SampleScore], name: str) -> float:
+def mean(scores: Sequence[ScoreRecord], name: str) -> float:
     return fmean(score.scores[name] for score in scores if name in score.scores)
 
 

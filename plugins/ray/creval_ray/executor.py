@@ -13,8 +13,8 @@ from creval.plugin import (
     MissingPartError,
     PluginError,
     Sample,
-    SampleScore,
-    Scored,
+    ScoreRecord,
+    ScoreSink,
     Status,
     UsageError,
     Work,
@@ -85,7 +85,7 @@ class RayExecutor:
             return Made(Sample(work.key, work.doc.fields, Status.ERRORED, reason=error.what), error)
         return self._foreman.made(told)
 
-    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: Scored) -> None:
+    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:
         """Score batches, as many at once as there are workers, and one more each so that none waits for its next."""
         foreman = self._foreman
         assert foreman is not None
@@ -98,7 +98,7 @@ class RayExecutor:
                 told = await self._done(task, score=[task, foreman.crossing(batch)])
                 if told is None:
                     reason = f"{_MOST_LOSSES} workers were lost while they scored this batch"
-                    scored([SampleScore(sample.key, Status.ERRORED, reason=reason) for sample in batch])
+                    scored([ScoreRecord(sample.key, Status.ERRORED, reason=reason) for sample in batch])
                     continue
                 try:
                     foreman.scored(told, scored)

@@ -21,7 +21,7 @@ from creval.engine.scoring.stream import score_stream
 from creval.engine.setup import Setup
 from creval.models.stats import ModelStats
 from creval.runs.codec import read_sample, read_score, sample_data
-from creval.types.execution import Executor, Made, Scored, Work
+from creval.types.execution import Executor, Made, ScoreSink, Work
 from creval.types.sample import Sample
 
 __all__ = ["Asked", "Crew", "RunForeman"]
@@ -89,7 +89,7 @@ class RunForeman:
             self._scorings[name] = replace(self.setup.scoring(plan.task), storing=Storing(plan.dataset))
         return self._scorings[name]
 
-    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: Scored) -> None:
+    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:
         """Score samples of a task in this process. Raises BudgetError when those in flight have come to their end."""
         total = next(plan.total for plan in self.plans if plan.task.name == task)
         await score_stream(batches, self._scorings[task], min(self.concurrency, max(1, total)), scored)
@@ -105,7 +105,7 @@ class RunForeman:
         error = None if told["error"] is None else read_error(told["error"])
         return Made(read_sample(json.loads(told["line"])), error)
 
-    def scored(self, told: Mapping[str, Any], scored: Scored) -> None:
+    def scored(self, told: Mapping[str, Any], scored: ScoreSink) -> None:
         """Hand over the scores of a workshop. Raises what ended the scoring."""
         scored([read_score(json.loads(line)) for line in told.get("lines", ())])
         if "raised" in told:

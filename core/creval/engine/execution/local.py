@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from creval.engine.scoring.score import BATCH
 from creval.errors import UsageError
-from creval.types.execution import Foreman, Made, Scored, Work
+from creval.types.execution import Foreman, Made, ScoreSink, Work
 from creval.types.sample import Sample
 
 __all__ = ["LocalExecutor"]
@@ -37,7 +37,7 @@ class LocalExecutor:
         assert self._foreman is not None
         return self._foreman.make(work)
 
-    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: Scored) -> None:
+    async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:
         """Score a task's samples."""
         assert self._foreman is not None
         await self._foreman.score(task, batches, scored)

@@ -27,7 +27,7 @@ from creval.plugins.loader import load_plugins
 from creval.runs.codec import read_sample
 from creval.runs.jsonl import dump_line
 from creval.types.execution import Link, Work
-from creval.types.sample import SampleKey, SampleScore
+from creval.types.sample import SampleKey, ScoreRecord
 
 __all__ = ["RunWorkshop", "open_workshop"]
 
@@ -102,7 +102,7 @@ class RunWorkshop:
         """Score samples, and tell the lines of their scores; with them what ended the scoring before its end."""
         scoring, lines = self._scorings[task], list[bytes]()
 
-        def scored(scores: Sequence[SampleScore]) -> None:
+        def scored(scores: Sequence[ScoreRecord]) -> None:
             for score in scores:
                 store(lambda record: lines.append(dump_line(record)), score, scoring.storing)
 

@@ -15,7 +15,7 @@ from creval.errors import ScoringError, UsageError
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import load_plugins
 from creval.tasks.model import ComponentRef
-from creval.types.components import Context, Expected, Scorable, Score
+from creval.types.components import Context, Expected, Score, ScorerInput
 from creval.types.messages import Message
 
 __all__ = ["Judge"]
@@ -67,11 +67,11 @@ class Judge:
         calls = self._repeat * len(self._orders) * expected.answers
         return {ROLE: (calls, _TRIES * calls)}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Ask about each answer. Raises ScoringError where the judge's verdicts cannot be read."""
         return [await self._of(item, context) for item in items]
 
-    async def _of(self, item: Scorable, context: Context) -> Score:
+    async def _of(self, item: ScorerInput, context: Context) -> Score:
         if self._against is not None and self._against not in item.doc:
             known = ", ".join(item.doc)
             return Score({}, failure=f"the doc has no field {self._against!r}; it has {known}", errored=True)
@@ -99,7 +99,7 @@ class Judge:
         each = len(numbers) // answers
         return max(fmean(numbers[start : start + each]) for start in range(0, len(numbers), each))
 
-    def _fields(self, item: Scorable, pair: tuple[Any, str], swapped: bool) -> Mapping[str, Any]:
+    def _fields(self, item: ScorerInput, pair: tuple[Any, str], swapped: bool) -> Mapping[str, Any]:
         value, text = pair
         if self._against is None:
             return {"answer": value, "text": text}
@@ -107,7 +107,7 @@ class Judge:
         return dict(zip(("first", "second"), both, strict=True))
 
     async def _ask(
-        self, item: Scorable, context: Context, fields: Mapping[str, Any], which: tuple[int, bool]
+        self, item: ScorerInput, context: Context, fields: Mapping[str, Any], which: tuple[int, bool]
     ) -> _Verdict:
         draw, swapped = which
         messages: Sequence[Message] = context.prompt(self._prompt, item.doc, **fields)

@@ -19,9 +19,9 @@ from creval.errors import BudgetError, CrevalError, RunError, ScoringError, Usag
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
-from creval.types.components import Parsed, Scorable, Score, Scorer
+from creval.types.components import Parsed, Score, Scorer, ScorerInput
 from creval.types.origin import line_of, source_of
-from creval.types.sample import Condition, MissingScore, Sample, SampleScore, Status
+from creval.types.sample import Condition, MissingScore, Sample, ScoreRecord, Status
 
 __all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches"]
 
@@ -60,7 +60,7 @@ class ScorerPart:
 class Pending:
     """A sample on its way through the scorers."""
 
-    scorable: Scorable
+    scorer_input: ScorerInput
     status: Status
     reason: str | None
     route: str | None
@@ -90,8 +90,8 @@ class TaskScoring:
         """Whether a scorer looks at all samples of a doc at once, so that batches must hold docs whole."""
         return any(part.whole_docs for part in self.scorers)
 
-    async def score(self, samples: Sequence[Sample]) -> list[SampleScore]:
-        """Score some samples: one SampleScore for each, in order."""
+    async def score(self, samples: Sequence[Sample]) -> list[ScoreRecord]:
+        """Score some samples: one ScoreRecord for each, in order."""
         pending = await self.begin(samples)
         await self.finish(pending)
         return [self.joined(each) for each in pending]
@@ -108,9 +108,9 @@ class TaskScoring:
         """Apply the scorers that ask others."""
         await self._apply_all(pending, lambda part: part.waits)
 
-    def joined(self, pending: Pending) -> SampleScore:
+    def joined(self, pending: Pending) -> ScoreRecord:
         """Join the scores of all scorers; where one failed, the sample lacks its scores and no others."""
-        self.context.end(pending.scorable.key)
+        self.context.end(pending.scorer_input.key)
         order = {id(part): number for number, part in enumerate(self.scorers)}
         numbers: dict[str, float] = {}
         details: dict[str, Any] = {}
@@ -129,9 +129,9 @@ class TaskScoring:
                 status, reason = lack.status, lack.reason
         if not numbers and all(lack.status is status for lack in missing.values()):
             missing = {}  # the sample's own status says it all
-        value = list(pending.scorable.values)
-        return SampleScore(
-            key=pending.scorable.key,
+        value = list(pending.scorer_input.values)
+        return ScoreRecord(
+            key=pending.scorer_input.key,
             status=status,
             scores=numbers,
             value=value[0] if len(value) == 1 else value or None,
@@ -161,10 +161,10 @@ class TaskScoring:
                 unread = f"{which}: {failed[0].reason}"
         values = [each.value for each in parsed if each.ok]
         routes = "; ".join(dict.fromkeys(each.route for each in parsed if each.route)) or None
-        scorable = Scorable(
+        scorer_input = ScorerInput(
             sample.key, sample.doc, condition, values, sample.answers, sample.outcome, parsed, sample.calls
         )
-        return Pending(scorable, status, reason, routes, unread)
+        return Pending(scorer_input, status, reason, routes, unread)
 
     async def _apply_all(self, pending: Sequence[Pending], chosen: Callable[[ScorerPart], bool]) -> None:
         for part in filter(chosen, self.scorers):
@@ -177,11 +177,11 @@ class TaskScoring:
                 elif each.status is Status.SCORED or (every and each.status in FAILED):
                     items.append(each)
             for group in _groups(part, items):
-                scores = await self._apply(part, [each.scorable for each in group])
+                scores = await self._apply(part, [each.scorer_input for each in group])
                 for each, score in zip(group, scores, strict=True):
                     each.scores.append((part, score))
 
-    async def _apply(self, part: ScorerPart, items: Sequence[Scorable]) -> Sequence[Score]:
+    async def _apply(self, part: ScorerPart, items: Sequence[ScorerInput]) -> Sequence[Score]:
         """Score a batch with one scorer; where it fails as a whole, each sample is tried alone."""
         try:
             return await self._call(part, items)
@@ -194,7 +194,7 @@ class TaskScoring:
                 self.context.forget(item.key)  # what it asked before is asked by the same numbers again
             return [(await self._apply(part, [item]))[0] for item in items]
 
-    async def _call(self, part: ScorerPart, items: Sequence[Scorable]) -> Sequence[Score]:
+    async def _call(self, part: ScorerPart, items: Sequence[ScorerInput]) -> Sequence[Score]:
         given = part.scorer.score(items, self.context)
         scores = await given if inspect.isawaitable(given) else given
         fault = _shape_fault(scores, len(items))
@@ -213,7 +213,7 @@ def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pen
         return
     sets: dict[tuple[str, str], list[Pending]] = {}
     for each in items:
-        sets.setdefault((each.scorable.key.doc, each.scorable.key.condition), []).append(each)
+        sets.setdefault((each.scorer_input.key.doc, each.scorer_input.key.condition), []).append(each)
     yield from sets.values()
 
 

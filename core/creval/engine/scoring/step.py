@@ -13,8 +13,8 @@ from creval.errors import BudgetError
 from creval.runs.codec import read_sample, score_data
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, UnstorableError, dump_line
-from creval.types.execution import Scored
-from creval.types.sample import Sample, SampleScore, Status
+from creval.types.execution import ScoreSink
+from creval.types.sample import Sample, ScoreRecord, Status
 
 __all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "store"]
 
@@ -22,7 +22,7 @@ __all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "store"]
 class ScoringWatch(Protocol):
     """Who is told of samples and scores."""
 
-    def one(self, score: SampleScore) -> None:
+    def one(self, score: ScoreRecord) -> None:
         """A sample has been scored and its score is written."""
 
     def some(self, count: int) -> None:
@@ -33,7 +33,7 @@ class Scoring(NamedTuple):
     """How the samples of a task are scored: with what, by whom (an executor), in batches of how many at most."""
 
     parts: TaskScoring
-    score: Callable[[str, Iterator[Sequence[Sample]], Scored], Awaitable[None]]
+    score: Callable[[str, Iterator[Sequence[Sample]], ScoreSink], Awaitable[None]]
     batch: int = BATCH
 
 
@@ -96,7 +96,7 @@ async def _score(reading: _Reading, how: Scoring, watch: ScoringWatch) -> Budget
         file.append_line(line)
         kept.add_score(record, len(line))
 
-    def scored(scores: Sequence[SampleScore]) -> None:
+    def scored(scores: Sequence[ScoreRecord]) -> None:
         for score in scores:
             watch.one(store(write, score, parts.storing))
         watch.some(len(scores))
@@ -114,13 +114,13 @@ async def _score(reading: _Reading, how: Scoring, watch: ScoringWatch) -> Budget
     return budget
 
 
-def store(write: Callable[[Mapping[str, object]], object], score: SampleScore, storing: Storing | None) -> SampleScore:
+def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord, storing: Storing | None) -> ScoreRecord:
     """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
     try:
         write(score_data(score if storing is None else storing.stored(score)))
     except UnstorableError as error:
         reason = f"the parsed value or the details of the score: {error.what}"
-        score = SampleScore(score.key, Status.ERRORED, route=score.route, reason=reason)
+        score = ScoreRecord(score.key, Status.ERRORED, route=score.route, reason=reason)
         write(score_data(score if storing is None else storing.stored(score)))
     if storing is not None:
         storing.done(score.key)

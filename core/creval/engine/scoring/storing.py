@@ -6,7 +6,7 @@ from creval.data.dataset import Dataset
 from creval.quotations import Originals
 from creval.runs.references import quotations_of, score_by_reference
 from creval.runs.texts import with_doc
-from creval.types.sample import Sample, SampleKey, SampleScore
+from creval.types.sample import Sample, SampleKey, ScoreRecord
 
 __all__ = ["Storing"]
 
@@ -26,7 +26,7 @@ class Storing:
             self._originals[sample.key] = originals.and_texts(quotations_of(sample, originals))
         return whole
 
-    def stored(self, score: SampleScore) -> SampleScore:
+    def stored(self, score: ScoreRecord) -> ScoreRecord:
         """Return a score of a sample that was opened here as it is stored."""
         originals = self._originals.get(score.key)
         return score if originals is None else score_by_reference(score, originals)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from creval.engine.scoring.score import BATCH, Pending, TaskScoring
 from creval.errors import BudgetError
-from creval.types.execution import Scored
+from creval.types.execution import ScoreSink
 from creval.types.sample import Sample
 
 __all__ = ["score_stream"]
@@ -37,7 +37,7 @@ class _Queue:
 
 
 async def score_stream(
-    samples: Iterator[Sequence[Sample]], scoring: TaskScoring, concurrency: int, scored: Scored
+    samples: Iterator[Sequence[Sample]], scoring: TaskScoring, concurrency: int, scored: ScoreSink
 ) -> None:
     """Score with as many workers as calls may be in flight, where a scorer asks others, else with one.
 

@@ -16,7 +16,7 @@ from creval.quotations import MARK
 from creval.runs.codec import read_score
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
-from creval.types.sample import SampleKey, SampleScore, Status
+from creval.types.sample import SampleKey, ScoreRecord, Status
 
 __all__ = ["FAILED", "Grouping", "TaskTally"]
 
@@ -63,7 +63,7 @@ class TaskTally:
         self._errors: list[tuple[SampleKey, str]] = []
         self.routes: Counter[str] = Counter()
 
-    def add(self, score: SampleScore) -> None:
+    def add(self, score: ScoreRecord) -> None:
         """Add one sample's score. Raises ScoringError, naming the sample, where a number is not finite."""
         self._order = None
         self._doc.append(self._number(score.key.doc))

@@ -11,7 +11,7 @@ from creval.exports.cleaning import encodable
 from creval.exports.every_eval_ever.about import SCHEMA, About, as_texts, model_info
 from creval.exports.every_eval_ever.aggregate import evaluation_id, exported_metrics, result_id
 from creval.runs.reader import Run
-from creval.types.sample import CallRecord, Sample, SampleScore
+from creval.types.sample import CallRecord, Sample, ScoreRecord
 
 __all__ = ["instances"]
 
@@ -42,7 +42,7 @@ def instances(run: Run, task: str, about: About) -> Iterator[dict[str, Any]]:
             }
 
 
-def _value(metric: Mapping[str, Any], score: SampleScore) -> float | None:
+def _value(metric: Mapping[str, Any], score: ScoreRecord) -> float | None:
     value = score.scores.get(str(metric.get("definition", {}).get("score") or metric["name"]))
     if value is not None:
         return float(value)
@@ -56,7 +56,7 @@ def _is_correct(metric: Mapping[str, Any], value: float) -> bool:
     return list(whole) == [0, 1] and metric["higher_is_better"] and value == 1
 
 
-def _said(sample: Sample, score: SampleScore) -> dict[str, Any]:
+def _said(sample: Sample, score: ScoreRecord) -> dict[str, Any]:
     calls = [call for call in sample.calls if call.role == "target"]
     first = calls[0].messages if calls else ()
     raw = "\n\n".join(str(message.get("content", "")) for message in first)
@@ -87,7 +87,7 @@ def _said(sample: Sample, score: SampleScore) -> dict[str, Any]:
     }
 
 
-def _extracted(score: SampleScore, texts: Sequence[str]) -> str:
+def _extracted(score: ScoreRecord, texts: Sequence[str]) -> str:
     if score.value is None:
         return texts[-1] if texts else ""
     text = score.value if isinstance(score.value, str) else json.dumps(score.value, ensure_ascii=False)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from creval.tasks.model import Task
 from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest
-from creval.types.sample import SampleScore
+from creval.types.sample import ScoreRecord
 from creval.types.screens import View
 
 __all__ = ["WordingScreen"]
@@ -47,6 +47,6 @@ class WordingScreen:
         words = [word.strip() for word in value.splitlines() if word.strip()]
         return json.dumps(words, ensure_ascii=False)
 
-    def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> Sequence[str]:
+    def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> Sequence[str]:
         """Nothing: scores are the experimenter's to tell."""
         return ()

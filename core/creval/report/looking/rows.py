@@ -10,7 +10,7 @@ from creval.errors import UnknownNameError, UsageError
 from creval.names import nearest
 from creval.runs.reader import Run
 from creval.runs.texts import RunTexts
-from creval.types.sample import Sample, SampleKey, SampleScore
+from creval.types.sample import Sample, SampleKey, ScoreRecord
 
 __all__ = ["Filter", "Seen", "find_sample", "key_writer", "seen_samples", "with_texts"]
 
@@ -22,7 +22,7 @@ class Seen(NamedTuple):
 
     key: str
     sample: Sample
-    score: SampleScore | None
+    score: ScoreRecord | None
 
     def to_row(self) -> dict[str, Any]:
         """Return it as one flat row: key, task, doc, condition, repeat, status, route, reason and every score."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_association.lookup import Lookup
 
 __all__ = ["Aut"]
@@ -24,7 +24,7 @@ class Aut:
 
     uses: int = 10
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         given = [_different(item.value) for item in items]
         objects = [str(item.doc["object"]).lower() for item in items]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_association.geometry import mean_pairwise_distance
 from creval_association.lookup import Lookup
 from creval_association.words import plain_words
@@ -33,7 +33,7 @@ class Cdat:
     appropriateness_scale: Literal["plain", "shifted"] = "plain"
     gate_words: Literal["first", "all"] = "first"
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         kept = [plain_words(item.value) for item in items]
         cues = [str(item.doc["cue"]) for item in items]

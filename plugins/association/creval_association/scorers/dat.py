@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_association.geometry import mean_pairwise_distance
 from creval_association.lookup import Lookup
 from creval_association.validation import Variant, valid_words
@@ -30,7 +30,7 @@ class Dat:
     words: int = 7
     variant: Variant = "paper"
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         embedding = context.resource("embedding")
         known, by = self._validation(context)

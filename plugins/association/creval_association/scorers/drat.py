@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.plugin import Context, Scorable, Score, ScoringError
+from creval.plugin import Context, Score, ScorerInput, ScoringError
 from creval_association.gate import Gate, Utility, null_pool
 from creval_association.geometry import mean_pairwise_distance
 from creval_association.lookup import Lookup
@@ -43,7 +43,7 @@ class Drat:
             return None
         return f"the field 'anchors' must be a list of texts, not {str(anchors)[:60]!r}"
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         kept = [plain_words(item.value, self.words) for item in items]
         anchors = [list(item.doc["anchors"]) for item in items]

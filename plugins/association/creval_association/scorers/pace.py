@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from creval.plugin import Context, Embedding, Scorable, Score, ScoringError
+from creval.plugin import Context, Embedding, Score, ScorerInput, ScoringError
 from creval_association.geometry import chain_distance, unit
 from creval_association.lookup import Lookup
 
@@ -53,7 +53,7 @@ class Pace:
     out_of_vocabulary: OutOfVocabulary = "drop"
     _means: dict[str, np.ndarray] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         embedding = context.resource("embedding")
         chains = [

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 
 __all__ = ["Rat"]
 
@@ -21,11 +21,11 @@ class Rat:
     cheese") is wrong: the task asks for the word alone. Without any letter the answer is unparsed.
     """
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         return [self._one(item) for item in items]
 
-    def _one(self, item: Scorable) -> Score:
+    def _one(self, item: ScorerInput) -> Score:
         found = re.search(r"[a-zA-Z]+", str(item.value or ""))
         if found is None:
             return Score({}, failure="no word in the answer")

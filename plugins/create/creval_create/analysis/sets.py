@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.plugin import DataError, Run, RunError, Sample, SampleScore, Status, open_runs
+from creval.plugin import DataError, Run, RunError, Sample, ScoreRecord, Status, open_runs
 from creval_create.paths.triples import Path, as_path
 from creval_create.paths.validity import Validity
 from creval_create.utility.distance import mean_distance, transformed
@@ -163,11 +163,11 @@ def _is_create(run: Run, task: str) -> bool:
     return {"judge", "embedding"} <= used.keys() and {"entity_a", "rel_b", "entity_b"} <= fields.keys()
 
 
-def _counts(score: SampleScore) -> bool:
+def _counts(score: ScoreRecord) -> bool:
     return score.status is Status.SCORED or score.status in _UNREAD
 
 
-def _set(run: Run, sample: Sample, score: SampleScore) -> JudgedSet:
+def _set(run: Run, sample: Sample, score: ScoreRecord) -> JudgedSet:
     usage = [call.reply.get("usage", {}) for call in sample.calls if call.role == "target" and call.reply is not None]
     tokens = sum(int(each.get("output_tokens", 0)) for each in usage)
     details = score.details if score.status is Status.SCORED else {}

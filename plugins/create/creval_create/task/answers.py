@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from creval.plugin import Scorable
+from creval.plugin import ScorerInput
 from creval_create.paths.triples import Path, as_path, distinct
 from creval_create.paths.validity import RULES, Target, Validity, faults
 
@@ -49,7 +49,7 @@ class Candidates:
         return [i for i, found in enumerate(self.paths) if not found.repeats and found.refused[rule] is None]
 
 
-def candidates(item: Scorable) -> Candidates:
+def candidates(item: ScorerInput) -> Candidates:
     """Return the paths of all answers of a sample that were read (fields entity_a, rel_b, entity_b of the doc)."""
     target = Target(*(str(item.doc[field]) for field in ("entity_a", "rel_b", "entity_b")))
     printed: list[tuple[int, str, Path]] = []

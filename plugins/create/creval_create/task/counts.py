@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_create.task.answers import candidates
 
 __all__ = ["CreateCounts"]
@@ -20,11 +20,11 @@ class CreateCounts:
 
     reads_some = True
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         return [self._one(item) for item in items]
 
-    def _one(self, item: Scorable) -> Score:
+    def _one(self, item: ScorerInput) -> Score:
         scores = candidates(item).counts()
         tokens = [
             int(call.reply.get("usage", {}).get("output_tokens", 0))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_create.judging.judge import PathJudge, StrengthOf, Verdict
 from creval_create.paths.strings import path_string
 from creval_create.paths.validity import Validity
@@ -54,11 +54,11 @@ class CreativeUtility:
         self._also = tuple(rule for rule in also if rule != self._rules.validity)
         self._strength_of: StrengthOf = strength_of
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         return [await self._one(item, context) for item in items]
 
-    async def _one(self, item: Scorable, context: Context) -> Score:
+    async def _one(self, item: ScorerInput, context: Context) -> Score:
         found = candidates(item)
         wanted = sorted({place for rule in (self._rules.validity, *self._also) for place in found.valid(rule)})
         judge = PathJudge(context, item.key, self._strength_of)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.plugin import Run, RunError, Sample, SampleScore, Status, open_runs
+from creval.plugin import Run, RunError, Sample, ScoreRecord, Status, open_runs
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.games.reliability import need_certain
 
@@ -72,7 +72,7 @@ def plays_of(run: Run) -> Iterator[Play]:
         )
 
 
-def _play(sample: Sample, score: SampleScore, model: str) -> Play:
+def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
     replies = [call.reply for call in sample.calls if call.role == "target" and call.reply is not None]
     usage = [reply["usage"] for reply in replies]
     return Play(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from creval.plugin import SampleScore
+from creval.plugin import ScoreRecord
 
 __all__ = ["COUNTS", "Earnings", "earnings"]
 
@@ -40,7 +40,7 @@ class Earnings:
         return None if rate is None else BASE + rate * PER_SUCCESS_RATE - self.actions * PER_ACTION
 
 
-def earnings(scores: Iterable[SampleScore], count: str = "tests") -> Earnings:
+def earnings(scores: Iterable[ScoreRecord], count: str = "tests") -> Earnings:
     """Return the earnings for the games scored; a game without scores (errored, skipped) was not played."""
     games = successes = 0
     actions = 0.0

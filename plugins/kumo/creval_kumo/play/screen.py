@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Choice, ChoiceGroup, GenerateRequest, Past, SampleScore, View
+from creval.plugin import Choice, ChoiceGroup, GenerateRequest, Past, ScoreRecord, View
 from creval_kumo.games.instance import Instance
 from creval_kumo.play.earnings import earnings
 from creval_kumo.play.shown import shown_observation
@@ -55,7 +55,7 @@ class GameScreen:
         """Return the answer that a model would give."""
         return f"<ANSWER> {value} </ANSWER>"
 
-    def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> list[str]:
+    def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> list[str]:
         """Return how the games went, and the earnings by the paper's formula over all of them as one task set.
 
         Where results were not certain, how often the most probable truth was named stands in place of the earnings.

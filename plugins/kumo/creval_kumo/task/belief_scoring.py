@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_kumo.games.belief import attainable, most_probable, posterior
 from creval_kumo.games.instance import Instance
 from creval_kumo.games.reliability import need_uncertain
@@ -30,14 +30,14 @@ class KumoBelief:
 
     scores_failures = True
 
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Return the scores of each game; one that ended early counts as a failure.
 
         Raises UsageError for games of certain results.
         """
         return [self._score(item) for item in items]
 
-    def _score(self, item: Scorable) -> Score:
+    def _score(self, item: ScorerInput) -> Score:
         game, outcome = Instance.from_doc(item.doc), item.outcome
         need_uncertain(game.reliability, f"{item.key.task}, doc {item.key.doc}")
         taken, named = list(outcome.get("tests", ())), outcome.get("prediction")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from creval.plugin import Context, Scorable, Score
+from creval.plugin import Context, Score, ScorerInput
 from creval_kumo.games.counting import compat_length, relative_action_count
 from creval_kumo.search.golden import golden_run
 from creval_kumo.search.limits import NotProvenError
@@ -28,11 +28,11 @@ class KumoPlay:
 
     scores_failures = True
 
-    def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Return the scores of each game; games that ended early count as failures."""
         return [self._score(item) for item in items]
 
-    def _score(self, item: Scorable) -> Score:
+    def _score(self, item: ScorerInput) -> Score:
         outcome = item.outcome
         tests = len(outcome.get("tests", ()))
         success = outcome.get("prediction") in item.doc["valid_truths"]

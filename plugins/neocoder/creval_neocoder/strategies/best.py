@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from creval.plugin import Context, Expected, Scorable, Score
+from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
 from creval_neocoder.task.techniques import AUGMENTER, TRIES, detect
@@ -51,12 +51,12 @@ def choose(merits: Sequence[Merit], ties: Ties = "merit") -> int:
     return max(range(len(merits)), key=order)
 
 
-def _programs(item: Scorable) -> list[tuple[str, str]]:
+def _programs(item: ScorerInput) -> list[tuple[str, str]]:
     """The programs that were read, each with the answer that it stood in."""
     return [(read.value, text) for read, text in zip(item.parsed, item.answers, strict=True) if read.ok]
 
 
-def _tries(item: Scorable) -> int:
+def _tries(item: ScorerInput) -> int:
     return int(item.outcome.get("samples", len(item.answers)))
 
 
@@ -73,12 +73,12 @@ class PassAny:
         self._seconds = seconds
         self._released = released
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Run every program of every item."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
         return list(await asyncio.gather(*(self._one(judge, item) for item in items)))
 
-    async def _one(self, judge: Judge, item: Scorable) -> Score:
+    async def _one(self, judge: Judge, item: ScorerInput) -> Score:
         programs = _programs(item)
         if not programs:
             return Score({}, failure="none of the answers holds a Python program")
@@ -118,12 +118,12 @@ class BestCreativity:
         programs = max(expected.answers, int(getattr(expected.protocol, "k", 1)))
         return {AUGMENTER: (1, TRIES * programs)}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Score the best program of each item."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
-    async def _one(self, judge: Judge, item: Scorable, context: Context) -> Score:
+    async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
         programs = _programs(item)
         if not programs:
             return Score({}, failure="none of the answers holds a Python program")
@@ -138,7 +138,7 @@ class BestCreativity:
             scores |= {"divergent": best.share, "neogauge": best.neogauge}
         return Score(scores, {"chosen": place, "techniques": list(lists[place]), "all": [list(each) for each in lists]})
 
-    async def _merit(self, judge: Judge, item: Scorable, pair: tuple[str, str], techniques: Sequence[str]) -> Merit:
+    async def _merit(self, judge: Judge, item: ScorerInput, pair: tuple[str, str], techniques: Sequence[str]) -> Merit:
         correct = await judge.verdict(*pair, item.doc) is Verdict.ACCEPTED
         human = item.doc["human"]
         share = new_share(techniques, human, self._listed) if human else None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from creval.plugin import Context, Expected, Message, Reply, SampleKey, Scorable, Score, ScoringError
+from creval.plugin import Context, Expected, Message, Reply, SampleKey, Score, ScorerInput, ScoringError
 from creval_neocoder.programs.extraction import is_python, runnable
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
@@ -92,12 +92,12 @@ class Creativity:
         programs = 1 + (len(fields["solutions"]) if self._detect else 0)
         return {AUGMENTER: (programs, programs * TRIES)}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Score programs, several at once."""
         judge = Judge(context.resource("sandbox"), self._tests, self._seconds, self._released)
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
-    async def _one(self, judge: Judge, item: Scorable, context: Context) -> Score:
+    async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
         techniques = await detect(item.value, item.key, item.doc, context)
         correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
         follow = follows(techniques, item.doc["constraints"])
@@ -112,7 +112,7 @@ class Creativity:
         scores |= {name: value for name, value in measured.items() if value is not None}
         return Score(scores, {"techniques": list(techniques), "syntax": sorted(syntax)})
 
-    async def _human(self, item: Scorable, context: Context) -> Sequence[Sequence[str]]:
+    async def _human(self, item: ScorerInput, context: Context) -> Sequence[Sequence[str]]:
         """The techniques of the human solutions that a program is measured against, a list a solution."""
         solutions = [row for row in item.doc["solutions"] if not (by_baseline(item) and _is(item.value, row["source"]))]
         if not self._detect:
@@ -121,7 +121,7 @@ class Creativity:
         return list(await asyncio.gather(*asked))
 
 
-def by_baseline(item: Scorable) -> bool:
+def by_baseline(item: ScorerInput) -> bool:
     """Whether a player without a language model gave the answer."""
     reply = item.calls[-1].reply if item.calls else None
     return reply is not None and str(reply.get("model")).startswith("baseline/")

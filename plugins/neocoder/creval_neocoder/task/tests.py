@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, Limits, Program, Sandbox, Scorable, Score
+from creval.plugin import Context, Limits, Program, Sandbox, Score, ScorerInput
 from creval_neocoder.programs.feeding import Run
 from creval_neocoder.programs.released import LIMITS, accepted, given, harness, parse_released
 from creval_neocoder.programs.verdicts import Verdict, verdict, worst
@@ -66,12 +66,12 @@ class ProgramTests:
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
         self._settings = {"tests": tests, "seconds": seconds, "released": released}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Run every program."""
         judge = Judge(context.resource("sandbox"), **self._settings)  # type: ignore[arg-type]
         return list(await asyncio.gather(*(self._one(judge, item) for item in items)))
 
-    async def _one(self, judge: Judge, item: Scorable) -> Score:
+    async def _one(self, judge: Judge, item: ScorerInput) -> Score:
         found = await judge.verdict(item.value, item.answers[-1], item.doc)
         sound = await judge.on_sound(item.value, item.doc)
         scores = {"correct": float(found is Verdict.ACCEPTED)}

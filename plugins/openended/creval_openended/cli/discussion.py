@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from creval.plugin import RunError, SampleScore, open_run
+from creval.plugin import RunError, ScoreRecord, open_run
 
 __all__ = ["discussion", "told"]
 
@@ -34,7 +34,7 @@ def discussion(run: Path, task: str | None, doc: str | None, criterion: str | No
     click.echo("\n".join(lines))
 
 
-def told(score: SampleScore, criterion: str | None = None) -> Iterator[str]:
+def told(score: ScoreRecord, criterion: str | None = None) -> Iterator[str]:
     """Yield the lines that tell the discussions on a solution."""
     jury = score.details.get("jury", {})
     if jury.get("method") != "jury":

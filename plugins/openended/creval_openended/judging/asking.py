@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from creval.plugin import Context, Scorable, ScoringError, Usage
+from creval.plugin import Context, ScorerInput, ScoringError, Usage
 from creval_openended.judging.forms import Form
 from creval_openended.judging.replies import UnreadableReplyError, whole_text
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Case:
     """What is judged: the sample, the problem as judges are shown it, and the solution."""
 
-    item: Scorable
+    item: ScorerInput
     problem: str
     solution: str
 
@@ -33,7 +33,7 @@ class _Spent:
     usage: Usage = field(default_factory=Usage)
 
 
-def case_of(item: Scorable, context: Context, solution: str = "answer") -> Case:
+def case_of(item: ScorerInput, context: Context, solution: str = "answer") -> Case:
     """Return the case of a sample: its answer, or with `full` the full answer that came before the steps.
 
     The problem is shown by the task's prompt `statement`. Raises ScoringError where there is no such solution.

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from creval.plugin import Context, Expected, Scorable, Score
+from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import ANALYSTS, read_final, read_points, read_turn
@@ -39,11 +39,11 @@ class ChatEval:
         calls = len(self._criteria) * 3 * (1 + self._rounds + (self._rounds if self._curve else 1))
         return {ROLE: (calls, 2 * calls)}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Judge one solution after the other."""
         return [await self._one(item, context) for item in items]
 
-    async def _one(self, item: Scorable, context: Context) -> Score:
+    async def _one(self, item: ScorerInput, context: Context) -> Score:
         questions = Questions(context, case_of(item, context))
         wording = Wording(context, item.doc, self._criteria)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from creval.plugin import Context, Expected, Scorable, Score
+from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import read_probable
@@ -31,11 +31,11 @@ class Debate:
         calls = len(self._criteria) * (2 * self._rounds + 1)
         return {ROLE: (calls, 2 * calls)}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Judge one solution after the other."""
         return [await self._one(item, context) for item in items]
 
-    async def _one(self, item: Scorable, context: Context) -> Score:
+    async def _one(self, item: ScorerInput, context: Context) -> Score:
         questions = Questions(context, case_of(item, context))
 
         async def judge(criterion: Criterion) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, Expected, ModelError, Scorable, Score, ScoringError
+from creval.plugin import Context, Expected, ModelError, Score, ScorerInput, ScoringError
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.discussion import Discussion
@@ -42,11 +42,11 @@ class Jury:
         fewest = len(_SHARED) + len(self._criteria) * (1 + 6 * first + verdicts)
         return {ROLE: (fewest, 2 * (len(_SHARED) + len(self._criteria) * (1 + 6 * rounds + verdicts)))}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Judge one solution after the other."""
         return [await self._one(item, context) for item in items]
 
-    async def _one(self, item: Scorable, context: Context) -> Score:
+    async def _one(self, item: ScorerInput, context: Context) -> Score:
         case = case_of(item, context, self._settings.solution)
         questions = Questions(context, case)
         wording = Wording(context, item.doc, self._criteria, shifted=self._settings.focus == "shifted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, Expected, Scorable, Score
+from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_openended.judging.asking import ROLE, Questions, case_of
 from creval_openended.judging.criteria import Criterion, read_criteria
 from creval_openended.judging.replies import UnreadableReplyError
@@ -25,11 +25,11 @@ class LabelledByPeople:
         """One a criterion."""
         return {ROLE: (len(self._criteria), 2 * len(self._criteria))}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Ask about one solution after the other."""
         return [await self._one(item, context) for item in items]
 
-    async def _one(self, item: Scorable, context: Context) -> Score:
+    async def _one(self, item: ScorerInput, context: Context) -> Score:
         questions = Questions(context, case_of(item, context))
 
         async def judge(criterion: Criterion) -> Verdict:

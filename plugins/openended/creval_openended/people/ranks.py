@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from creval.plugin import Context, Expected, Scorable, Score
+from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_openended.judging.asking import ROLE, Case, Questions, case_of
 from creval_openended.judging.replies import UnreadableReplyError
 from creval_openended.novelty.sorting import most_comparisons, ranked
@@ -35,7 +35,7 @@ class RankedByPeople:
         """One tier a solution, and some comparisons."""
         return {ROLE: (1, 2 + most_comparisons(2, "merge"))}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> list[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Sort all into tiers, then each tier."""
         cases = [case_of(item, context) for item in items]
         tiers: dict[str, list[int]] = {tier: [] for tier in _TIERS}

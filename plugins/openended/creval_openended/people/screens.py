@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from creval.plugin import Choice, ChoiceGroup, GenerateRequest, SampleScore, View
+from creval.plugin import Choice, ChoiceGroup, GenerateRequest, ScoreRecord, View
 
 __all__ = ["JudgeScreen"]
 
@@ -40,6 +40,6 @@ class JudgeScreen:
         """Return the choice as it stands: what the prompt asks a model for too."""
         return value
 
-    def closing(self, scores: Mapping[str, Sequence[SampleScore]]) -> Sequence[str]:
+    def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> Sequence[str]:
         """Return nothing to say."""
         return []

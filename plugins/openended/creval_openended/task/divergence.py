@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from creval.plugin import Context, Expected, MissingScore, Scorable, Score, Status
+from creval.plugin import Context, Expected, MissingScore, Score, ScorerInput, Status
 from creval_openended.entropy.bootstrap import Step, candidate_interval
 from creval_openended.entropy.estimators import Entropies, entropies
 from creval_openended.entropy.judging import Rule, judge_by
@@ -60,7 +60,7 @@ class Divergence:
         """Return the pairs to be judged of a solution whose candidates differ in their words."""
         return {"entailment": expected_pairs(expected)}
 
-    async def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score]:
+    async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Cluster the steps of all samples together, then measure each."""
         steps = [measured_steps(item.outcome) for item in items]
         texts = [self._compared(step) for sample in steps for step in sample]
@@ -75,7 +75,7 @@ class Divergence:
         return [each.text if self._keep_label else without_label(each.text) for each in step]
 
     def _one(
-        self, item: Scorable, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]], seed: int
+        self, item: ScorerInput, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]], seed: int
     ) -> Score:
         lost = dropped(item.outcome)
         if not steps:

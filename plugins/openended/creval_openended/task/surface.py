@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from creval.plugin import Context, Expected, Scorable, Score
+from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import partition_all
 from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
@@ -35,7 +35,7 @@ class Surface:
         """Return the pairs to be judged of a solution; those that the divergence asks for as well are paid once."""
         return {"entailment": (0, expected_pairs(expected)[1])} if self._between else {}
 
-    def score(self, items: Sequence[Scorable], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]:
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]:
         """Measure the solutions; the texts of all of them are embedded together."""
         solutions = [
             [[without_label(each.text) for each in step] for step in measured_steps(item.outcome)] for item in items

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from creval.plugin import COLOURS, AnalysisOutput, DataError, FieldSpec, Run, RunError, SampleScore, open_runs
+from creval.plugin import COLOURS, AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 
 __all__ = ["Performance", "overall"]
@@ -64,12 +64,12 @@ def _rows(run: Run, task: str) -> list[tuple[Any, ...]]:
     return [(*head, name, _mean(kept, name), _mean(scores, name)) for name in criteria]
 
 
-def _left_out(score: SampleScore) -> bool:
+def _left_out(score: ScoreRecord) -> bool:
     """Whether the task leaves this solution out, since it repeats a step."""
     return bool(score.details.get("repeated_step")) and "semantic_entropy" in score.missing
 
 
-def _mean(scores: Sequence[SampleScore], name: str) -> float | None:
+def _mean(scores: Sequence[ScoreRecord], name: str) -> float | None:
     values = [score.scores[name] for score in scores if name in score.scores]
     return fmean(values) if values else None
 
