@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from creval.conformance.hostile import HOSTILE
-from creval.conformance.playing import play
-from creval.conformance.subject import Subject
+from creval.conformance.subject import Subject, play
 from creval.engine.examples import run_examples
 from creval.errors import CrevalError
 from creval.parsing.chain import build_chain

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import json
+import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from creval.conformance.playing import play
+from creval.api import run
 from creval.data.dataset import Dataset
 from creval.data.mirror import REMOTE_KEY
 from creval.data.opening import open_dataset
@@ -21,7 +23,9 @@ from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.tasks.yaml.headers import TaskHeader
 
-__all__ = ["NotExaminedError", "Subject"]
+__all__ = ["NotExaminedError", "Subject", "play"]
+
+SEED = 7
 
 
 class NotExaminedError(CrevalError):
@@ -146,3 +150,39 @@ class Subject:
     def is_remote(self, task: Task) -> bool:
         """Whether a task's data come over the network."""
         return bool(self.plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY))
+
+
+def play(subject: Subject, task: Task, player: str) -> Mapping[str, Any]:
+    """Run a baseline on a few docs and return metrics, questions, answers and scores. Raises what a run raises."""
+    roles = {role: subject.roles[role] for role in task.roles}
+    repeats = _fewest_repeats(subject, task)
+    options = replace(subject.options(task), roles=roles, limit=subject.docs, repeats=repeats, seed=SEED)
+    with tempfile.TemporaryDirectory(prefix="creval-") as folder:
+        done = run([task.qualified], f"baseline/{player}", replace(options, output=Path(folder) / "run"))
+        (result,) = done.results["tasks"]
+        samples = _rows(done.folder / "samples")
+        scores = _rows(done.folder / "scores")
+    errored = [key for key, row in scores.items() if row["status"] == "errored"]
+    if errored:
+        raise CrevalError(f"{errored[0]} of the {player} ended as errored: {scores[errored[0]]['reason']}")
+    return {
+        "metrics": result["metrics"],
+        "questions": {key: [call["messages"] for call in row["calls"]] for key, row in samples.items()},
+        "answers": {key: row["answers"] for key, row in samples.items()},
+        "scores": {key: row["scores"] for key, row in scores.items()},
+    }
+
+
+def _fewest_repeats(subject: Subject, task: Task) -> int:
+    """As many repeats as the metrics need, which are often fewer than the task makes."""
+    needed, registry = [1], subject.plugins.registry
+    for metric in task.metrics:
+        made = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
+        needed.append(getattr(made, "minimum_repeats", 1))
+    needed += [getattr(registry.get("scorer", ref.name).load(), "minimum_repeats", 1) for ref in task.score]
+    return max(needed)
+
+
+def _rows(folder: Path) -> dict[str, dict[str, Any]]:
+    rows = [json.loads(line) for file in sorted(folder.glob("*.jsonl")) for line in file.read_bytes().splitlines()]
+    return dict(sorted((f"doc {row['doc_id']!r}, {row['condition']}, {row['repeat']}", row) for row in rows))

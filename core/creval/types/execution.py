@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from creval.errors import CrevalError
 from creval.types.sample import Condition, Doc, Sample, SampleKey, ScoreRecord
 
 __all__ = ["Executor", "Foreman", "Link", "Made", "ScoreSink", "Work", "Workshop"]
@@ -23,10 +22,10 @@ class Work:
 
 
 class Made(NamedTuple):
-    """A finished sample, and the error that ended it, if one did."""
+    """A finished sample, and the error that ended it, if one did: a `CrevalError`."""
 
     sample: Sample
-    error: CrevalError | None
+    error: Exception | None
 
 
 ScoreSink = Callable[[Sequence[ScoreRecord]], None]

@@ -11,7 +11,7 @@ from creval.engine.generation.storing import store_sample
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.resuming.kept import Kept
-from creval.errors import BudgetError, CrevalError, FatalModelError
+from creval.errors import BudgetError, FatalModelError
 from creval.models.stats import ModelStats
 from creval.runs.jsonl import Appender
 from creval.types.execution import Made, Work
@@ -51,7 +51,7 @@ class _Progress:
     file: Appender
     answered: int = 0
     failed: int = 0
-    given_up: CrevalError | None = None
+    given_up: Exception | None = None
 
     def note(self, made: Made) -> None:
         """Learn from a sample whether asking on makes sense."""
