@@ -5,8 +5,7 @@ The names below are the whole public Python API; everything is imported on first
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # type checkers know the name; `typing` would hold up the start, and Ctrl-C within it
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
     from creval.comparison.comparing import Compared, compare

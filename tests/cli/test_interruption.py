@@ -101,3 +101,33 @@ def test_a_hangup_that_is_ignored_stays_ignored(folder: Path, server: ChatServer
     process.send_signal(signal.SIGHUP)
     said = process.communicate(timeout=120)[1]
     assert (process.returncode, "interrupted" in said) == (0, False)
+
+
+_INTERRUPTED_IMPORT = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize("module", ["creval.cli", "click", "creval.cli.root", "creval.errors", "creval.api"])
+def test_ctrl_c_while_the_command_line_is_imported_ends_it_in_one_word(folder: Path, module: str) -> None:
+    """The signal comes from within: at the import of a module, however fast the machine is."""
+    (folder / "sitecustomize.py").write_text(_INTERRUPTED_IMPORT.format(module=module))
+    arguments = ["--tasks", "spelling.yaml", "--model", "baseline/floor"]
+    process = start(folder, *arguments, environment={"PYTHONPATH": str(folder)})
+    out, said = process.communicate(timeout=60)
+    assert (process.returncode, said.strip(), out) == (130, "interrupted", "")
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored_from_the_start(folder: Path) -> None:
+    """As in a background job of a script."""
+    (folder / "sitecustomize.py").write_text(_INTERRUPTED_IMPORT.format(module="click"))
+    command = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *program("--version")]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
