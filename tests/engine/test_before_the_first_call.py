@@ -12,7 +12,7 @@ from creval.data.check import check_all
 from creval.data.options import DataOptions
 from creval.engine.roles.models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 

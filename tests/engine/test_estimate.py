@@ -214,7 +214,7 @@ def test_every_component_says_what_it_expects_in_the_same_way(monkeypatch):
 
 def test_a_provider_without_n_is_called_once_a_completion(make_task, options, install, tmp_path):
     parts = """
-    from creval.models.traits import ProviderTraits
+    from creval.models.provider_traits import ProviderTraits
 
     class One:
         traits = ProviderTraits(honours_n=False, free=True)

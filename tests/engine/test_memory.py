@@ -21,7 +21,7 @@ PLUGIN = """
         registry.add("provider", "quick", "creval_quick_parts:make")
 """
 PARTS = """
-    from creval.models.traits import ProviderTraits
+    from creval.models.provider_traits import ProviderTraits
     from creval.types.messages import Completion, Reply
 
     class Quick:

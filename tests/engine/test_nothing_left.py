@@ -35,7 +35,7 @@ PLUGIN = """
 PARTS = """
     import os
     from creval.errors import MissingPartError
-    from creval.models.traits import ProviderTraits
+    from creval.models.provider_traits import ProviderTraits
     from creval.types.messages import Completion, Reply
 
     class Locked:

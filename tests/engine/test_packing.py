@@ -17,7 +17,7 @@ from creval.data.rows import ListRows
 from creval.data.tables.text_files import JSON, JsonLinesRows
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import DataError, ScoringError
-from creval.models.players.recorded import Places, Recorded
+from creval.models.local.recorded import Places, Recorded
 from creval.packing import PackedHashes, PackedTexts
 from creval.runs.folder import DoneKeys
 from creval.runs.jsonl import Line

@@ -52,7 +52,7 @@ PLUGIN = """
 PARTS = """
     import asyncio
     import numpy as np
-    from creval.models.traits import ProviderTraits
+    from creval.models.provider_traits import ProviderTraits
     from creval.types.components import Score
     from creval.types.messages import Completion, Message, Reply
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.plugins.builtin import models as builtin_models
 from creval.plugins.registry import Registry
 from creval.types.messages import GenerateRequest, Message, Origin

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.models.lanes.addresses import HIDDEN, address_secrets, shown_address, shown_addresses
+from creval.models.providers.addresses import HIDDEN, address_secrets, shown_address, shown_addresses
 
 
 @pytest.mark.parametrize(

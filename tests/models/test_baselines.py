@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from creval.errors import FatalModelError, MissingPartError, ScoringError, UnknownNameError, UsageError
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.types.components import Turn
 from creval.types.sample import Condition
 
@@ -54,7 +54,7 @@ def play(registry: Any, requests: list[Any], player: Any, name: str = "floor", s
         return {"t": (player, Context(seed))}[task]
 
     async def go() -> list[str]:
-        model = open_model(f"baseline/{name}", registry, ModelOptions(players=players, offline=True))
+        model = open_model(f"baseline/{name}", registry, ModelOptions(find_baseline=players, offline=True))
         try:
             return [reply.text for reply in await asyncio.gather(*(model.generate(r) for r in requests))]
         finally:
@@ -121,7 +121,7 @@ def test_several_completions_are_several_draws(registry, ask) -> None:
     player = Player()
 
     async def go() -> list[str]:
-        model = open_model("baseline/floor", registry, ModelOptions(players=lambda _: (player, Context())))
+        model = open_model("baseline/floor", registry, ModelOptions(find_baseline=lambda _: (player, Context())))
         reply = await model.generate(ask(n=3))
         return [c.text for c in reply.completions]
 

@@ -17,8 +17,8 @@ from support.chat_server import Answer, ChatServer, HttpError
 
 from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json, reply_to_json
-from creval.models.cache import ResponseCache
-from creval.models.opening import open_model
+from creval.models.open_model import open_model
+from creval.models.response_cache import ResponseCache
 from creval.types.messages import Completion, Reply, TokenLogprob, Usage
 
 FULL = Reply(
@@ -83,7 +83,7 @@ def test_everything_put_is_on_disk_when_close_returns(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from creval.models.cache import ResponseCache
+from creval.models.response_cache import ResponseCache
 from creval.types.messages import Completion, Reply
 cache = ResponseCache(Path(sys.argv[1]))
 for i in range(int(sys.argv[3])):

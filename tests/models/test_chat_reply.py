@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
-from creval.models.lanes.chat_reply import Malformed, read_reply
+from creval.models.providers.chat_reply import Malformed, read_reply
 from creval.types.messages import Reply, Usage
 
 

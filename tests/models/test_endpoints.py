@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from creval.errors import MissingPartError, UsageError
-from creval.models.lanes.endpoints import ENDPOINTS, has_proxy, is_loopback, place
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
+from creval.models.providers.endpoints import ENDPOINTS, has_proxy, is_loopback, place
 
 
 def found(name: str, **options: object) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from creval.errors import UsageError
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
-from creval.models.players.human import HumanProvider, messages_view
+from creval.models.local.human import HumanProvider, messages_view
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.types.messages import GenerateRequest, Message
 from creval.types.screens import Choice, ChoiceGroup, View
 

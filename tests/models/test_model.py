@@ -15,11 +15,11 @@ from creval.errors import BudgetError, FatalModelError, RetryableModelError, Usa
 from creval.models.budget import Budget
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, Parts
-from creval.models.opening import open_model
+from creval.models.model_spec import ModelSpec
+from creval.models.open_model import open_model
 from creval.models.prices import Price
+from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy
-from creval.models.spec import ModelSpec
-from creval.models.traits import ProviderTraits
 from creval.types.messages import Completion, GenerateRequest, Lost, Message, Reply, Usage
 
 

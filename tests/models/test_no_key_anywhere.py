@@ -12,7 +12,7 @@ import pytest
 from support.chat_server import Answer, ChatServer, HttpError, Raw, Received
 
 from creval.errors import ModelError
-from creval.models.opening import open_model
+from creval.models.open_model import open_model
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 

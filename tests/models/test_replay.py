@@ -12,8 +12,8 @@ import pytest
 from creval.errors import DataError, FatalModelError, UsageError
 from creval.models.answers.reply_json import reply_to_json
 from creval.models.budget import Budget
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob, Usage
 
 

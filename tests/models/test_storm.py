@@ -10,8 +10,8 @@ import pytest
 from support.chat_server import ChatServer, Received, Storm
 
 from creval.errors import ModelError
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.types.messages import Reply
 
 CALLS = 400

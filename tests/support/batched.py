@@ -13,8 +13,8 @@ from support.batch_server import BatchServer
 from creval.models.batches.desk import Batching
 from creval.models.batches.pace import Pace
 from creval.models.model import Model
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.plugins.builtin import models as builtin_models
 from creval.plugins.registry import Registry
 from creval.runs.batch_notes import BatchNotes
@@ -33,7 +33,7 @@ def request(number: int, n: int = 1, **settings: Any) -> GenerateRequest:
 
 
 def opened(server: BatchServer, notes: Path, pace: Pace = FAST, detach: bool = False, **options: Any) -> Model:
-    """A model over the lane whose batches stand in a book."""
+    """A model over the chat provider whose batches stand in a book."""
     registry = Registry()
     builtin_models.register(registry.scoped("core"))
     batching = Batching(pace, detach)

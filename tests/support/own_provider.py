@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from creval.models.traits import ProviderTraits
+from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import Completion, GenerateRequest, Reply
 
 __all__ = ["make"]

@@ -20,7 +20,7 @@ from creval.visible import visible
 if TYPE_CHECKING:
     from creval.engine.options import RunOptions
     from creval.engine.steps import Finished
-    from creval.models.players.desks.web import WebDesk
+    from creval.models.local.desks.web import WebDesk
 
 __all__ = ["Rooms", "participant_names", "play_together"]
 
@@ -105,8 +105,8 @@ def play_together(tasks: Sequence[str], names: Sequence[str], options: RunOption
 
 def _sitting(stack: ExitStack, tasks: Sequence[str], options: RunOptions, name: str, rooms: Rooms) -> _Sitting:
     from creval.engine.run import resume, run_new
-    from creval.models.players.desks.standing import Standing
-    from creval.models.players.desks.web import WebDesk
+    from creval.models.local.desks.standing import Standing
+    from creval.models.local.desks.web import WebDesk
 
     path = options.output
     assert path is not None
@@ -144,7 +144,7 @@ def _wait(sittings: Sequence[_Sitting], rooms: Rooms) -> None:
 
 def _sit(sitting: _Sitting, rooms: Rooms) -> None:
     from creval.cli.commands.play import closing_of
-    from creval.models.players.desks.page_state import Closing
+    from creval.models.local.desks.page_state import Closing
 
     try:
         sitting.finished = sitting.work()

@@ -12,7 +12,7 @@ from creval.cli.interruption import cure_shown
 from creval.cli.values import comma_list, docs_of, paths, settings, sweeps, texts
 from creval.engine.options import RunOptions
 from creval.engine.watching.terminal import watch
-from creval.models.lanes.addresses import shown_addresses
+from creval.models.providers.addresses import shown_addresses
 
 __all__ = ["command_line", "read_options", "start"]
 

@@ -20,9 +20,9 @@ from creval.models.budget import Budget
 from creval.models.clock import SystemClock
 from creval.models.limiter import LimiterPool
 from creval.models.model import Model, Parts
+from creval.models.model_spec import ModelSpec
+from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy
-from creval.models.spec import ModelSpec
-from creval.models.traits import ProviderTraits
 from creval.plugins.loader import Plugins
 from creval.tasks.model import Example, Said, Task
 from creval.types.execution import Work

@@ -16,7 +16,7 @@ from typing import Any
 
 from creval.engine.options import RunOptions, nested_settings
 from creval.engine.planning.plan import TaskPlan
-from creval.models.lanes.addresses import shown_address
+from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
 from creval.runs.commands import CONSENTS

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from creval.engine.roles.ledger import RoleCounts
 from creval.models.batches.desk import BatchCounts
-from creval.models.stats import ModelStats
+from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample
 
 __all__ = ["Guarded", "Observer", "Quiet"]

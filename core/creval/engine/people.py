@@ -12,7 +12,7 @@ from creval.engine.run import run_new
 from creval.engine.setup import open_plans
 from creval.engine.steps import Finished
 from creval.errors import DataError, RunError, UsageError
-from creval.models.players.desks.table import TableDesk
+from creval.models.local.desks.table import TableDesk
 from creval.plugins.loader import load_plugins
 from creval.runs.jsonl import DiskError
 

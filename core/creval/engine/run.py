@@ -27,7 +27,7 @@ from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
-from creval.models.lanes.addresses import HIDDEN, shown_address
+from creval.models.providers.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.batch_notes import BatchNotes
 from creval.runs.calls import CallBook

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from creval.engine.roles.models import TARGET
-from creval.models.players.wording import WordingScreen
+from creval.models.local.wording_screen import WordingScreen
 from creval.plugins.loader import Plugins, load_plugins
 from creval.plugins.registry import Registry
 from creval.runs.folder import RunFolder

@@ -275,7 +275,7 @@ def open_setup(
     asking = replace(
         model_options(options, common.budget),
         limiters=common.limiters,
-        players=_players(roles.get(TARGET, ""), players, plugins),
+        find_baseline=_baseline_finder(roles.get(TARGET, ""), players, plugins),
         desk=desk,
         screens=screens_of(tasks, plugins),
     )
@@ -304,7 +304,7 @@ def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:
                 )
 
 
-def _players(spec: str, tasks: Mapping[str, tuple[Task, TaskContext]], plugins: Plugins) -> Any:
+def _baseline_finder(spec: str, tasks: Mapping[str, tuple[Task, TaskContext]], plugins: Plugins) -> Any:
     """Return the function that finds who plays `baseline/floor` or `baseline/ceiling` for a task."""
     _, _, which = spec.partition("/")
 

@@ -23,9 +23,9 @@ from creval.engine.steps import Finished
 from creval.errors import CrevalError, RunError, UsageError
 from creval.models.batches.desk import Batching
 from creval.models.budget import Budget
-from creval.models.lanes.addresses import HIDDEN
-from creval.models.opening import open_model
-from creval.models.players.baselines import check_baseline_name
+from creval.models.local.baseline_provider import check_baseline_name
+from creval.models.open_model import open_model
+from creval.models.providers.addresses import HIDDEN
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.folder import RunFolder
 from creval.tasks.index import TaskIndex

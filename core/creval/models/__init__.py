@@ -1,7 +1,7 @@
-"""Models: one facade over the chat-completions lane, litellm, replayed answers, baselines and plugins' providers.
+"""Models: one facade over the chat-completions client, litellm, replayed answers, baselines and plugins' providers.
 
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.open_model import open_model
+from creval.models.model_options import ModelOptions
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from creval.errors import UsageError
-from creval.models.spec import ModelSpec
-from creval.models.traits import ProviderTraits
+from creval.models.model_spec import ModelSpec
+from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import GenerateRequest
 
 __all__ = ["cache_key", "canonical_json"]

@@ -11,20 +11,20 @@ from typing import Any
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.broken import broken_off
 from creval.models.answers.masking import masked_reply
-from creval.models.answers.reading import read_answers
+from creval.models.answers.read_answers import read_answers
 from creval.models.answers.sealing import opened_reply, sealed_reply
 from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
 from creval.models.budget import Budget
-from creval.models.cache import ResponseCache
 from creval.models.cache_key import cache_key
 from creval.models.clock import Clock
 from creval.models.limiter import AdaptiveLimiter
+from creval.models.model_spec import ModelSpec
+from creval.models.model_stats import ModelStats, Tally
 from creval.models.prices import Price
+from creval.models.provider_traits import ProviderTraits
+from creval.models.response_cache import ResponseCache
 from creval.models.retries import RetryPolicy
 from creval.models.secrets import Mask, likely_secrets
-from creval.models.spec import ModelSpec
-from creval.models.stats import ModelStats, Tally
-from creval.models.traits import ProviderTraits
 from creval.types.components import Provider
 from creval.types.messages import GenerateRequest, Lost, Reply, Usage
 

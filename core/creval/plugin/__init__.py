@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     )
     from creval.models.answers.reply_json import reply_from_json
     from creval.models.model import Model
-    from creval.models.options import ProviderOptions
-    from creval.models.traits import ProviderTraits
+    from creval.models.model_options import ProviderOptions
+    from creval.models.provider_traits import ProviderTraits
     from creval.names import nearest
     from creval.parsing.json.scan import holds_json
     from creval.parsing.json.values import JsonArray, JsonObject
@@ -271,9 +271,9 @@ _HOMES = {
         "UsageError",
     ),
     "creval.models.model": ("Model",),
-    "creval.models.options": ("ProviderOptions",),
+    "creval.models.model_options": ("ProviderOptions",),
     "creval.models.answers.reply_json": ("reply_from_json",),
-    "creval.models.traits": ("ProviderTraits",),
+    "creval.models.provider_traits": ("ProviderTraits",),
     "creval.names": ("nearest",),
     "creval.parsing.json.scan": ("holds_json",),
     "creval.parsing.json.values": ("JsonArray", "JsonObject"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from creval.models.lanes.addresses import HIDDEN
+from creval.models.providers.addresses import HIDDEN
 
 __all__ = ["CONSENTS", "resume_command", "score_command"]
 

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["READING", "reading_of"]
 
 READING = 6
-"""The version of the rules by which the core reads answers (`creval.models.answers.reading`, `creval.parsing`).
+"""The version of the rules by which the core reads answers (`creval.models.answers.read_answers`, `creval.parsing`).
 
 Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
 its answers are read by it. One whose answers are all read keeps its own when it is gone on with; where some are

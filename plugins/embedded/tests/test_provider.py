@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from creval.errors import ContextLengthError, FatalModelError, MissingPartError, UnknownNameError
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 from creval_embedded.provider import SLOTS, EmbeddedProvider

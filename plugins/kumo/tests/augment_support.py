@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from support.chat_server import ChatServer
 
 from creval.models.model import Model
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.plugins.builtin import models as builtin_models
 from creval.plugins.registry import Registry
 from creval_kumo.augment.asking import Augmenter

@@ -236,8 +236,8 @@ def test_several_answers_of_one_request_come_together(notes: Path) -> None:
     ids=lambda value: None,
 )
 def test_a_batch_asks_and_reads_as_a_single_call_does(said_back: Answer, asked: dict[str, Any], notes: Path) -> None:
-    from creval.models.opening import open_model
-    from creval.models.options import ModelOptions
+    from creval.models.model_options import ModelOptions
+    from creval.models.open_model import open_model
     from creval.plugins.builtin import models as builtin_models
     from creval.plugins.registry import Registry
 

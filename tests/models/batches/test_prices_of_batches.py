@@ -17,7 +17,7 @@ from creval.engine.options import RunOptions
 from creval.errors import BudgetError
 from creval.models.budget import Budget
 from creval.models.prices import Price, PriceTable
-from creval.models.traits import ProviderTraits
+from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import Usage
 
 TABLE = {
@@ -133,8 +133,8 @@ def test_the_book_knows_what_was_paid_also_for_nothing(notes: Path) -> None:
 def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of its providers, at one server: a batch that expires, with a line that fails; one that nobody hears of."""
     from creval.models.batches.desk import Batching
-    from creval.models.opening import open_model
-    from creval.models.options import ModelOptions
+    from creval.models.model_options import ModelOptions
+    from creval.models.open_model import open_model
     from creval.plugins.builtin import models as builtin_models
     from creval.plugins.registry import Registry
     from creval.runs.batch_notes import BatchNotes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.models.players.desks.blocks import Block, Run, markdown_blocks, text_blocks
+from creval.models.local.desks.blocks import Block, Run, markdown_blocks, text_blocks
 
 
 def shape(text: str) -> list[tuple[str, int, str]]:

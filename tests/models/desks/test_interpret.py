@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.models.players.desks.interpret import Chosen, Help, Page, Stop, Wrong, read_choice
+from creval.models.local.desks.interpret import Chosen, Help, Page, Stop, Wrong, read_choice
 from creval.types.screens import Choice, ChoiceGroup, View
 
 

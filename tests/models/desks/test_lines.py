@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from creval.models.players.desks.lines import LineReader
+from creval.models.local.desks.lines import LineReader
 
 
 def written(data: bytes) -> LineReader:

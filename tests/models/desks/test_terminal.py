@@ -9,9 +9,9 @@ import os
 import pytest
 from rich.console import Console
 
-from creval.models.players.desks.lines import LineReader
-from creval.models.players.desks.standing import Standing
-from creval.models.players.desks.terminal import TerminalDesk
+from creval.models.local.desks.lines import LineReader
+from creval.models.local.desks.standing import Standing
+from creval.models.local.desks.terminal import TerminalDesk
 from creval.types.screens import Choice, ChoiceGroup, Past, View
 
 BOOK = "# Guide\n\n" + "\n".join(f"- point {number}" for number in range(60))

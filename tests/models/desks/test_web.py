@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from creval.errors import UsageError
-from creval.models.players.desks.page_state import Closing
-from creval.models.players.desks.standing import Standing
-from creval.models.players.desks.web import WebDesk
+from creval.models.local.desks.page_state import Closing
+from creval.models.local.desks.standing import Standing
+from creval.models.local.desks.web import WebDesk
 from creval.types.screens import Choice, ChoiceGroup, View
 
 GAME = View(

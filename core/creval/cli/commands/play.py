@@ -22,8 +22,8 @@ from creval.cli.values import NewPath, consents_of
 if TYPE_CHECKING:
     from creval.engine.options import Consents, RunOptions
     from creval.engine.steps import Finished
-    from creval.models.players.desks.page_state import Closing
-    from creval.models.players.desks.standing import Standing
+    from creval.models.local.desks.page_state import Closing
+    from creval.models.local.desks.standing import Standing
     from creval.types.screens import Desk
 
 __all__ = ["Seat", "closing_of", "play", "play_again", "play_new"]
@@ -151,16 +151,16 @@ def play_again(folder: Path, seat: Seat | None = None, given: Consents | None = 
 
 @contextmanager
 def _place(seat: Seat) -> Iterator[_Place]:
-    from creval.models.players.desks.standing import Standing
+    from creval.models.local.desks.standing import Standing
 
     standing = Standing()
     if not seat.web:
-        from creval.models.players.desks.terminal import TerminalDesk
+        from creval.models.local.desks.terminal import TerminalDesk
 
         desk = TerminalDesk.here(seat.player, standing)
         yield _Place(desk, standing, lambda closing: None, piped=not sys.stdin.isatty())
         return
-    from creval.models.players.desks.web import WebDesk
+    from creval.models.local.desks.web import WebDesk
 
     with WebDesk(seat.player, standing, seat.port, seat.host) as page:
         click.echo(f"Play at {page.url} (Ctrl-C stops; the run can be gone on with)", err=True)
@@ -170,7 +170,7 @@ def _place(seat: Seat) -> Iterator[_Place]:
 def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
     """Run, print the results and the last words, and show them where the person sits."""
     from creval.cli.display.ending import ending
-    from creval.models.players.desks.page_state import Closing
+    from creval.models.local.desks.page_state import Closing
     from creval.runs.commands import resume_command
 
     try:
@@ -197,7 +197,7 @@ def _end(folder: Path, place: _Place, work: Callable[[], Finished]) -> int:
 def closing_of(finished: Finished, show_results: bool) -> Closing:
     """Return the last page: thanks, and where results are to be shown what the screens say of them, and the metrics."""
     from creval.engine.screens import closing_words
-    from creval.models.players.desks.page_state import Closing
+    from creval.models.local.desks.page_state import Closing
     from creval.shown import cell
 
     if not show_results:

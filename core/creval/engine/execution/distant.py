@@ -19,7 +19,7 @@ from creval.errors import UsageError
 from creval.models.budget import Budget, Ticket
 from creval.models.limiter import AdaptiveLimiter, LimiterPool, Slot
 from creval.models.model import Model
-from creval.models.traits import ProviderTraits
+from creval.models.provider_traits import ProviderTraits
 from creval.types.execution import Link
 from creval.types.messages import GenerateRequest, Reply
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from creval.models.answers.reply_json import lost_from_json, lost_to_json, reply_from_json, reply_to_json
-from creval.models.stats import ModelStats
+from creval.models.model_stats import ModelStats
 from creval.types.messages import GenerateRequest, Message, Origin, Reply, Usage
 from creval.types.sample import Condition, SampleKey
 

@@ -25,8 +25,8 @@ from creval.engine.roles.context import OpenResources, resource_options_of
 from creval.engine.roles.models import TARGET
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.errors import CrevalError, MissingPartError, UsageError
-from creval.models.opening import listed_price
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import listed_price
 from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
 from creval.types.execution import Work

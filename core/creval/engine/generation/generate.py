@@ -12,7 +12,7 @@ from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.resuming.kept import Kept
 from creval.errors import BudgetError, FatalModelError
-from creval.models.stats import ModelStats
+from creval.models.model_stats import ModelStats
 from creval.runs.jsonl import Appender
 from creval.types.execution import Made, Work
 

@@ -16,7 +16,7 @@ from creval.engine.repeating.keeping import TASKS, task_yaml
 from creval.engine.roles.context import with_roles
 from creval.errors import UnknownNameError, UsageError
 from creval.interruption import CURRENT
-from creval.models.lanes.addresses import shown_addresses
+from creval.models.providers.addresses import shown_addresses
 from creval.plugins.loader import Plugins
 from creval.runs.commands import CONSENTS, score_command
 from creval.runs.folder import RunFolder, file_name

@@ -11,8 +11,8 @@ from creval.errors import UsageError
 from creval.models.batches.desk import Batching
 from creval.models.budget import Budget
 from creval.models.model import Model
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
 from creval.plugins.registry import Registry
 from creval.resources.options import ResourceOptions
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
 from creval.models.batches.desk import BatchCounts
-from creval.models.stats import ModelStats
+from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample, Status
 
 __all__ = ["Counting", "failures"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from creval.models.lanes.faults import Failure
-from creval.models.traits import ProviderTraits
+from creval.models.provider_traits import ProviderTraits
+from creval.models.providers.failures import Failure
 from creval.types.messages import GenerateRequest, Reply
 
 __all__ = ["ENDPOINT", "NAMED", "WINDOW", "BatchCalls", "BatchState", "Fault", "is_batch", "state_of"]

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from creval.errors import RetryableModelError, UsageError
 from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
-from creval.models.lanes.chat_lane import ChatLane
-from creval.models.lanes.faults import Failure, error_of, explain
+from creval.models.providers.chat_provider import ChatProvider
+from creval.models.providers.failures import Failure, error_of, explain
 from creval.types.messages import GenerateRequest, Reply
 
 __all__ = ["CURE", "ChatBatches"]
@@ -27,7 +27,7 @@ _DAY = 86_400.0  # more than clocks differ
 class ChatBatches:
     """`BatchCalls` of a server that speaks the protocol below its base URL."""
 
-    def __init__(self, lane: ChatLane) -> None:
+    def __init__(self, lane: ChatProvider) -> None:
         self._lane = lane
         self.secrets: Sequence[str] = lane.secrets
         self.traits = lane.traits

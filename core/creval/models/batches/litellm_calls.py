@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 from creval.errors import RetryableModelError
 from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
-from creval.models.lanes.chat_request import request_body
-from creval.models.lanes.faults import Failure
-from creval.models.lanes.litellm_lane import LitellmLane
+from creval.models.providers.chat_request import request_body
+from creval.models.providers.failures import Failure
+from creval.models.providers.litellm_provider import LitellmProvider
 from creval.types.messages import GenerateRequest, Reply
 
 __all__ = ["VENDORS", "LitellmBatches"]
@@ -26,7 +26,7 @@ _PAGES = 200
 class LitellmBatches:
     """`BatchCalls` by `litellm.acreate_file`, `acreate_batch`, `aretrieve_batch`, `alist_batches`, `afile_content`."""
 
-    def __init__(self, lane: LitellmLane) -> None:
+    def __init__(self, lane: LitellmProvider) -> None:
         self._lane = lane
         self.secrets: Sequence[str] = lane.secrets
         self.traits = lane.traits

@@ -6,9 +6,9 @@ from creval.errors import UsageError
 from creval.models.batches.calls import BatchCalls
 from creval.models.batches.lane_calls import CURE, ChatBatches
 from creval.models.batches.litellm_calls import VENDORS, LitellmBatches
-from creval.models.lanes.chat_lane import ChatLane
-from creval.models.lanes.endpoints import ENDPOINTS
-from creval.models.lanes.litellm_lane import LitellmLane
+from creval.models.providers.chat_provider import ChatProvider
+from creval.models.providers.endpoints import ENDPOINTS
+from creval.models.providers.litellm_provider import LitellmProvider
 from creval.types.components import Provider
 
 __all__ = ["batch_calls"]
@@ -16,9 +16,9 @@ __all__ = ["batch_calls"]
 
 def batch_calls(provider: Provider, spec: str) -> BatchCalls:
     """Return the batch calls of an open provider. Raises UsageError where it has none."""
-    if isinstance(provider, ChatLane) and provider.endpoint.batches:
+    if isinstance(provider, ChatProvider) and provider.endpoint.batches:
         return ChatBatches(provider)
-    if isinstance(provider, LitellmLane) and provider.vendor in VENDORS:
+    if isinstance(provider, LitellmProvider) and provider.vendor in VENDORS:
         return LitellmBatches(provider)
     known = [name for name, endpoint in ENDPOINTS.items() if endpoint.batches and name != "chat"]
     others = ", ".join([*known, *(name for name in VENDORS if name not in known)])

@@ -19,8 +19,8 @@ from creval.models.batches.harvest import Harvest
 from creval.models.batches.spool import Spool
 from creval.models.batches.waiting import AskAgain, Waiting
 from creval.models.cache_key import cache_key
+from creval.models.model_spec import ModelSpec
 from creval.models.prices import Price
-from creval.models.spec import ModelSpec
 from creval.types.messages import GenerateRequest, Reply
 
 __all__ = ["BOUGHT", "OWED", "BatchProvider"]

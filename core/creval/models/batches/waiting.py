@@ -17,8 +17,8 @@ from creval.models.answers.reply_json import lost_to_json, reply_to_json
 from creval.models.answers.sealing import originals_of, sealed_reply
 from creval.models.batches.book import Book
 from creval.models.batches.calls import BatchCalls
-from creval.models.lanes.faults import Failure, error_of, failure_in
 from creval.models.prices import Price
+from creval.models.providers.failures import Failure, error_of, failure_in
 from creval.models.secrets import Mask, likely_secrets, redact
 from creval.types.messages import GenerateRequest, Lost, Reply
 

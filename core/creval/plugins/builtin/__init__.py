@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.builtin import executors, models, parsing, players, protocols, resources, scoring, sources
+from creval.plugins.builtin import baselines, executors, models, parsing, protocols, resources, scoring, sources
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -10,5 +10,5 @@ __all__ = ["register"]
 
 def register(registry: Registry) -> None:
     """Add every component of the core to the registry."""
-    for part in (sources, models, players, protocols, parsing, scoring, resources, executors):
+    for part in (sources, models, baselines, protocols, parsing, scoring, resources, executors):
         part.register(registry)

@@ -1,4 +1,4 @@
-"""`baseline/floor` and `baseline/ceiling`: what chance and the best known player reach, without a language model."""
+"""`baseline/floor` and `baseline/ceiling`: what chance and the best known solver reach, without a language model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import hashlib
 import random
 
 from creval.errors import CrevalError, FatalModelError, UnknownNameError, UsageError
-from creval.models.options import Players, ProviderOptions
-from creval.models.traits import ProviderTraits
+from creval.models.model_options import BaselineFinder, ProviderOptions
+from creval.models.provider_traits import ProviderTraits
 from creval.types.components import Baseline, Context, Turn
 from creval.types.messages import Completion, GenerateRequest, Origin, Reply
 from creval.types.origin import line_of, source_of
@@ -20,56 +20,56 @@ _NAMES = ("floor", "ceiling")
 
 
 class BaselineProvider:
-    """A `Provider` that lets a task's own player answer.
+    """A `Provider` that lets a task's own baseline answer.
 
-    `players` finds the player of a task. Each call gets a random stream of its own, made from the run's seed and the
-    sample's key, so that the order of samples changes nothing. Players run one at a time in a thread.
+    `find` returns the baseline of a task. Each call gets its own random stream, made from the run's seed and the
+    sample's key, so that the order of samples changes nothing. Baselines run one at a time in a thread.
     """
 
     traits = ProviderTraits(remote=False, cacheable=False, concurrency=1, free=True, verbatim=True)
 
-    def __init__(self, name: str, players: Players) -> None:
+    def __init__(self, name: str, find: BaselineFinder) -> None:
         self._name = name
-        self._players = players
+        self._find = find
         self._found: dict[str, tuple[Baseline, Context]] = {}
 
     async def generate(self, request: GenerateRequest) -> Reply:
-        """Return the player's answer.
+        """Return the baseline's answer.
 
-        Raises UsageError where the task has no such player or a part it needs is missing, FatalModelError where
-        the player fails on this doc.
+        Raises UsageError where the task has no such baseline or a part it needs is missing, FatalModelError where
+        the baseline fails on this doc.
         """
-        player, context = self._player(request.origin.key.task)
-        said = [await self._play(player, self._turn(request, context, index)) for index in range(request.n)]
+        answerer, context = self._baseline(request.origin.key.task)
+        said = [await self._reply(answerer, self._turn(request, context, index)) for index in range(request.n)]
         return Reply(tuple(said), model=f"baseline/{self._name}", cost=0.0)
 
     async def close(self) -> None:
         """Nothing is held open."""
 
-    async def _play(self, player: Baseline, turn: Turn) -> Completion:
+    async def _reply(self, answerer: Baseline, turn: Turn) -> Completion:
         try:
-            said = await asyncio.to_thread(player.reply, turn)
+            said = await asyncio.to_thread(answerer.reply, turn)
             if isinstance(said, Completion):
                 return said
             if not isinstance(said, str):
-                raise TypeError(f"it said a {type(said).__name__} and no text ({source_of(player.reply)})")
+                raise TypeError(f"it said a {type(said).__name__} and no text ({source_of(answerer.reply)})")
             return Completion(said)
         except UsageError:
             raise
         except CrevalError as error:
-            raise FatalModelError(f"the {self._name} player failed: {error}", where=turn.key.task) from error
+            raise FatalModelError(f"the {self._name} baseline failed: {error}", where=turn.key.task) from error
         except (Exception, SystemExit) as error:
             raise FatalModelError(
-                f"the {self._name} player failed on doc {turn.key.doc!r}: {type(error).__name__}: {error} "
+                f"the {self._name} baseline failed on doc {turn.key.doc!r}: {type(error).__name__}: {error} "
                 f"({line_of(error)})",
                 where=turn.key.task,
-                cure="This is a fault of the player; report it to the plugin that brings the task.",
+                cure="The fault is in the baseline; report it to the plugin that brings the task.",
             ) from error
 
-    def _player(self, task: str) -> tuple[Baseline, Context]:
+    def _baseline(self, task: str) -> tuple[Baseline, Context]:
         if task not in self._found:
             try:
-                self._found[task] = self._players(task)
+                self._found[task] = self._find(task)
             except KeyError:
                 raise UsageError(
                     f"the task {task!r} has no {self._name} baseline",
@@ -106,9 +106,9 @@ def check_baseline_name(name: str) -> None:
 def baseline(model: str, options: ProviderOptions) -> BaselineProvider:
     """Component `baseline`: `floor` or `ceiling`."""
     check_baseline_name(model)
-    if options.players is None:
+    if options.find_baseline is None:
         raise UsageError(
             f"baseline/{model} answers only as the target of a task",
             cure="Give it as --model, or call it through creval.run.",
         )
-    return BaselineProvider(model, options.players)
+    return BaselineProvider(model, options.find_baseline)

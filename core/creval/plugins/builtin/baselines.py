@@ -1,4 +1,4 @@
-"""Players of the core: what tasks without code name as floor and ceiling."""
+"""Baselines of the core: what tasks without code name as floor and ceiling."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from creval.plugins.registry import Registry
 
 __all__ = ["register"]
 
-_HOME = "creval.models.players.plain"
+_HOME = "creval.models.local.simple_baselines"
 
 
 def register(registry: Registry) -> None:

@@ -1,4 +1,4 @@
-"""The chat-completions lane against a real server."""
+"""The chat-completions client against a real server."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from support.chat_server import (
 )
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
-from creval.models.lanes.chat_lane import chat, hosted_vllm, ollama_chat, openai, openrouter
-from creval.models.opening import open_model
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
+from creval.models.open_model import open_model
+from creval.models.providers.chat_provider import chat, hosted_vllm, ollama_chat, openai, openrouter
 from creval.types.messages import GenerateRequest, Lost, Message, Reply, Usage
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
@@ -444,7 +444,7 @@ def test_a_certificate_of_ones_own_names_the_variable_that_trusts_it(ask, own_ce
 
 def test_a_handshake_that_never_ends_counts_in_the_time_to_connect(ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server takes the connection and says nothing: TLS never comes about."""
-    monkeypatch.setattr("creval.models.lanes.chat_lane._CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("creval.models.providers.chat_provider._CONNECT_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
         with pytest.raises(RetryableModelError, match=r"no connection within 0\.3 s"):

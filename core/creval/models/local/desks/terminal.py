@@ -9,10 +9,10 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from creval.models.players.desks.interpret import END, Chosen, Help, Page, Stop, Wrong, command, read_choice
-from creval.models.players.desks.lines import LineReader
-from creval.models.players.desks.paint import Around, paint
-from creval.models.players.desks.standing import Standing
+from creval.models.local.desks.interpret import END, Chosen, Help, Page, Stop, Wrong, command, read_choice
+from creval.models.local.desks.lines import LineReader
+from creval.models.local.desks.paint import Around, paint
+from creval.models.local.desks.standing import Standing
 from creval.types.screens import ChoiceGroup, View
 from creval.visible import visible
 

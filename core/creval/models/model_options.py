@@ -12,15 +12,15 @@ from creval.models.limiter import LimiterPool
 from creval.types.components import Baseline, Context
 from creval.types.screens import Desk, Screens
 
-__all__ = ["ModelOptions", "Players", "ProviderOptions"]
+__all__ = ["BaselineFinder", "ModelOptions", "ProviderOptions"]
 
-Players = Callable[[str], tuple[Baseline, Context]]
-"""Task name -> (the player of this task, its context). Raises UnknownNameError or UsageError where it has none."""
+BaselineFinder = Callable[[str], tuple[Baseline, Context]]
+"""Task name -> (the baseline of this task, its context). Raises UnknownNameError or UsageError where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderOptions:
-    """What a provider's factory is given beside the model's name.
+    """What a provider's factory is given next to the model's name.
 
     `base_url` and `api_key_env` (the *name* of the environment variable that holds the key) are as the user gave
     them. `timeout` is seconds for one try. `concurrency` is the most calls that may be in flight.
@@ -33,7 +33,7 @@ class ProviderOptions:
     timeout: float = 600.0
     concurrency: int = 32
     max_response_bytes: int = 32 * 1024 * 1024
-    players: Players | None = None
+    find_baseline: BaselineFinder | None = None
     desk: Desk | None = None
     screens: Screens | None = None
 
@@ -44,9 +44,9 @@ class ModelOptions:
 
     `max_retries` counts the tries after the first. Back-off before try k is uniform between 0 and
     min(`backoff_cap`, `backoff_base` * 2^(k-1)) seconds; a server's Retry-After is followed up to `retry_after_cap`
-    seconds. `cache` is the sqlite file of answers, None for no cache. `players` finds who plays
-    `baseline/floor` or `baseline/ceiling` for a task. `desk` is where a person (`human/NAME`) answers, None for the
-    terminal; `screens` finds how a person sees a task.
+    seconds. `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds what
+    answers as `baseline/floor` or `baseline/ceiling` for a task. `desk` is where a person (`human/NAME`) answers, None
+    for the terminal; `screens` finds how a person sees a task.
     """
 
     base_url: str | None = None
@@ -61,7 +61,7 @@ class ModelOptions:
     max_response_bytes: int = 32 * 1024 * 1024
     cache: Path | None = None
     budget: Budget = field(default_factory=Budget)
-    players: Players | None = None
+    find_baseline: BaselineFinder | None = None
     desk: Desk | None = None
     screens: Screens | None = None
     limiters: LimiterPool = field(default_factory=LimiterPool)
@@ -76,7 +76,7 @@ class ModelOptions:
             timeout=self.timeout,
             concurrency=self.concurrency,
             max_response_bytes=self.max_response_bytes,
-            players=self.players,
+            find_baseline=self.find_baseline,
             desk=self.desk,
             screens=self.screens,
         )

@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import NoReturn
 
 from creval.errors import UsageError
-from creval.models.options import ProviderOptions
-from creval.models.traits import ProviderTraits
+from creval.models.model_options import ProviderOptions
+from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
 from creval.types.screens import Desk, Screen, Screens, View
 
@@ -111,6 +111,6 @@ def human(model: str, options: ProviderOptions) -> HumanProvider:
         )
     if options.desk is not None:
         return HumanProvider(model, options.desk, options.screens)
-    from creval.models.players.desks.terminal import TerminalDesk
+    from creval.models.local.desks.terminal import TerminalDesk
 
     return HumanProvider(model, TerminalDesk.here(model), options.screens)

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from creval.models.players.desks.board import Board, Refused
+from creval.models.local.desks.board import Board, Refused
 
 __all__ = ["make_app"]
 
@@ -100,7 +100,7 @@ def _allowed(refused: web.HTTPException) -> dict[str, str]:
 
 
 def _file(name: str, kind: str) -> _Handler:
-    text = (files("creval.models.players.desks") / "page" / name).read_text(encoding="utf-8")
+    text = (files("creval.models.local.desks") / "page" / name).read_text(encoding="utf-8")
 
     async def send(request: web.Request) -> web.Response:
         return web.Response(text=text, content_type=kind, charset="utf-8")

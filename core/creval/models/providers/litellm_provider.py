@@ -15,16 +15,16 @@ from types import ModuleType
 from typing import Any
 
 from creval.errors import FatalModelError, MissingPartError, ModelError, RetryableModelError, UsageError
-from creval.models.lanes.addresses import address_secrets, shown_address
-from creval.models.lanes.chat_reply import Malformed, paid_for, read_reply
-from creval.models.lanes.endpoints import is_loopback
-from creval.models.lanes.faults import Caller, Failure, declined, explain, failure_in
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
+from creval.models.provider_traits import ProviderTraits
+from creval.models.providers.addresses import address_secrets, shown_address
+from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
+from creval.models.providers.endpoints import is_loopback
+from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in
 from creval.models.secrets import find_key, missing_key, redact, secret_variables
-from creval.models.traits import ProviderTraits
 from creval.types.messages import Completion, GenerateRequest, Reply
 
-__all__ = ["LitellmLane", "litellm"]
+__all__ = ["LitellmProvider", "litellm"]
 
 # litellm reads these. The first keeps it from fetching prices over the network; the second is its own HTTP handler in
 # place of the openai package, a third cheaper a call.
@@ -34,10 +34,10 @@ _ENVIRONMENT = {
 }
 
 
-class LitellmLane:
+class LitellmProvider:
     """A `Provider` that calls `litellm.acompletion`, once a try: litellm's own retries are off.
 
-    The import (seconds) starts in a thread as soon as the lane is made, so that it runs while data load.
+    The import (seconds) starts in a thread as soon as the provider is made, so that it runs while data load.
     """
 
     def __init__(self, model: str, options: ProviderOptions) -> None:
@@ -262,6 +262,6 @@ def _retry_after(error: Exception) -> str | None:
     return None
 
 
-def litellm(model: str, options: ProviderOptions) -> LitellmLane:
+def litellm(model: str, options: ProviderOptions) -> LitellmProvider:
     """Component `litellm`: `model` is litellm's own name, provider included."""
-    return LitellmLane(model, options)
+    return LitellmProvider(model, options)

@@ -1,4 +1,4 @@
-"""The chat-completions lane: one lean client for every server that speaks the protocol."""
+"""The chat-completions provider: one lean client for every server that speaks the protocol."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
-from creval.models.lanes.addresses import shown_address
-from creval.models.lanes.chat_reply import Malformed, paid_for, read_reply
-from creval.models.lanes.chat_request import LIMITS, request_body
-from creval.models.lanes.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, place
-from creval.models.lanes.event_stream import is_stream, whole_body
-from creval.models.lanes.faults import Caller, Failure, declined, error_of, explain, failure_in, plain_text
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
+from creval.models.provider_traits import ProviderTraits
+from creval.models.providers.addresses import shown_address
+from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
+from creval.models.providers.chat_request import LIMITS, request_body
+from creval.models.providers.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, place
+from creval.models.providers.event_stream import is_stream, whole_body
+from creval.models.providers.failures import Caller, Failure, declined, error_of, explain, failure_in, plain_text
 from creval.models.secrets import redact
-from creval.models.traits import ProviderTraits
 from creval.types.messages import Completion, GenerateRequest, Reply
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["ChatLane", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter"]
+__all__ = ["ChatProvider", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter"]
 
 _CHAT = "/chat/completions"
 _JSON = {"Content-Type": "application/json"}
@@ -36,7 +36,7 @@ _STREAM_ONLY = r"(?i)\b(?:only|must|requires?|needs?)\b.{0,40}\bstream|\bstream.
 _STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 
-class ChatLane:
+class ChatProvider:
     """A `Provider` over POST {base_url}/chat/completions. One session, its connections kept and reused.
 
     `generate` makes one try and raises RetryableModelError or FatalModelError. A question that the provider's
@@ -233,26 +233,26 @@ def _error_within(body: Any) -> Any:
     return None
 
 
-def openrouter(model: str, options: ProviderOptions) -> ChatLane:
+def openrouter(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `openrouter`."""
-    return ChatLane(ENDPOINTS["openrouter"], model, options)
+    return ChatProvider(ENDPOINTS["openrouter"], model, options)
 
 
-def openai(model: str, options: ProviderOptions) -> ChatLane:
+def openai(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `openai`."""
-    return ChatLane(ENDPOINTS["openai"], model, options)
+    return ChatProvider(ENDPOINTS["openai"], model, options)
 
 
-def hosted_vllm(model: str, options: ProviderOptions) -> ChatLane:
+def hosted_vllm(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `hosted_vllm`."""
-    return ChatLane(ENDPOINTS["hosted_vllm"], model, options)
+    return ChatProvider(ENDPOINTS["hosted_vllm"], model, options)
 
 
-def ollama_chat(model: str, options: ProviderOptions) -> ChatLane:
+def ollama_chat(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `ollama_chat`: Ollama's own chat-completions address."""
-    return ChatLane(ENDPOINTS["ollama_chat"], model, options)
+    return ChatProvider(ENDPOINTS["ollama_chat"], model, options)
 
 
-def chat(model: str, options: ProviderOptions) -> ChatLane:
+def chat(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `chat`: any server at `--base-url`."""
-    return ChatLane(ENDPOINTS["chat"], model, options)
+    return ChatProvider(ENDPOINTS["chat"], model, options)

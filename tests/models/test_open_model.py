@@ -12,9 +12,9 @@ from support.imports import imported_by
 
 from creval.errors import MissingPartError, UnknownNameError, UsageError
 from creval.models.budget import Budget
-from creval.models.opening import open_model, provider_names
-from creval.models.options import ModelOptions
-from creval.models.spec import ModelSpec
+from creval.models.model_options import ModelOptions
+from creval.models.model_spec import ModelSpec
+from creval.models.open_model import open_model, provider_names
 from creval.plugins.registry import Registry
 
 LOCAL = "http://127.0.0.1:9/v1"
@@ -64,7 +64,7 @@ def sent_model(registry: Registry, ask: Any, fast: ModelOptions, spec: str) -> s
         ("anthropic/claude", "anthropic/claude"),
     ],
 )
-def test_with_a_base_url_any_name_is_served_by_the_lane(registry, ask, fast, spec: str, sent: str) -> None:
+def test_with_a_base_url_any_name_is_served_by_the_chat_provider(registry, ask, fast, spec: str, sent: str) -> None:
     assert sent_model(registry, ask, fast, spec) == sent
 
 
@@ -130,8 +130,8 @@ HEAVY = ("litellm", "aiohttp", "openai", "httpx", "datasets", "torch", "pandas",
 
 def test_opening_a_lane_imports_nothing_heavy() -> None:
     code = f"""
-from creval.models.opening import open_model
-from creval.models.options import ModelOptions
+from creval.models.open_model import open_model
+from creval.models.model_options import ModelOptions
 from creval.plugins.builtin import models
 from creval.plugins.registry import Registry
 registry = Registry()

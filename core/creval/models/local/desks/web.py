@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from creval.errors import UsageError
-from creval.models.players.desks.board import Board
-from creval.models.players.desks.page_state import Closing, ask_state, closing_state, opening_state
-from creval.models.players.desks.standing import Standing
-from creval.models.players.desks.web_app import make_app
+from creval.models.local.desks.board import Board
+from creval.models.local.desks.page_state import Closing, ask_state, closing_state, opening_state
+from creval.models.local.desks.standing import Standing
+from creval.models.local.desks.web_app import make_app
 from creval.types.screens import View
 
 __all__ = ["ADDRESS", "WebDesk"]

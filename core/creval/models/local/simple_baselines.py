@@ -1,4 +1,4 @@
-"""Players that need no code: a fixed answer, the doc's target, one of its choices at random."""
+"""Baselines that need no code: a fixed answer, the doc's target, one of its choices at random."""
 
 from __future__ import annotations
 

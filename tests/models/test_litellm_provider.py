@@ -1,4 +1,4 @@
-"""litellm itself, through the lane, against a real server. One import of litellm serves all tests here."""
+"""litellm itself, through the client, against a real server. One import of litellm serves all tests here."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from support.chat_server import Answer, ChatServer, Garbage, Hang, HttpError, Reset
 
 from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
-from creval.models.lanes.litellm_lane import LitellmLane
-from creval.models.opening import open_model
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
+from creval.models.open_model import open_model
+from creval.models.providers.litellm_provider import LitellmProvider
 from creval.models.secrets import redact, secret_variables
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
@@ -28,14 +28,14 @@ def generate(url: str, *requests: Any, model: str = "openai/gpt-4o-mini", **opti
     """One try each; errors as values."""
 
     async def go() -> list[Any]:
-        lane = LitellmLane(model, ProviderOptions(base_url=url, **options))
+        provider = LitellmProvider(model, ProviderOptions(base_url=url, **options))
         results: list[Any] = []
         for request in requests:
             try:
-                results.append(await lane.generate(request))
+                results.append(await provider.generate(request))
             except Exception as error:
                 results.append(error)
-        await lane.close()
+        await provider.close()
         return results
 
     return asyncio.run(go())
@@ -93,8 +93,8 @@ def test_a_hanging_server_is_given_up(ask) -> None:
 
 def test_a_missing_key_names_its_variable(ask) -> None:
     async def go() -> None:
-        lane = LitellmLane("anthropic/claude-3-5-haiku-latest", ProviderOptions())
-        await lane.generate(ask())
+        provider = LitellmProvider("anthropic/claude-3-5-haiku-latest", ProviderOptions())
+        await provider.generate(ask())
 
     with pytest.raises(MissingPartError, match="export ANTHROPIC_API_KEY="):
         asyncio.run(go())
@@ -102,7 +102,7 @@ def test_a_missing_key_names_its_variable(ask) -> None:
 
 def test_a_provider_that_litellm_lacks(ask) -> None:
     async def go() -> None:
-        await LitellmLane("no_such_provider/m", ProviderOptions()).generate(ask())
+        await LitellmProvider("no_such_provider/m", ProviderOptions()).generate(ask())
 
     with pytest.raises(UsageError, match="no_such_provider"):
         asyncio.run(go())
@@ -111,7 +111,7 @@ def test_a_provider_that_litellm_lacks(ask) -> None:
 @pytest.mark.parametrize("bad", ["gpt-x", "openai/"])
 def test_a_name_without_its_provider(bad: str) -> None:
     with pytest.raises(UsageError, match="provider"):
-        LitellmLane(bad, ProviderOptions())
+        LitellmProvider(bad, ProviderOptions())
 
 
 def test_nothing_of_litellm_is_switched_on(ask) -> None:

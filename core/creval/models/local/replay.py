@@ -15,9 +15,9 @@ import orjson
 from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json
 from creval.models.answers.sealing import opened_reply
-from creval.models.options import ProviderOptions
-from creval.models.players.recorded import Places, Recorded
-from creval.models.traits import ProviderTraits
+from creval.models.local.recorded import Places, Recorded
+from creval.models.model_options import ProviderOptions
+from creval.models.provider_traits import ProviderTraits
 from creval.quotations import Originals
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.models.players.desks.blocks import markdown_blocks, text_blocks
+from creval.models.local.desks.blocks import markdown_blocks, text_blocks
 from creval.types.screens import View
 
 __all__ = ["Closing", "ask_state", "closing_state", "opening_state"]

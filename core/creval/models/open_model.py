@@ -6,16 +6,16 @@ from creval.errors import UnknownNameError, UsageError
 from creval.models.batches.desk import Batching
 from creval.models.batches.opening import batch_calls
 from creval.models.batches.transport import BatchProvider
-from creval.models.cache import ResponseCache
-from creval.models.lanes.endpoints import ENDPOINTS
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, Parts
-from creval.models.options import ModelOptions
+from creval.models.model_options import ModelOptions
+from creval.models.model_spec import ModelSpec
 from creval.models.prices import Price, PriceTable
+from creval.models.provider_traits import ProviderTraits
+from creval.models.providers.endpoints import ENDPOINTS
+from creval.models.response_cache import ResponseCache
 from creval.models.retries import RetryPolicy
 from creval.models.secrets import find_key
-from creval.models.spec import ModelSpec
-from creval.models.traits import ProviderTraits
 from creval.plugins.registry import Component, Registry
 from creval.types.components import Provider
 
@@ -32,7 +32,7 @@ def open_model(
     """Open the model that `spec` names. With `batching` calls over a network go out in its batches.
 
     The first part names a component of kind `provider`; a name that none claims goes to litellm, or with
-    `--base-url` to the chat-completions lane as a whole. Nothing is sent yet.
+    `--base-url` to the chat-completions provider as a whole. Nothing is sent yet.
 
     Raises UnknownNameError for a provider that nobody knows, MissingPartError for a missing key, package or
     address, UsageError where the options do not fit, or the provider takes no batches.

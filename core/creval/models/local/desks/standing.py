@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.models.stats import ModelStats
+from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample
 
 __all__ = ["Standing"]

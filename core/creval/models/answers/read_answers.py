@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, OVER_LIMIT
 from creval.models.answers.thinking import tags_in, without_thinking
-from creval.models.lanes.chat_request import LIMITS
+from creval.models.providers.chat_request import LIMITS
 from creval.types.messages import Completion, GenerateRequest, Reply, Usage
 
 __all__ = ["read_answers"]

@@ -1,4 +1,4 @@
-"""Where each provider of the chat-completions lane lives, and which variables name its key and address.
+"""Where each provider of the chat-completions client lives, and which variables name its key and address.
 
 The variable names are those of litellm, so that one setup serves both.
 """
@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from creval.errors import MissingPartError, UsageError
-from creval.models.lanes.addresses import address_secrets, shown_address
-from creval.models.options import ProviderOptions
+from creval.models.model_options import ProviderOptions
+from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.secrets import find_key, missing_key
 
 __all__ = ["ENDPOINTS", "Endpoint", "Place", "has_proxy", "is_hosted", "is_loopback", "place"]

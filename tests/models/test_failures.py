@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.errors import ContextLengthError, FatalModelError, ModelError, RetryableModelError
-from creval.models.lanes.faults import Caller, declined, error_of, explain, failure_in, plain_text
+from creval.models.providers.failures import Caller, declined, error_of, explain, failure_in, plain_text
 
 CALLER = Caller("openai/m at http://x/v1/chat/completions", "m", "OPENAI_API_KEY", ("sk-secret-1234567890",))
 

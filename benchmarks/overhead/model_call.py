@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Processor time of one chat call through creval's model layer, beside bare aiohttp.
 
-    python lane.py --url http://127.0.0.1:PORT/v1
+    python model_call.py --url http://127.0.0.1:PORT/v1
 
 Each variant runs in a process of its own, several times, in turn; the table shows medians and ratios. The time is
 user + system of the calling process, over --calls calls after --warm calls that are not counted, with
@@ -61,8 +61,8 @@ async def bare(url: str, concurrency: int) -> tuple[Call, Callable[[], Awaitable
 async def through_creval(url: str, concurrency: int, variant: str) -> tuple[Call, Callable[[], Awaitable[None]]]:
     """The same call through the facade."""
     from creval.models.budget import Budget
-    from creval.models.opening import open_model
-    from creval.models.options import ModelOptions
+    from creval.models.model_options import ModelOptions
+    from creval.models.open_model import open_model
     from creval.plugins.builtin import models
     from creval.plugins.registry import Registry
     from creval.types.messages import GenerateRequest, Message, Origin

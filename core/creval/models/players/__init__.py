@@ -1,3 +1,0 @@
-"""Answers that no server gives: baselines, people, replays."""
-
-from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Provider clients: chat completions and litellm."""
+
+from __future__ import annotations
