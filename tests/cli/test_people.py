@@ -192,6 +192,8 @@ def test_three_people_take_part_at_once_each_by_the_own_link(tmp_path: Path) -> 
         assert process.returncode == 130, err
     finally:
         process.kill()
+    stopped = json.loads((tmp_path / "study" / "p02" / "run.json").read_text())
+    assert stopped["status"] == "interrupted"  # the run of who had not come was ended in order, too
     models = [json.loads((tmp_path / "study" / p / "results.json").read_text())["model"] for p in ("p01", "p03")]
     assert models == ["human/p01", "human/p03"]
     again = start(tmp_path, *arguments)  # the same command goes on with who is missing

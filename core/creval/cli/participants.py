@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,7 @@ class _Sitting:
     work: Callable[[], Finished]
     finished: Finished | None = None
     error: BaseException | None = None
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
 def participant_names(given: Sequence[str]) -> list[str]:
@@ -127,22 +128,29 @@ def _sitting(stack: ExitStack, tasks: Sequence[str], options: RunOptions, name: 
 
 
 def _wait(sittings: Sequence[_Sitting], rooms: Rooms) -> None:
-    threads = [threading.Thread(target=_sit, args=(each, rooms), name=each.name, daemon=True) for each in sittings]
-    for thread in threads:
-        thread.start()
+    """Play until all have ended. Waits for events: a `join` that Ctrl-C interrupts marks its thread as ended."""
+    for each in sittings:
+        threading.Thread(target=_sit, args=(each, rooms), name=each.name, daemon=True).start()
     try:
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.2)
+        for sitting in sittings:
+            while not sitting.ended.wait(0.2):
+                pass
     except KeyboardInterrupt:
         for sitting in sittings:
             sitting.desk.stop()
-        for thread in threads:
-            thread.join(_PATIENCE)
+        for sitting in sittings:
+            sitting.ended.wait(_PATIENCE)
         raise
 
 
 def _sit(sitting: _Sitting, rooms: Rooms) -> None:
+    try:
+        _play(sitting, rooms)
+    finally:
+        sitting.ended.set()
+
+
+def _play(sitting: _Sitting, rooms: Rooms) -> None:
     from creval.cli.commands.play import closing_of
     from creval.models.local.desks.page_state import Closing
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from creval.errors import UsageError
+from creval.models.local.desks.board import Board
 from creval.models.local.desks.page_state import Closing
 from creval.models.local.desks.standing import Standing
 from creval.models.local.desks.web import WebDesk
@@ -144,6 +145,33 @@ def test_a_cancelled_run_gives_the_question_up(desk: WebDesk, page: Page, asking
 
     assert asking(cancelled()).result(30) == "given up"
     assert page.answer(1, "Asthma")[0] == 409
+
+
+def test_a_stop_between_two_questions_is_not_lost(desk: WebDesk, asking: Any) -> None:
+    desk.stop()
+    waiting = asking(desk.ask(GAME))
+    try:
+        assert waiting.result(10) is None
+    finally:
+        desk.stop()
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_a_poll_sees_what_is_shown_at_whatever_point_of_its_way(steps: int) -> None:
+    """The state changes when the poll has gone `steps` turns of the loop: it never sleeps through the change."""
+
+    async def polled() -> dict[str, Any]:
+        board = Board({"phase": "opening"})
+        poll = asyncio.create_task(board.newer(board.version, 3600.0))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        board.show({"phase": "closing"})
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert poll.done()
+        return poll.result()
+
+    assert asyncio.run(polled()) == {"version": 2, "phase": "closing"}
 
 
 def test_only_this_machine_and_this_page_are_answered(desk: WebDesk, page: Page, asking: Any) -> None:

@@ -32,6 +32,7 @@ class Board:
         self._view: View | None = None
         self._number = 0
         self._answer: asyncio.Future[str | None] | None = None
+        self._given_up = False
 
     def show(self, state: dict[str, Any]) -> None:
         """Show something new."""
@@ -51,7 +52,9 @@ class Board:
         return {"version": self.version, **self.state}
 
     async def answer_to(self, view: View, number: int, state: dict[str, Any]) -> str | None:
-        """Show a question and wait for its answer; None where the person stops."""
+        """Show a question and wait for its answer; None where the person stops, and at once after `give_up`."""
+        if self._given_up:
+            return None
         self._view, self._number = view, number
         self._answer = asyncio.get_running_loop().create_future()
         self.show(state)
@@ -76,7 +79,8 @@ class Board:
         self._open(number)[0].set_result(None)
 
     def give_up(self) -> None:
-        """End the question that is waited for, if there is one, without an answer."""
+        """End the question that is waited for without an answer, and every later one: the run may be between two."""
+        self._given_up = True
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(None)
 

@@ -81,7 +81,7 @@ class WebDesk:
         return value
 
     def stop(self) -> None:
-        """Let the question that is waited for end as if the person had stopped there."""
+        """Let the question that is waited for, or else the next one, end as if the person had stopped there."""
 
         async def now() -> None:
             self._board.give_up()
