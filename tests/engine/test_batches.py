@@ -280,7 +280,7 @@ def test_texts_by_reference_stand_in_no_file(options, serve, tmp_path):
         'prompt: [{role: user, content: "Please repeat this rather long question about the word {{ word }}"}]\n'
         "score: exact_match\nmetrics: [{name: right, from: exact_match, aggregate: mean, failed: zero}]\n"
     )
-    with At(serve(Plan(end="cancelled", share=3), answer=lambda request: request.prompt)) as server:
+    with At(serve(Plan(end="cancelled", share=3), answer=lambda request: "fine")) as server:
         with pytest.raises(RunError, match="was cancelled"):
             run_new([str(tmp_path / "hidden.yaml")], MODEL, options(batch=True))
         book = (tmp_path / "run" / "batches.jsonl").read_text()

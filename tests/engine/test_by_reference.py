@@ -22,6 +22,7 @@ from creval.errors import DataError, RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
+from creval.runs.references import settings_reference
 from creval.runs.texts import with_texts
 from creval.tasks.index import TaskIndex
 from creval.types.messages import Message
@@ -105,28 +106,30 @@ def test_where_the_data_are_present_the_texts_are_there_again(task, monkeypatch,
         with_texts(stored, found, Dataset(ListRows(rows, "rows"), "id"))
 
 
-def plain(folder: Path) -> bytes:
-    """All that stands in a folder, letters and digits alone, in one case."""
-    return "".join(filter(str.isalnum, texts(folder).decode(errors="ignore").casefold())).encode()
+def sent_texts(folder: Path) -> list[str]:
+    """Every text of a run folder that was sent to a model: doc fields, and contents of messages."""
+    found: list[str] = []
+    for file in (*(folder / "samples").iterdir(), *(folder / "calls").iterdir()):
+        for line in read_lines(file):
+            assert not line.get("doc")
+            for call in line.get("calls", [line]):
+                found += [message["content"] for message in call.get("messages", ()) if "content" in message]
+    return found
 
 
-LICENSED = "".join(filter(str.isalnum, SECRET)).encode()
-
-
-def test_what_answers_errors_and_judges_quote_is_sealed_and_read_again(task, monkeypatch, tmp_path, options):
-    """The same run with its docs stored says what the folder by reference says where the data are there."""
+def test_answers_errors_and_verdicts_are_stored_as_they_are(task, monkeypatch, tmp_path, options):
+    """The folder says the same as that of a run with its docs stored, but for docs and messages."""
     with ChatServer(Quoting()) as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         given = {"roles": JUDGE, "cache": True, "generation": {"logprobs": True}}
         result = creval.run([task], "hosted_vllm/x", options(**given))
-        kept = result.folder, tmp_path / "cache"
         asked = len(server.requests)
         assert sum(SECRET in r.prompt for r in server.requests) == 8
-        assert not any(LICENSED in plain(folder) for folder in kept)
+        assert not any(SECRET in text for text in sent_texts(result.folder))
         counts = result.results["tasks"][0]["counts"]
         assert (counts["scored"], counts["refused"], counts["errored"]) == (2, 1, 1)
         (first,) = result.results["tasks"][0]["first_errors"]
-        assert 'invalid prompt: "⟦…⟧' in first["reason"]
+        assert f'invalid prompt: "Say {SECRET} 3' in first["reason"]
         again = rescore(result.folder)
         assert again.results["tasks"][0]["metrics"] == result.results["tasks"][0]["metrics"]
         assert len(server.requests) == asked
@@ -135,27 +138,36 @@ def test_what_answers_errors_and_judges_quote_is_sealed_and_read_again(task, mon
             f"replay/{result.folder}",
             options(roles={"judge": f"replay/{result.folder}"}, output=tmp_path / "replayed"),
         )
-        assert LICENSED not in plain(replayed.folder)
         other = Path(task).with_name("open.yaml")
         other.write_text(Path(task).read_text().replace("store: reference", ""))
         opened = creval.run([str(other)], "hosted_vllm/x", options(**given, output=tmp_path / "open"))
-        assert LICENSED in plain(opened.folder)
-    by_doc = [
-        {sample.key.doc: sample for sample in creval.open_run(each.folder).samples()}
+    stored, again, whole = (
+        {sample.key.doc: sample for sample in creval.open_run(each.folder, as_stored=True).samples()}
         for each in (result, replayed, opened)
-    ]
-    for doc, sample in by_doc[2].items():
-        for one in by_doc[:2] if doc != "d3" else by_doc[:1]:
-            same = one[doc]
-            assert (same.doc, same.answers, same.status) == (sample.doc, sample.answers, sample.status)
-            assert [call.messages for call in same.calls] == [call.messages for call in sample.calls]
+    )
+    for doc, sample in whole.items():
+        for same in (stored[doc], again[doc]) if doc != "d3" else (stored[doc],):
+            assert (same.doc, same.answers, same.status) == ({}, sample.answers, sample.status)
+            assert SECRET in sample.doc["word"]
             for call, twin in zip(same.calls, sample.calls, strict=True):
-                assert (call.error, call.reply and call.reply["completions"]) == (
-                    twin.error,
-                    twin.reply and twin.reply["completions"],
-                )
+                said = call.error, call.reply and call.reply["completions"]
+                assert said == (twin.error, twin.reply and twin.reply["completions"])
+    assert any(SECRET in answer.replace("\n", " ") for sample in stored.values() for answer in sample.answers)
     scores = [{score.key: score for score in creval.open_run(each.folder).scores()} for each in (result, opened)]
     assert scores[0] == scores[1]
+
+
+def test_texts_among_the_settings_become_digests():
+    settings = {"temperature": 0.5, "seed": 3, "logprobs": True, "stop": [SECRET], "user": SECRET, "top_p": None}
+    kept = settings_reference(settings)
+    assert {name: kept[name] for name in ("temperature", "seed", "logprobs", "top_p")} == {
+        "temperature": 0.5,
+        "seed": 3,
+        "logprobs": True,
+        "top_p": None,
+    }
+    assert SECRET not in json.dumps(kept)
+    assert settings_reference(kept) == kept
 
 
 def test_what_an_analysis_asks_about_such_docs_is_not_stored_either(task, monkeypatch, options):
@@ -175,7 +187,7 @@ def test_what_an_analysis_asks_about_such_docs_is_not_stored_either(task, monkey
     assert any(
         line.get("asked") == {"step": "analysis"} for line in read_lines(result.folder / "calls" / "judge.jsonl")
     )
-    assert LICENSED not in plain(result.folder)
+    assert not any(SECRET in text for text in sent_texts(result.folder))
 
 
 def test_a_sample_is_shown_with_its_texts_where_that_is_asked_for(task, monkeypatch, options):
@@ -187,7 +199,7 @@ def test_a_sample_is_shown_with_its_texts_where_that_is_asked_for(task, monkeypa
     ]
     assert [each.exit_code for each in shown] == [0, 0, 0]
     assert [f"Say {SECRET} 0" in each.output for each in shown] == [False, True, True]
-    assert "⟦…⟧" in shown[0].output and "(--texts)" in shown[0].output
+    assert "(--texts)" in shown[0].output
     assert json.loads(shown[2].output)["doc_fields"]["word"] == f"{SECRET} 0"
 
 

@@ -16,6 +16,7 @@ import creval
 from creval.errors import UsageError
 from creval.exports.cleaning import cleaned
 from creval.hub.leaks import find_leaks
+from creval.hub.pull import pull_runs
 from creval.hub.push import plan_push, push_run
 
 KEY = "pk9" + "Zq7Xw3Rt5Yu8Io1Pa"
@@ -87,16 +88,37 @@ def test_a_root_is_named_whole(tmp_path: Path) -> None:
     assert [leak.line for leak in find_leaks({"x": file}, ["/srv/work"], {})] == [2]
 
 
-def test_docs_by_reference_stay_references(tmp_path: Path, hub: HubServer) -> None:
+def test_texts_of_docs_by_reference_are_refused_and_scores_go_alone(tmp_path: Path, hub: HubServer) -> None:
     """Also where the data are present, so that the run could be read with its texts."""
-    run = make_run(tmp_path / "made", {"licensed-text": "yes, as licensed-text? says"}, extra="store: reference\n")
+    run = make_run(
+        tmp_path / "made",
+        {"licensed-text": "yes, licensed-text? it is", "b": "no-such-answer"},
+        extra="store: reference\n",
+    )
+    results = json.loads((run / "results.json").read_text())
+    error = {"doc": "b", "condition": "default", "repeat": 0, "reason": "invalid prompt: licensed-text?"}
+    results["tasks"][0]["first_errors"] = [error]
+    (run / "results.json").write_text(json.dumps(results))
     opened = creval.open_run(run)
-    assert [sample.doc["question"] for sample in opened.samples()] == ["licensed-text?"]
-    push_run(opened, "ada/runs")
-    for name, content in hub.dataset("ada/runs").files.items():
-        assert b"licensed-text?" not in content, name
-    table = pyarrow.parquet.read_table(io.BytesIO(hub.dataset("ada/runs").files[_table(hub)])).to_pylist()
-    assert "digest" in table[0]["doc"] and "licensed-text?" not in json.dumps(table)
+    assert [sample.doc["question"] for sample in opened.samples()] == ["licensed-text?", "b?"]
+    with pytest.raises(UsageError, match="may quote them"):
+        push_run(opened, "ada/runs")
+    assert not hub.asked("POST", "")
+    pushed = push_run(opened, "ada/runs", texts=False)
+    files = hub.dataset("ada/runs").files
+    assert not any("/samples/" in name and name.endswith(".jsonl") for name in files)
+    for name, content in files.items():
+        assert b"licensed-text?" not in content and b"no-such-answer" not in content, name
+    table = pyarrow.parquet.read_table(io.BytesIO(files[_table(hub)])).to_pylist()
+    assert len(table) == 2 and "licensed-text?" not in json.dumps(table)
+    assert [(row["answers"], row["doc"], row["messages"], row["value"]) for row in table] == [
+        ([], None, None, None)
+    ] * 2
+    ((folder, _),) = pull_runs("ada/runs", tmp_path / "pulled")
+    assert folder.name == pushed.name
+    pulled = creval.open_run(folder)
+    assert [score.scores for score in pulled.scores()] == [score.scores for score in opened.scores()]
+    assert [row["value"] for row in pulled.metric_rows()] == [row["value"] for row in opened.metric_rows()]
 
 
 def _table(hub: HubServer) -> str:

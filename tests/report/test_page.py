@@ -161,7 +161,7 @@ def test_texts_kept_by_reference_are_left_out(tmp_path: Path, capsys: pytest.Cap
         "parse: [text]\nscore: exact_match\n"
         "metrics: [{name: m, from: exact_match, aggregate: mean, failed: zero, primary: true}]\n"
     )
-    with ChatServer(answer=f"You said: {secret}") as server:
+    with ChatServer(answer="You said it.") as server:
         options = RunOptions(output=tmp_path / "run", base_url=server.url)
         done = run([str(tmp_path / "kept.yaml")], "m/x", options)
     data = page_data(open_runs([done.folder], as_stored=True), Baselines())

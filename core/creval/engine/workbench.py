@@ -11,7 +11,6 @@ from creval.data.options import DataOptions
 from creval.engine.loop import drive
 from creval.engine.options import RunOptions
 from creval.engine.roles.context import (
-    UNSAID,
     Asked,
     OpenResources,
     TaskContext,
@@ -118,7 +117,7 @@ class Workbench:
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer of `ask` cannot be read: it is not given again, and the same question draws anew."""
-        self._ledger.unreadable(reply, UNSAID if self._private else reason)
+        self._ledger.unreadable(reply, reason)
 
     def resource(self, name: str, spec: str) -> Any:
         """Return an open resource: `name` is its kind (or a task's name for it), `spec` e.g. `embedded/minilm`.

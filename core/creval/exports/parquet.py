@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError
 from creval.exports.cleaning import cleaned, encodable_data
+from creval.exports.texts import refuse_texts
 from creval.runs.folder import file_name
 from creval.types.sample import Sample, ScoreRecord
 
@@ -56,17 +57,22 @@ SAMPLE_COLUMNS: Mapping[str, str] = {
 The same for every task and run, so that tables of several runs can be read as one.
 """
 
+_NO_TEXTS: Mapping[str, Any] = {**dict.fromkeys(("reason", "value", "doc", "messages")), "answers": []}
 _BATCH = 1000
 
 
-def write_parquet(run: Run, name: str, folder: Path) -> list[Path]:
+def write_parquet(run: Run, name: str, folder: Path, *, texts: bool = True) -> list[Path]:
     """Write `results.parquet` and `samples/<task>.parquet` of a run into a folder, and return their paths.
 
-    `name` is what the run is called in the column `run`. Raises MissingPartError without pyarrow, RunError.
+    `name` is what the run is called in the column `run`. Raises MissingPartError without pyarrow, RunError, and
+    UsageError where a task stores its docs by reference, unless `texts` is false: then answers, messages, docs, values
+    and reasons are left out.
     """
+    if texts:
+        refuse_texts(run)
     files = [write_metrics(run, name, folder / "results.parquet")]
     for task in run.tasks:
-        files.append(write_samples(run, name, task, folder / "samples" / f"{file_name(task)}.parquet"))
+        files.append(write_samples(run, name, task, folder / "samples" / f"{file_name(task)}.parquet", texts=texts))
     return files
 
 
@@ -75,10 +81,10 @@ def write_metrics(run: Run, name: str, file: Path) -> Path:
     return _write(file, METRIC_COLUMNS, _metrics(run, name))
 
 
-def write_samples(run: Run, name: str, task: str, file: Path) -> Path:
-    """Write the table of a task's samples, one row a sample that was made; docs by reference stay references."""
-    rows = run.as_stored().scored(task)
-    return _write(file, SAMPLE_COLUMNS, (_sample(run, name, one, score) for one, score in rows))
+def write_samples(run: Run, name: str, task: str, file: Path, *, texts: bool = True) -> Path:
+    """Write the table of a task's samples, one row per sample; without `texts` the columns of texts are empty."""
+    rows = (_sample(run, name, one, score) for one, score in run.as_stored().scored(task))
+    return _write(file, SAMPLE_COLUMNS, rows if texts else ({**row, **_NO_TEXTS} for row in rows))
 
 
 def _metrics(run: Run, name: str) -> Iterator[dict[str, Any]]:

@@ -8,11 +8,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from creval.exports.cleaning import cleaned
 from creval.exports.parquet import write_metrics, write_samples
+from creval.exports.texts import refuse_texts, results_without_texts, scores_without_texts
 from creval.hub.leaks import find_leaks, local_roots, refuse_leaks
+from creval.report.files import write_lines
 from creval.runs.folder import RunFolder, file_name
+from creval.runs.jsonl import dump_line
 from creval.runs.reader import Run
 
 __all__ = ["Bundle", "make_bundle", "published_name"]
@@ -46,32 +50,60 @@ def published_name(run: Run) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_.+-]+', '_', words)}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
-def make_bundle(run: Run, folder: Path) -> Bundle:
-    """Make a run ready in an empty folder. Raises RunError for an unfinished or damaged run, UsageError for a leak."""
+def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
+    """Make a run ready in an empty folder; without `texts` its results and scores alone.
+
+    Raises RunError for an unfinished or damaged run, UsageError for a leak, and with `texts` for docs by reference.
+    """
     run = run.as_stored()
     run.need_ended()
+    if texts:
+        refuse_texts(run)
     name = published_name(run)
-    files = _texts(run, name, folder)
+    files = _texts(run, name, folder) if texts else _scores(run, name, folder)
     refuse_leaks(list(find_leaks(files, local_roots(run.folder))), run.folder)
     tables = {f"results/{name}.parquet": write_metrics(run, name, folder / "results.parquet")}
     for task in run.tasks:
         file = file_name(task)
-        tables[f"samples/{file}/{name}.parquet"] = write_samples(run, name, task, folder / "tables" / f"{file}.parquet")
+        table = folder / "tables" / f"{file}.parquet"
+        tables[f"samples/{file}/{name}.parquet"] = write_samples(run, name, task, table, texts=texts)
     return Bundle(name, {**files, **tables})
 
 
 def _texts(run: Run, name: str, folder: Path) -> Mapping[str, Path]:
     """Return the files of the run folder by their names on the Hub; run.json and results.json are cleaned copies."""
     kept = RunFolder.open(run.folder)
-    files: dict[str, Path] = {}
-    for source, data in ((kept.manifest, run.manifest), (kept.results, {**run.results, "run": name})):
-        copy = folder / source.name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(json.dumps(cleaned(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        files[f"runs/{name}/{source.name}"] = copy
+    files = _cleaned(run, name, folder, run.results)
     lines = [path for task in run.tasks for path in (kept.samples(task), kept.scores(task))]
     lines += [kept.calls(role) for role in kept.called_roles()]
     for path in lines:
         if path.is_file() and path.stat().st_size:
             files[f"runs/{name}/{path.relative_to(run.folder).as_posix()}"] = path
     return files
+
+
+def _scores(run: Run, name: str, folder: Path) -> Mapping[str, Path]:
+    """Return the files of a run without any text of docs, models or errors."""
+    kept = RunFolder.open(run.folder)
+    files = _cleaned(run, name, folder, results_without_texts(run.results))
+    for task in run.tasks:
+        if run.has_scores(task):
+            path = kept.scores(task).relative_to(run.folder)
+            write_lines(folder / path, map(_line, scores_without_texts(run, task)))
+            files[f"runs/{name}/{path.as_posix()}"] = folder / path
+    return files
+
+
+def _cleaned(run: Run, name: str, folder: Path, results: Mapping[str, Any]) -> dict[str, Path]:
+    """Write the cleaned copies of run.json and results.json, and return them by their names on the Hub."""
+    files: dict[str, Path] = {}
+    for file, data in (("run.json", run.manifest), ("results.json", {**results, "run": name})):
+        copy = folder / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(json.dumps(cleaned(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        files[f"runs/{name}/{file}"] = copy
+    return files
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return dump_line(record).decode()

@@ -38,25 +38,27 @@ class Pushed:
     changed: tuple[str, ...]
 
 
-def plan_push(run: Run, repository: str) -> Plan:
+def plan_push(run: Run, repository: str, *, texts: bool = True) -> Plan:
     """Return what would be sent to an empty repository. The network is not touched; raises as `push_run` does."""
     check_repository(repository)
     with TemporaryDirectory(prefix="creval-push-") as folder:
-        bundle = make_bundle(run, Path(folder))
+        bundle = make_bundle(run, Path(folder), texts=texts)
         sizes = {path: file.stat().st_size for path, file in sorted(bundle.files.items())}
     return Plan(bundle.name, sizes, card(None, repository, sizes))
 
 
-def push_run(run: Run, repository: str, *, private: bool = False) -> Pushed:
+def push_run(run: Run, repository: str, *, private: bool = False, texts: bool = True) -> Pushed:
     """Send a run to a dataset repository, which is made where there is none.
 
     A second push of the same run changes nothing; of a changed one it makes one commit. Files arrive before the commit
     names them, so that a push that was killed leaves the repository as it was, and the next one sends only what is
-    missing. Raises UsageError, RunError, MissingPartError, DataError.
+    missing. Without `texts` results and scores are sent alone.
+
+    Raises UsageError, RunError, MissingPartError, DataError.
     """
     check_repository(repository)
     with TemporaryDirectory(prefix="creval-push-") as folder:
-        bundle = make_bundle(run, Path(folder))
+        bundle = make_bundle(run, Path(folder), texts=texts)
         api = open_hub()
         with hub_errors(repository):
             api.create_repo(repository, repo_type="dataset", private=private or None, exist_ok=True)

@@ -12,7 +12,6 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.broken import broken_off
 from creval.models.answers.masking import masked_reply
 from creval.models.answers.read_answers import read_answers
-from creval.models.answers.sealing import opened_reply, sealed_reply
 from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
 from creval.models.budget import Budget
 from creval.models.cache_key import cache_key
@@ -140,10 +139,10 @@ class Model:
         kept = cache.get(key)
         if kept is not None:
             self._tally.cached += 1
-            return replace(opened_reply(kept, request), cached=True, cost=0.0)
+            return replace(kept, cached=True, cost=0.0)
         reply = await self._ask(request)
         if all(c.finish_reason not in _INCOMPLETE for c in reply.completions):
-            cache.put(key, sealed_reply(reply, request))
+            cache.put(key, reply)
         return reply
 
     async def close(self) -> None:

@@ -190,7 +190,7 @@ class Run:
         for name in self._names(task):
             for _, score in self._rows(name, self._files.scores(name), _score_of):
                 if wanted is None or score.status is wanted:
-                    yield self._score(score)
+                    yield score
 
     def has_scores(self, task: str) -> bool:
         """Whether a task of the run was scored, be it in part."""
@@ -212,7 +212,7 @@ class Run:
             scores = {score.key: (line, score) for line, score in self._rows(name, path, _score_of)}
             for _, sample in self._rows(name, self._files.samples(name), _sample_of):
                 if sample.key in scores:
-                    yield self._sample(sample), self._score(scores.pop(sample.key)[1])
+                    yield self._sample(sample), scores.pop(sample.key)[1]
             for line, score in scores.values():
                 raise RunError(
                     f"a score of {_said(score.key)}, of which there is no sample",
@@ -260,10 +260,6 @@ class Run:
 
     def _sample(self, sample: Sample) -> Sample:
         return sample if self._as_stored or sample.doc_digest is None else self._texts.sample(sample)
-
-    def _score(self, score: ScoreRecord) -> ScoreRecord:
-        referenced = not self._as_stored and self._asked(score.key.task).get("by_reference")
-        return self._texts.score(score) if referenced else score
 
     def _checked_manifest(self) -> Mapping[str, Any]:
         data = self._files.read_manifest()

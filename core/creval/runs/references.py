@@ -1,32 +1,21 @@
-"""What stands in a run folder of a task that may not store its docs (`store: reference`), and the way back.
+"""A sample of a task that may not store its docs (`store: reference`), as the run folder holds it.
 
-In place of the doc, and of messages made from it, stand digests; what answers, errors, reports and scores quote of them
-is sealed with the doc as the key (`creval.quotations`).
+In place of the doc, and of each message that is not a model's own answer, it holds digests. Answers, verdicts, reports
+and errors are stored as they are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from creval.models.answers.sealing import sealed_reply_data
-from creval.quotations import Originals
 from creval.runs.jsonl import UnstorableError
-from creval.types.sample import CallRecord, MissingScore, Sample, ScoreRecord
+from creval.types.sample import CallRecord, Sample
 
-__all__ = [
-    "by_reference",
-    "doc_digest",
-    "message_reference",
-    "opened",
-    "quotations_of",
-    "score_by_reference",
-    "score_opened",
-    "text_digest",
-]
+__all__ = ["by_reference", "doc_digest", "message_reference", "settings_reference", "text_digest"]
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
@@ -49,71 +38,23 @@ def message_reference(message: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": message["role"], "digest": text_digest(text), "characters": len(text)}
 
 
-def by_reference(sample: Sample) -> Sample:
-    """Return a sample as it is stored: without its doc, and without what quotes it.
+def settings_reference(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a call with digests for texts and nested values, which may be made from the doc."""
+    plain = (bool, int, float, type(None))
+    return {name: value if isinstance(value, plain) else _digested(value) for name, value in settings.items()}
 
-    Of messages those are kept, with their quotations sealed, that repeat what a model said in an earlier call. Raises
-    UnstorableError where what it reports lies too deep.
+
+def by_reference(sample: Sample) -> Sample:
+    """Return a sample as it is stored: without its doc, and without messages other than models' earlier answers.
+
+    Raises UnstorableError where its doc or settings are nested too deeply.
     """
     try:
-        return _by_reference(sample)
+        said = {text for call in sample.calls for text in _said(call)}
+        calls = [_call_by_reference(call, said) for call in sample.calls]
+        return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls)
     except RecursionError:
         raise UnstorableError("it cannot be stored: it lies too deep", cure="Report flatter data.") from None
-
-
-def _by_reference(sample: Sample) -> Sample:
-    said = {text for call in sample.calls for text in _said(call)}
-    made = (message["content"] for call in sample.calls for message in call.messages if not _is_kept(message, said))
-    originals = Originals.of(dict(sample.doc), made)
-    return replace(
-        sample,
-        doc={},
-        doc_digest=doc_digest(sample.doc),
-        answers=originals.sealed_data(sample.answers),
-        outcome=originals.sealed_data(sample.outcome),
-        calls=[_call_by_reference(call, said, originals) for call in sample.calls],
-        reason=_sealed(sample.reason, originals),
-    )
-
-
-def opened(sample: Sample, doc: Mapping[str, Any]) -> Sample:
-    """Return a sample with its doc and with its quotations, but for the messages of which only the digest is there."""
-    originals = Originals.of(dict(doc))
-    return replace(
-        sample,
-        doc=doc,
-        answers=originals.opened_data(sample.answers),
-        outcome=originals.opened_data(sample.outcome),
-        calls=[_call_opened(call, originals) for call in sample.calls],
-        reason=originals.opened_data(sample.reason),
-    )
-
-
-def quotations_of(stored: Sample, originals: Originals) -> Iterator[str]:
-    """Yield what is sealed in a stored sample."""
-    yield from originals.quoted_in([stored.answers, stored.outcome, stored.reason])
-    for call in stored.calls:
-        yield from originals.quoted_in([call.messages, call.reply, call.error])
-
-
-def score_by_reference(score: ScoreRecord, originals: Originals) -> ScoreRecord:
-    """Return a score as it is stored."""
-    return _score_changed(score, originals.sealed_data)
-
-
-def score_opened(score: ScoreRecord, doc: Mapping[str, Any]) -> ScoreRecord:
-    """Return the score that `score_by_reference` was given."""
-    return _score_changed(score, Originals.of(dict(doc)).opened_data)
-
-
-def _score_changed(score: ScoreRecord, change: Any) -> ScoreRecord:
-    return replace(
-        score,
-        value=change(score.value),
-        reason=change(score.reason),
-        details=change(score.details),
-        missing={name: MissingScore(lack.status, change(lack.reason)) for name, lack in score.missing.items()},
-    )
 
 
 def _said(call: CallRecord) -> Sequence[str]:
@@ -122,34 +63,15 @@ def _said(call: CallRecord) -> Sequence[str]:
     return [text for each in call.reply["completions"] for text in (each["text"], each.get("raw")) if text]
 
 
-def _is_kept(message: Mapping[str, Any], said: set[str]) -> bool:
-    return message["role"] == "assistant" and message["content"] in said
+def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
+    messages = [
+        dict(each) if each["role"] == "assistant" and each.get("content") in said else message_reference(each)
+        for each in call.messages
+    ]
+    return replace(call, messages=messages, settings=settings_reference(call.settings))
 
 
-def _call_by_reference(call: CallRecord, said: set[str], originals: Originals) -> CallRecord:
-    return replace(
-        call,
-        messages=[
-            {"role": each["role"], "content": originals.sealed(each["content"])}
-            if _is_kept(each, said)
-            else message_reference(each)
-            for each in call.messages
-        ],
-        reply=None if call.reply is None else sealed_reply_data(call.reply, originals),
-        error=_sealed(call.error, originals),
-        settings=originals.sealed_data(call.settings),
-    )
-
-
-def _call_opened(call: CallRecord, originals: Originals) -> CallRecord:
-    return replace(
-        call,
-        messages=originals.opened_data(call.messages),
-        reply=originals.opened_data(call.reply),
-        error=originals.opened_data(call.error),
-        settings=originals.opened_data(call.settings),
-    )
-
-
-def _sealed(text: str | None, originals: Originals) -> str | None:
-    return None if text is None else originals.sealed(text)
+def _digested(value: Any) -> Any:
+    if isinstance(value, Mapping) and set(value) == {"digest"}:
+        return dict(value)
+    return {"digest": text_digest(_CANONICAL.encode(value))}

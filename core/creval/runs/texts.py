@@ -12,18 +12,17 @@ from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.errors import CrevalError, RunError
 from creval.plugins.loader import load_plugins
-from creval.quotations import MARK, strings_in
-from creval.runs.references import doc_digest, opened, score_opened, text_digest
+from creval.runs.references import doc_digest, text_digest
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.tasks.templates.shots import render_prompt
-from creval.types.sample import CallRecord, Sample, ScoreRecord
+from creval.types.sample import CallRecord, Sample
 
 __all__ = ["RunTexts", "with_doc", "with_texts"]
 
 
 def with_doc(sample: Sample, dataset: Dataset) -> Sample:
-    """Return a sample with its doc and with what its answers, errors and reports quote of it.
+    """Return a sample with its doc.
 
     Raises RunError where the data hold another doc, DataError where they hold none.
     """
@@ -36,7 +35,7 @@ def with_doc(sample: Sample, dataset: Dataset) -> Sample:
             where=dataset.origin,
             cure="Use the data of the run, or start a new run.",
         )
-    return opened(sample, doc.fields)
+    return replace(sample, doc=doc.fields)
 
 
 def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
@@ -57,7 +56,7 @@ def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
 
 
 class RunTexts:
-    """What the samples and scores of a run say, the tasks and data opened when they are first needed."""
+    """The samples of a run with their texts; tasks and data are opened when they are first needed."""
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self._manifest = manifest
@@ -66,14 +65,6 @@ class RunTexts:
     def sample(self, sample: Sample) -> Sample:
         """Return a sample `with_texts`. Raises TaskError, DataError, UnknownNameError where task or data are gone."""
         return with_texts(sample, *self._parts(sample.key.task))
-
-    def score(self, score: ScoreRecord) -> ScoreRecord:
-        """Return a score with its quotations, which needs the data only where it has some. Raises as `sample` does."""
-        texts = [score.value, score.reason, score.details, [lack.reason for lack in score.missing.values()]]
-        if not any(MARK.search(text) for text in strings_in(texts)):
-            return score
-        _, dataset = self._parts(score.key.task)
-        return score_opened(score, dataset.by_id(score.key.doc).fields)
 
     def _parts(self, name: str) -> tuple[Task, Dataset]:
         if name not in self._opened:

@@ -16,7 +16,6 @@ from creval.engine.generation.session import TaskRuntime
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.models import TARGET
 from creval.engine.scoring.score import TaskScoring
-from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.stream import score_stream
 from creval.engine.setup import Setup
 from creval.models.model_stats import ModelStats
@@ -86,7 +85,7 @@ class RunForeman:
         """Return what scoring a task needs, made when it is first asked for."""
         name = plan.task.name
         if name not in self._scorings:
-            self._scorings[name] = replace(self.setup.scoring(plan.task), storing=Storing(plan.dataset))
+            self._scorings[name] = replace(self.setup.scoring(plan.task), dataset=plan.dataset)
         return self._scorings[name]
 
     async def score(self, task: str, batches: Iterator[Sequence[Sample]], scored: ScoreSink) -> None:

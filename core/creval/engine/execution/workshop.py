@@ -19,7 +19,6 @@ from creval.engine.generation.storing import store_sample
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.repeating.rescoring import with_task_files
 from creval.engine.scoring.step import store
-from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.stream import score_stream
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.errors import CrevalError
@@ -80,7 +79,7 @@ class RunWorkshop:
         self._conditions = {name: {c.name: c for c in plan.task.conditions} for name, plan in self._plans.items()}
         self._runtimes = {name: setup.runtime(plan.task) for name, plan in self._plans.items()}
         self._scorings = {
-            name: replace(setup.scoring(plan.task), storing=Storing(plan.dataset)) for name, plan in self._plans.items()
+            name: replace(setup.scoring(plan.task), dataset=plan.dataset) for name, plan in self._plans.items()
         }
 
     async def make(self, key: Sequence[Any]) -> Mapping[str, Any]:
@@ -104,7 +103,7 @@ class RunWorkshop:
 
         def scored(scores: Sequence[ScoreRecord]) -> None:
             for score in scores:
-                store(lambda record: lines.append(dump_line(record)), score, scoring.storing)
+                store(lambda record: lines.append(dump_line(record)), score)
 
         batch = [read_sample(record) for record in samples]
         try:

@@ -21,9 +21,7 @@ from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 
-UNSAID = "its asker could not read it"  # the reason would quote an answer that may quote the doc
-
-__all__ = ["UNSAID", "Asked", "OpenResources", "TaskContext", "instruments", "resource_options_of", "with_roles"]
+__all__ = ["Asked", "OpenResources", "TaskContext", "instruments", "resource_options_of", "with_roles"]
 
 
 def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -117,7 +115,6 @@ class TaskContext:
         self._shared = shared
         self._models, self._ledger = asked
         self._calls: dict[SampleKey, Counter[str]] = {}
-        self._docs: dict[SampleKey, Mapping[str, Any]] = {}
         self._bound: dict[str, Any] = {}
         self.first_draw = 0
         """Added to the draws of all questions: a judge that is asked again gives answers of its own."""
@@ -156,7 +153,7 @@ class TaskContext:
     ) -> Reply:
         """Ask the model of another role; the same question is paid once, `draw` counts independent answers to it."""
         counts = self._calls.setdefault(key, Counter())
-        origin = Origin(key, role, counts[role], self._docs.get(key, {}))
+        origin = Origin(key, role, counts[role])
         counts[role] += 1
         given = {**self._task.role_settings.get(role, {}), **settings}
         n = int(given.pop("n", 1) or 1)
@@ -167,17 +164,8 @@ class TaskContext:
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""
-        self._ledger.unreadable(reply, UNSAID if self._task.by_reference else reason)
-
-    def begin(self, key: SampleKey, doc: Mapping[str, Any]) -> None:
-        """Say that a sample is being scored, whose doc is this one; `end` says that it is done."""
-        self._docs[key] = doc
-
-    def end(self, key: SampleKey) -> None:
-        """Drop all that is held of a sample."""
-        self._docs.pop(key, None)
-        self.forget(key)
+        self._ledger.unreadable(reply, reason)
 
     def forget(self, key: SampleKey) -> None:
-        """Drop the counters of a sample's calls: it is scored anew."""
+        """Drop the counters of a sample's calls: its scoring is over, or starts anew."""
         self._calls.pop(key, None)

@@ -21,12 +21,11 @@ from creval.engine.planning.seeds import derive
 from creval.engine.roles.usage import UsageTally
 from creval.errors import FatalModelError, ModelError
 from creval.models.answers.reply_json import lost_to_json, reply_from_json, reply_to_json
-from creval.models.answers.sealing import opened_reply, originals_of, sealed_reply
 from creval.models.cache_key import canonical_json
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.runs.calls import CallBook, Place
-from creval.runs.references import message_reference
+from creval.runs.references import message_reference, settings_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
 
 __all__ = ["Asking", "Ledger", "RoleCounts", "question_key", "reusable"]
@@ -208,11 +207,11 @@ class Ledger:
         record = dict(self._books[kept.book].read(kept.place))
         if record["key"] != key:
             return None
-        reply = opened_reply(reply_from_json(record["reply"]), request)
+        reply = reply_from_json(record["reply"])
         if kept.book:
             source = record.get("from") or {"run": self._books[kept.book].path.name, "at": record["at"]}
             record.pop("lost", None)
-            record |= _question(request) | {"reply": reply_to_json(sealed_reply(reply, request))}
+            record |= _question(request) | {"reply": reply_to_json(reply)}
             record |= {"from": source, "attempt": self._attempts[short], "at": _time()}
             self._write(record)
         return replace(reply, record=f"{record['role']}#{key}#{record['attempt']}")
@@ -224,12 +223,10 @@ class Ledger:
             reply = await model.generate(_prepared(model, request, asking, (self._seed, key, attempt)))
         except ModelError as error:
             self._failed[request.origin.role] = error
-            said = redact(str(error))
-            said = originals_of(request).sealed(said) if request.by_reference else said
-            self._write(record | {"at": _time(), "error": said} | _lost(error.lost))
+            self._write(record | {"at": _time(), "error": redact(str(error))} | _lost(error.lost))
             raise
         reply = replace(reply, record=f"{request.origin.role}#{key}#{attempt}")
-        record |= {"at": _time(), "reply": reply_to_json(sealed_reply(reply, request))} | _lost(reply.lost)
+        record |= {"at": _time(), "reply": reply_to_json(reply)} | _lost(reply.lost)
         self._write(record)
         if not self._books and reusable(record):
             self._memory[key] = reply
@@ -301,7 +298,7 @@ def _question(request: GenerateRequest) -> dict[str, Any]:
     messages = [message.to_json() for message in request.messages]
     if request.by_reference:
         messages = [message_reference(message) for message in messages]
-        settings = originals_of(request).sealed_data(settings)
+        settings = settings_reference(settings)
     return {"role": request.origin.role, "messages": messages, **({"settings": settings} if settings else {})}
 
 

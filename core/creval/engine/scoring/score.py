@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from creval.data.dataset import Dataset
 from creval.engine.roles.context import TaskContext
-from creval.engine.scoring.storing import Storing
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
+from creval.runs.texts import with_doc
 from creval.tasks.model import Task
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
 from creval.types.origin import line_of, source_of
@@ -77,8 +78,8 @@ class TaskScoring:
     scorers: Sequence[ScorerPart]
     context: TaskContext
     conditions: Mapping[str, Condition]
-    storing: Storing | None = None
-    """Gives the doc back to a sample that was stored by reference; None where samples are given whole."""
+    dataset: Dataset | None = None
+    """Holds the docs of samples that are stored by reference; None where samples are given whole."""
 
     @property
     def waiting(self) -> int:
@@ -98,8 +99,8 @@ class TaskScoring:
 
     async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
         """Read the answers, and apply the scorers that ask nobody."""
-        if self.storing is not None:
-            samples = [self.storing.opened(sample) for sample in samples]
+        if self.dataset is not None:
+            samples = [with_doc(sample, self.dataset) for sample in samples]
         pending = [self._read(sample) for sample in samples]
         await self._apply_all(pending, lambda part: not part.waits)
         return pending
@@ -110,7 +111,7 @@ class TaskScoring:
 
     def joined(self, pending: Pending) -> ScoreRecord:
         """Join the scores of all scorers; where one failed, the sample lacks its scores and no others."""
-        self.context.end(pending.scorer_input.key)
+        self.context.forget(pending.scorer_input.key)
         order = {id(part): number for number, part in enumerate(self.scorers)}
         numbers: dict[str, float] = {}
         details: dict[str, Any] = {}
@@ -144,8 +145,6 @@ class TaskScoring:
     def _read(self, sample: Sample) -> Pending:
         """Parse the answers of a sample, or keep why it cannot be scored."""
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
-        if self.task.by_reference:
-            self.context.begin(sample.key, sample.doc)
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
         if status is Status.SCORED:

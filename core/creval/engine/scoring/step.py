@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from creval.engine.resuming.kept import Kept
 from creval.engine.scoring.score import BATCH, TaskScoring, batches, doc_batches
-from creval.engine.scoring.storing import Storing
 from creval.errors import BudgetError
 from creval.runs.codec import read_sample, score_data
 from creval.runs.folder import RunFolder
@@ -98,7 +97,7 @@ async def _score(reading: _Reading, how: Scoring, watch: ScoringWatch) -> Budget
 
     def scored(scores: Sequence[ScoreRecord]) -> None:
         for score in scores:
-            watch.one(store(write, score, parts.storing))
+            watch.one(store(write, score))
         watch.some(len(scores))
 
     budget = None
@@ -114,14 +113,12 @@ async def _score(reading: _Reading, how: Scoring, watch: ScoringWatch) -> Budget
     return budget
 
 
-def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord, storing: Storing | None) -> ScoreRecord:
+def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord) -> ScoreRecord:
     """Write a score; one that is no plain data is a fault of its scorer, and the sample ends as errored."""
     try:
-        write(score_data(score if storing is None else storing.stored(score)))
+        write(score_data(score))
     except UnstorableError as error:
         reason = f"the parsed value or the details of the score: {error.what}"
         score = ScoreRecord(score.key, Status.ERRORED, route=score.route, reason=reason)
-        write(score_data(score if storing is None else storing.stored(score)))
-    if storing is not None:
-        storing.done(score.key)
+        write(score_data(score))
     return score

@@ -12,7 +12,6 @@ import numpy as np
 
 from creval.errors import ScoringError
 from creval.packing import PackedTexts
-from creval.quotations import MARK
 from creval.runs.codec import read_score
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
@@ -166,7 +165,7 @@ class TaskTally:
     def errors(self) -> list[dict[str, Any]]:
         """The first errored samples by name, each with its reason."""
         return [
-            {"doc": key.doc, "condition": key.condition, "repeat": key.repeat, "reason": MARK.sub("⟦…⟧", reason)}
+            {"doc": key.doc, "condition": key.condition, "repeat": key.repeat, "reason": reason}
             for key, reason in self._errors
         ]
 

@@ -15,6 +15,7 @@ from creval.exports.cleaning import encodable_data
 from creval.exports.every_eval_ever.about import About
 from creval.exports.every_eval_ever.aggregate import aggregate
 from creval.exports.every_eval_ever.instances import instances
+from creval.exports.texts import refuse_texts
 from creval.report.files import write_lines, write_text
 from creval.runs.reader import Run
 
@@ -32,7 +33,7 @@ def export_every_eval_ever(run: Run, folder: Path, about: About, *, samples: boo
     run = run.as_stored()
     run.need_ended()
     if samples:
-        _refuse_references(run)
+        refuse_texts(run)
     written: list[Path] = []
     for task in run.tasks:
         content = encodable_data(aggregate(run, task, about))
@@ -74,15 +75,6 @@ def _write_samples(run: Run, task: str, about: About, folder: Path, file: Path) 
         "checksum": digest.hexdigest(),
         "total_rows": rows,
     }
-
-
-def _refuse_references(run: Run) -> None:
-    """Raises UsageError, before anything is written, for a task whose docs are stored by reference."""
-    for task in run.tasks:
-        first = next(run.samples(task), None)
-        if first is not None and first.doc_digest is not None:
-            cure = "--aggregates-only exports the numbers without the samples."
-            raise UsageError("its samples are kept by reference, and are not exported", where=task, cure=cure)
 
 
 def _uuid(run: Run, task: str) -> str:

@@ -10,7 +10,6 @@ from typing import Literal
 
 from creval.errors import CrevalError, ModelError, RunError
 from creval.models.answers.reply_json import reply_from_json
-from creval.models.answers.sealing import opened_reply
 from creval.models.batches.book import Turn
 from creval.models.batches.calls import BatchCalls
 from creval.models.batches.courier import Batch, Courier, Crowded
@@ -68,7 +67,7 @@ class BatchProvider:
             turn = self._desk.book.next(digest)
             if turn.place is not None:
                 kept = reply_from_json(self._desk.book.reply(turn.place))
-                return replace(opened_reply(kept, request), bought=True)
+                return replace(kept, bought=True)
             if turn.batch in self._harvests:
                 reply = self._harvested(turn, request)
                 if reply is None:

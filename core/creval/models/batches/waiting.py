@@ -14,7 +14,6 @@ from creval.models.answers.broken import broken_off
 from creval.models.answers.flags import BATCH
 from creval.models.answers.masking import masked_reply
 from creval.models.answers.reply_json import lost_to_json, reply_to_json
-from creval.models.answers.sealing import originals_of, sealed_reply
 from creval.models.batches.book import Book
 from creval.models.batches.calls import BatchCalls
 from creval.models.prices import Price
@@ -86,11 +85,10 @@ class Waiting:
                 paid = self._priced(Reply((), error.lost.usage, error.lost.cost))
                 error.lost = Lost(1, paid.usage, paid.cost)
             said = self._mask.hide(redact(str(error)))
-            said = originals_of(request).sealed(said) if request.by_reference else said
             self._book.void(key, batch, said, lost_to_json(error.lost) if error.lost else None)
             raise _at_once(error) from None
         reply = replace(reply, flags=(*reply.flags, BATCH), latency=0.0)
-        self._book.answered(key, batch, reply_to_json(sealed_reply(reply, request)))
+        self._book.answered(key, batch, reply_to_json(reply))
         return reply
 
     def missed(self, key: str, batch: str, status: str) -> None:

@@ -14,11 +14,9 @@ import orjson
 
 from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json
-from creval.models.answers.sealing import opened_reply
 from creval.models.local.recorded import Places, Recorded
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
-from creval.quotations import Originals
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey
 
@@ -92,7 +90,7 @@ class Replay:
             asked = self._asked.get(_question(origin.role, messages, _draw(origin)))
             if asked is not None:
                 asked[0].seek(asked[1])
-                return opened_reply(self._recorded(json.loads(asked[0].readline())["reply"], request), request)
+                return self._recorded(json.loads(asked[0].readline())["reply"], request)
         key = (origin.key, origin.role)
         lines = (json.loads(self._read(place)) for place in self._places.find(key))
         line = next((line for line in lines if key in _answered(line)), None)
@@ -213,7 +211,7 @@ class Replay:
         recorded = own[request.origin.call]
         if recorded.get("reply") is None:
             raise self._lacking(request, f"a call that failed ({recorded.get('error')})")
-        return self._recorded(Originals.of(dict(request.origin.doc)).opened_data(recorded["reply"]), request)
+        return self._recorded(recorded["reply"], request)
 
     def _recorded(self, data: Mapping[str, Any], request: GenerateRequest) -> Reply:
         try:

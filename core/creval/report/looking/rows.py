@@ -92,9 +92,7 @@ def with_texts(seen: Seen, run: Run) -> Seen:
     """
     if seen.sample.doc_digest is None:
         return seen
-    texts = RunTexts(run.manifest)
-    score = None if seen.score is None else texts.score(seen.score)
-    return seen._replace(sample=texts.sample(seen.sample), score=score)
+    return seen._replace(sample=RunTexts(run.manifest).sample(seen.sample))
 
 
 def find_sample(run: Run, key: str) -> Seen:

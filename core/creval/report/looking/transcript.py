@@ -9,10 +9,8 @@ from creval.report.looking.rows import Seen
 from creval.runs.reader import Run
 from creval.types.sample import CallRecord, SampleKey
 
-__all__ = ["QUOTED", "Judged", "judge_calls", "transcript"]
+__all__ = ["Judged", "judge_calls", "transcript"]
 
-QUOTED = "⟦…⟧"
-"""What stands for a sealed quotation of a doc that is kept by reference."""
 Judged = Mapping[SampleKey, Sequence[Mapping[str, Any]]]
 """Calls to other roles than the target, as calls/ holds them, by the sample for which they were asked first."""
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from creval.quotations import MARK
 from creval.report.looking.rows import Seen, seen_samples
-from creval.report.looking.transcript import QUOTED, judge_calls, transcript
+from creval.report.looking.transcript import judge_calls, transcript
 from creval.runs.reader import Run
 from creval.types.sample import SampleKey
 
@@ -101,7 +100,7 @@ def _rank(key: SampleKey) -> bytes:
 
 def _row(number: int, seen: Seen) -> list[Any]:
     key, score = seen.sample.key, seen.score
-    answers = MARK.sub(QUOTED, " ".join(seen.sample.answers))
+    answers = " ".join(seen.sample.answers)
     preview = " ".join(answers[: _PREVIEW * 2].split())[:_PREVIEW]
     scores = {name: round(value, 6) for name, value in (score.scores if score else {}).items()}
     route = score.route if score else None
@@ -115,7 +114,7 @@ def _count_served(seen: Seen, served: Counter[str]) -> None:
 
 
 def _packed(piece: Sequence[Mapping[str, Any]]) -> str:
-    text = MARK.sub(QUOTED, json.dumps(piece, ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(piece, ensure_ascii=False, separators=(",", ":"))
     packed = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=6, mtime=0)
     return base64.b64encode(packed).decode("ascii")
 

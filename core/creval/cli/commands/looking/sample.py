@@ -26,9 +26,8 @@ def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> N
 
     `creval samples RUN` lists the keys.
     """
-    from creval.quotations import MARK
     from creval.report.looking.rows import find_sample, with_texts
-    from creval.report.looking.transcript import QUOTED, judge_calls, transcript
+    from creval.report.looking.transcript import judge_calls, transcript
     from creval.runs.reader import open_run
     from creval.visible import visible
 
@@ -40,7 +39,7 @@ def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> N
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
         return
     for kind, text in _lines(data, thinking):
-        click.echo(click.style(visible(MARK.sub(QUOTED, text)), bold=kind == "head", dim=kind == "note"))
+        click.echo(click.style(visible(text), bold=kind == "head", dim=kind == "note"))
 
 
 def _lines(data: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]:

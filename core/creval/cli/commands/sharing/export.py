@@ -32,27 +32,26 @@ __all__ = ["export"]
     default="unknown",
     help="every-eval-ever: whether the model's weights are open.",
 )
-@click.option("--aggregates-only", is_flag=True, help="every-eval-ever: the numbers without the samples.")
+@click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
 def export(run: Path, form: str, output: Path, organization: str | None, **about: Any) -> None:
     """Write RUN in a form that others read: tables in parquet, or files of Every Eval Ever 0.3.0.
 
-    Metrics without a number or without a side that is better cannot stand in Every Eval Ever and are left out; the
-    samples of a task that stores its docs by reference are refused.
+    Every Eval Ever holds no metric without a number or a better side: these are left out. Texts of a task that keeps
+    its docs by reference are refused; --without-texts writes the scores alone (in Every Eval Ever: the aggregates).
     """
     from creval.runs.reader import open_run
 
-    opened = open_run(run)
+    opened, texts = open_run(run), not about.pop("without_texts")
     if form == "parquet":
         from creval.exports.parquet import write_parquet
 
-        files = write_parquet(opened, run.resolve().name, output)
+        files = write_parquet(opened, run.resolve().name, output, texts=texts)
     else:
         from creval.exports.every_eval_ever.about import About
         from creval.exports.every_eval_ever.files import export_every_eval_ever
 
         if organization is None:
             raise click.UsageError("--format every-eval-ever needs --organization NAME: who ran the evaluation")
-        samples = not about.pop("aggregates_only")
-        files = export_every_eval_ever(opened, output, About(organization, **about), samples=samples)
+        files = export_every_eval_ever(opened, output, About(organization, **about), samples=texts)
     for file in files:
         click.echo(str(file))

@@ -17,6 +17,7 @@ __all__ = ["push"]
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--repo", metavar="OWNER/NAME", help="The dataset on the Hugging Face Hub; made where there is none.")
 @click.option("--private", is_flag=True, help="Make it private where it is made.")
+@click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
 @click.option("--model-repo", metavar="OWNER/NAME", help="Propose the scores to this model's repository, too.")
 @click.option("--dataset", metavar="OWNER/NAME", help="The benchmark that these scores belong to (with --model-repo).")
@@ -25,7 +26,8 @@ def push(run: Path, repo: str | None, model_repo: str | None, dataset: str | Non
     """Send RUN to a dataset on the Hugging Face Hub: its files, and tables that `datasets` loads.
 
     A second push changes nothing, one of a changed run makes one commit. A run in which a key, a folder of this machine
-    or a user's name stands is refused; docs that a task stores by reference stay references. Needs HF_TOKEN.
+    or a user's name stands is refused, and so are the texts of a task that keeps its docs by reference: --without-texts
+    sends the scores alone. Needs HF_TOKEN.
 
     With --model-repo a pull request with the primary scores is opened on the model's own repository, after it was shown
     and agreed to.
@@ -38,23 +40,23 @@ def push(run: Path, repo: str | None, model_repo: str | None, dataset: str | Non
         raise click.UsageError("--model-repo and --dataset go together: results belong to a benchmark on the Hub")
     opened = open_run(run)
     if repo is not None:
-        _push_run(opened, repo, how["private"], how["dry_run"])
+        _push_run(opened, repo, how["private"], how["dry_run"], not how["without_texts"])
     if model_repo is not None and dataset is not None:
         _propose(opened, model_repo, dataset, repo, ask=not how["yes"], dry_run=how["dry_run"])
 
 
-def _push_run(run: Run, repo: str, private: bool, dry_run: bool) -> None:
+def _push_run(run: Run, repo: str, private: bool, dry_run: bool, texts: bool) -> None:
     from creval.hub.push import plan_push, push_run
 
     if dry_run:
-        plan = plan_push(run, repo)
+        plan = plan_push(run, repo, texts=texts)
         for path, size in plan.sizes.items():
             click.echo(f"{size:>12,}  {path}")
         click.echo(f"{sum(plan.sizes.values()):>12,}  bytes in {len(plan.sizes)} files, and the card README.md:\n")
         click.echo(plan.card)
         click.echo("nothing was sent (--dry-run)")
         return
-    pushed = push_run(run, repo, private=private)
+    pushed = push_run(run, repo, private=private, texts=texts)
     if pushed.changed:
         click.echo(f"{len(pushed.changed)} files changed: {pushed.url}")
     else:
