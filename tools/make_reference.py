@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference-plugin.md: every name of `creval.plugin`, from its signature and docstring.
+"""Writes docs/reference-plugin.md: every name of `creval.plugin` and its modules, from its signature and docstring.
 
     python tools/make_reference.py           (from the repository's root)
 
@@ -14,18 +14,18 @@ import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import creval.plugin
 
+FACE = Path(str(creval.plugin.__file__)).parent
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference-plugin.md"
 GROUPS = {
     "Registering": ("creval.plugins", "creval.types.kinds"),
     "Components": ("creval.types.components", "creval.types.screens", "creval.types.execution"),
     "Samples and messages": ("creval.types.sample", "creval.types.messages"),
-    "Programs": ("creval.types.programs",),
     "Runs, models and resources for commands and analyses": ("creval.runs", "creval.engine", "creval.cli"),
     "Tables, files and figures": ("creval.report",),
     "Errors": ("creval.errors", "creval.names"),
@@ -37,8 +37,8 @@ GROUPS = {
 }
 HEAD = """# Reference: what a plugin may import
 
-Every name of `creval.plugin`, from the code itself (`python tools/make_reference.py` writes this page). The guide is
-[plugins](plugins.md).
+Every name of `creval.plugin` and of its promised modules, from the code itself (`python tools/make_reference.py` writes
+this page). The guide is [plugins](plugins.md).
 
 The names, what they take and what they mean follow semantic versioning: a minor version may add, only a major version
 removes or changes. Nothing else inside creval is promised.
@@ -59,23 +59,35 @@ def page() -> str:
         parts += [f"\n## {title}\n", *(_entry(name, left.pop(name)) for name in names)]
     if left:
         raise SystemExit(f"no group for {', '.join(left)}: add their modules to GROUPS")
+    for file in sorted(FACE.glob("[a-z]*.py")):
+        parts += _module(file)
     return "".join(parts)
+
+
+def _module(file: Path) -> Iterator[str]:
+    """One module below `creval.plugin`, where its docstring promises it: this docstring, then its names."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    about = ast.get_docstring(tree) or ""
+    if "Promised" not in about:
+        return
+    yield f"\n## `creval.plugin.{file.stem}`\n{_prose(about)}"
+    for name, home in _imported(tree.body).items():
+        yield _entry(name, home)
 
 
 def _homes() -> dict[str, str]:
     """Name -> the module that it stands in, in the order of modules and names."""
-    tree = ast.parse(Path(str(creval.plugin.__file__)).read_text(encoding="utf-8"))
-    found = {}
-    for block in tree.body:
-        if isinstance(block, ast.If):
-            for node in block.body:
-                if isinstance(node, ast.ImportFrom):
-                    found |= {alias.name: str(node.module) for alias in node.names}
-    return found
+    tree = ast.parse((FACE / "__init__.py").read_text(encoding="utf-8"))
+    return _imported([node for block in tree.body if isinstance(block, ast.If) for node in block.body])
+
+
+def _imported(body: Sequence[ast.stmt]) -> dict[str, str]:
+    nodes = [node for node in body if isinstance(node, ast.ImportFrom) and node.module != "__future__"]
+    return {alias.name: str(node.module) for node in nodes for alias in node.names}
 
 
 def _entry(name: str, home: str) -> str:
-    value = getattr(creval.plugin, name)
+    value = getattr(importlib.import_module(home), name)
     if inspect.isclass(value):
         parts = [f"\n### `{name}`\n", _code(_class_line(name, value)), _prose(inspect.getdoc(value))]
         parts += [_member(name, *member) for member in _members(value)]

@@ -27,11 +27,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from creval.sandbox.bubblewrap import BubblewrapSandbox
-from creval.sandbox.command import ENVIRONMENT, PYTHON_FLAGS, isolation
-from creval.sandbox.mounts import mounts
-from creval.sandbox.probe import find_manner
-from creval.types.programs import Limits, Program
+from creval.plugin.programs import Limits, Program
+from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.command import ENVIRONMENT, PYTHON_FLAGS, isolation
+from creval_sandbox.mounts import mounts
+from creval_sandbox.probe import find_manner
 
 WORKERS = 2
 LIMITS = Limits(cpu_seconds=5.0)

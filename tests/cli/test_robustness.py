@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shlex
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from support.commands import creval, program
 from support.toy_plugins import write_distribution
 
 from creval.cli.main import invoke
-from creval.cli.root import COMMANDS
+from creval.cli.root import COMMANDS, cli
+from creval.errors import MissingPartError
 from creval.plugins.loader import RESERVED, load_plugins
 
 RUN = ("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "1", "--repeats", "1")
@@ -25,6 +28,23 @@ def test_the_names_of_core_commands_are_reserved(tmp_path: Path, monkeypatch: py
     write_distribution(tmp_path, "creval-report", {"creval_report_x.py": hooks}, {"report": "creval_report_x"})
     loaded = load_plugins(["report"], [str(tmp_path)])
     assert "'report' cannot be the name of a plugin: it is a command of creval" in loaded.failures[0].error
+
+
+def test_only_its_own_distribution_brings_a_command_of_a_plugins_name(tmp_path: Path) -> None:
+    hooks = "from creval.plugins import hookimpl\n\n@hookimpl\ndef creval_tasks():\n    return []\n"
+    write_distribution(tmp_path, "creval-other", {"creval_other_x.py": hooks}, {"sandbox": "creval_other_x"})
+    assert "is a command of creval" in load_plugins(["sandbox"], [str(tmp_path)]).failures[0].error
+    assert not load_plugins(["sandbox"]).failures
+
+
+def test_a_command_whose_distribution_is_absent_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "creval_sandbox" else find_spec(name))
+    with pytest.raises(MissingPartError) as caught:
+        cli.get_command(click.Context(cli), "sandbox")
+    assert str(caught.value) == (
+        "`creval sandbox` is part of creval-sandbox, which is not installed\npip install creval-sandbox"
+    )
 
 
 def test_a_full_output_is_one_message_and_keeps_the_run(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from creval.engine.expecting.estimate import estimate_run
 from creval.engine.manifest import read_options
 from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import rescore, resume
-from creval.errors import UsageError
+from creval.errors import TaskError
+from creval.plugin import UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.commands import CONSENTS, resume_command, score_command
 from creval.runs.folder import RunFolder
@@ -31,7 +32,8 @@ PLUGIN = """
         registry.add("scorer", "runs", "creval_coder_parts:Runs", produces=("right",), uses=("sandbox",))
 """
 PARTS = """
-    from creval.plugin import Program, Score
+    from creval.plugin import Score
+    from creval.plugin.programs import Program
 
     class Runs:
         async def score(self, items, context):
@@ -58,10 +60,11 @@ tests:
 
 
 @pytest.fixture
-def task(install: Any, tmp_path: Path) -> str:
+def task(install: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if shutil.which("bwrap") is None:
         pytest.skip("no bubblewrap on this machine")
     install("coder", PLUGIN, PARTS)
+    monkeypatch.setenv("CREVAL_PLUGINS", "coder,sandbox")
     (tmp_path / "docs.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
     (tmp_path / "answers.jsonl").write_text(
         "".join(
@@ -92,6 +95,17 @@ def test_a_run_needs_consent(task: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=REFUSED):
         creval.run([task], f"replay/{tmp_path / 'answers.jsonl'}", options)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_task_says_which_distribution_its_sandbox_is_part_of(task: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CREVAL_PLUGINS", "coder")
+    monkeypatch.setattr("creval.plugins.distributions.installed_version", lambda name: None)
+    with pytest.raises(TaskError) as caught:
+        creval.run([task], "baseline/floor", RunOptions(allow_code_execution=True))
+    assert str(caught.value).partition(":8:")[2] == (
+        "22: [resources.sandbox] the sandbox 'bubblewrap' is part of creval-sandbox, which is not installed. "
+        "pip install creval-sandbox"
+    )
 
 
 def test_scoring_again_needs_it_again(folder: Path) -> None:

@@ -123,3 +123,14 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("CREVAL_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "creval"
+
+
+def test_a_sandbox_whose_distribution_is_absent(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("creval.plugins.distributions.installed_version", lambda name: None)
+    with pytest.raises(MissingPartError) as caught:
+        resolve("sandbox", "bubblewrap/plain", registry)
+    assert caught.value.what == "the sandbox 'bubblewrap' is part of creval-sandbox, which is not installed"
+    assert caught.value.cure == "pip install creval-sandbox"
+    monkeypatch.setattr("creval.plugins.distributions.installed_version", lambda name: "0.1.0")
+    with pytest.raises(UnknownNameError):  # installed, and not loaded
+        resolve("sandbox", "bubblewrap/plain", registry)

@@ -44,7 +44,9 @@ COMMANDS = {
     "view": _command("looking.view", "Show runs as one page in the browser."),
     "samples": _command("looking.samples", "List the samples of a run."),
     "sample": _command("looking.sample", "Print one sample: what was said, read and scored."),
-    "sandbox": _command("sandbox", "Prove on this machine that model-written code is contained."),
+    "sandbox": LazyCommand(
+        "creval_sandbox.cli:sandbox", "Prove on this machine that model-written code is contained.", "creval-sandbox"
+    ),
     "completion": _command("completion", "Print the script that completes commands in bash, zsh or fish."),
     "analyse": _command("analyse", "Compute numbers over several runs."),
 }

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         PluginError,
         RetryableModelError,
         RunError,
-        SandboxError,
         ScoringError,
         UnknownNameError,
         UsageError,
@@ -81,7 +80,6 @@ if TYPE_CHECKING:
         Parsed,
         Parser,
         Provider,
-        Sandbox,
         Score,
         Scorer,
         ScorerInput,
@@ -92,7 +90,6 @@ if TYPE_CHECKING:
     from creval.types.execution import Executor, Foreman, Link, Made, ScoreSink, Work, Workshop
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
-    from creval.types.programs import CaseResult, Language, Limits, Program, Stop
     from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
     from creval.types.screens import Choice, ChoiceGroup, Past, Screen, View
 
@@ -105,7 +102,6 @@ __all__ = [
     "Baseline",
     "BudgetError",
     "CallRecord",
-    "CaseResult",
     "Choice",
     "ChoiceGroup",
     "Completion",
@@ -130,8 +126,6 @@ __all__ = [
     "JsonArray",
     "JsonObject",
     "Kind",
-    "Language",
-    "Limits",
     "Link",
     "ListRows",
     "Made",
@@ -146,7 +140,6 @@ __all__ = [
     "Parser",
     "Past",
     "PluginError",
-    "Program",
     "Provider",
     "ProviderOptions",
     "ProviderTraits",
@@ -159,8 +152,6 @@ __all__ = [
     "RunError",
     "Sample",
     "SampleKey",
-    "Sandbox",
-    "SandboxError",
     "Score",
     "ScoreRecord",
     "ScoreSink",
@@ -170,7 +161,6 @@ __all__ = [
     "Screen",
     "Session",
     "Status",
-    "Stop",
     "TaskProtocol",
     "TokenLogprob",
     "Turn",
@@ -265,7 +255,6 @@ _HOMES = {
         "PluginError",
         "RetryableModelError",
         "RunError",
-        "SandboxError",
         "ScoringError",
         "UnknownNameError",
         "UsageError",
@@ -321,7 +310,6 @@ _HOMES = {
         "Parsed",
         "Parser",
         "Provider",
-        "Sandbox",
         "ScorerInput",
         "Score",
         "Scorer",
@@ -332,7 +320,6 @@ _HOMES = {
     "creval.types.execution": ("Executor", "Foreman", "Link", "Made", "ScoreSink", "Work", "Workshop"),
     "creval.types.kinds": ("Kind",),
     "creval.types.messages": ("Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"),
-    "creval.types.programs": ("CaseResult", "Language", "Limits", "Program", "Stop"),
     "creval.types.sample": (
         "CallRecord",
         "Condition",

@@ -13,9 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Distribution", "find_distributions", "installed_version"]
+__all__ = ["Distribution", "absent_distribution", "find_distributions", "installed_version"]
 
 GROUP = "creval"
+_KNOWN_ELSEWHERE = {("sandbox", "bubblewrap"): "creval-sandbox"}
+"""Components by kind and name that have a distribution of their own."""
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)
 
 
@@ -56,6 +58,12 @@ def installed_version(name: str, path: Sequence[str] | None = None) -> str | Non
             if _normal(found) == _normal(name):
                 return version
     return None
+
+
+def absent_distribution(kind: str, name: str) -> str | None:
+    """Return the distribution that brings a component of this name, where one is known and not installed."""
+    known = _KNOWN_ELSEWHERE.get((kind, name))
+    return known if known is not None and installed_version(known) is None else None
 
 
 def _metadata_folders(path: Sequence[str]) -> Iterator[str]:

@@ -66,6 +66,9 @@ RESERVED = frozenset(
 )
 """The commands of the core: `creval report` could not also be the commands of a plugin `report`."""
 
+_COMMAND_PLUGINS = {"sandbox": "creval-sandbox"}
+"""Plugins that bring the command of their name, and their distributions."""
+
 _LIMIT_VARIABLE = "CREVAL_PLUGINS"
 
 
@@ -167,7 +170,7 @@ def _claim(owners: dict[str, str], loading: _Loading) -> None:
     name = loading.name
     if name in (CORE, LOCAL) or not name.replace("_", "").replace("-", "").isalnum():
         raise PluginError(f"{name!r} cannot be the name of a plugin: use letters, digits, '-', '_', not core or local")
-    if name in RESERVED:
+    if name in RESERVED and _COMMAND_PLUGINS.get(name) != loading.distribution.name:
         raise PluginError(f"{name!r} cannot be the name of a plugin: it is a command of creval")
     owner = owners.setdefault(name, loading.distribution.name)
     if owner != loading.distribution.name:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
-from creval.errors import PluginError, UnknownNameError, UsageError
+from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
+from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Component, Registry
 from creval.resources.options import ResourceOptions
 from creval.types.kinds import Kind
@@ -19,13 +20,15 @@ def resolve(name: str, spec: str, registry: Registry) -> tuple[Component, str]:
 
     `name` is the kind, or the task's own name for the resource; with the latter the kind is that of the
     one component called by the first part of `spec`. Imports nothing, so a plan can check it.
-    Raises UnknownNameError (with the nearest names) or UsageError where two kinds hold the component.
+    Raises UnknownNameError (with the nearest names), MissingPartError where its distribution is not installed, or
+    UsageError where two kinds hold the component.
     """
     first, _, rest = spec.partition("/")
     kinds = (cast(Kind, name),) if name in get_args(Kind) else RESOURCE_KINDS
     found = [component for kind in kinds if (component := _find(kind, first, registry)) is not None]
     where = f"resource {name}={spec}"
     if not found:
+        _demand_installed(kinds, first, where)
         known = [known_name for kind in kinds for known_name in registry.names(kind)]
         raise UnknownNameError(
             "resource", first, known, where=where, hint="`creval plugins` lists the resources of every plugin."
@@ -45,6 +48,14 @@ def _find(kind: Kind, name: str, registry: Registry) -> Component | None:
         return registry.get(kind, name)
     except UnknownNameError:
         return None
+
+
+def _demand_installed(kinds: tuple[Kind, ...], name: str, where: str) -> None:
+    for kind in kinds:
+        distribution = absent_distribution(kind, name)
+        if distribution is not None:
+            what = f"the {kind} {name!r} is part of {distribution}, which is not installed"
+            raise MissingPartError(what, where=where, cure=f"pip install {distribution}")
 
 
 def open_resource(name: str, spec: str, registry: Registry, options: ResourceOptions) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["CaseResult", "Language", "Limits", "Program", "Stop"]
+__all__ = ["CaseResult", "Limits", "Program", "ProgramLanguage", "StopReason"]
 
 
-class Language(StrEnum):
+class ProgramLanguage(StrEnum):
     """A programming language that a sandbox may run."""
 
     PYTHON = "python"
@@ -23,7 +23,7 @@ class Program:
     """
 
     source: str
-    language: Language = Language.PYTHON
+    language: ProgramLanguage = ProgramLanguage.PYTHON
     flags: tuple[str, ...] = ()
 
 
@@ -52,7 +52,7 @@ class Limits:
         return 3.0 * self.cpu_seconds if self.wall_seconds is None else self.wall_seconds
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """Why a program did not run to an end of its own."""
 
     CPU = "cpu_time"
@@ -76,7 +76,7 @@ class CaseResult:
     signal: int | None
     stdout: bytes
     stderr: bytes
-    stop: Stop | None
+    stop: StopReason | None
     cpu_seconds: float
     wall_seconds: float
     memory_bytes: int

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from creval.plugin import ResourceOptions
-from creval.sandbox.bubblewrap import BubblewrapSandbox, open_bubblewrap
 from creval_neocoder.problem import Problem
 from creval_neocoder.published.files import PublishedFiles
 from creval_neocoder.published.reading import read_problems
+from creval_sandbox.bubblewrap import BubblewrapSandbox, open_bubblewrap
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,12 @@ from support.chat_server import ChatServer, Received
 import creval
 from creval.engine.options import RunOptions
 from creval.plugin import DataOptions
-from creval.sandbox.bubblewrap import BubblewrapSandbox
 from creval_neocoder.own.reading import gold_answers, read_own
 from creval_neocoder.problem import Problem
 from creval_neocoder.programs.changing import changed_lines, in_shape
 from creval_neocoder.task.docs import runs_of
 from creval_neocoder.task.source import open_own, open_published, soundness
+from creval_sandbox.bubblewrap import BubblewrapSandbox
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 WORD = st.integers(-99, 99).map(str) | st.text("01", min_size=1, max_size=6) | st.text("AB", min_size=1, max_size=6)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
-from creval.plugin import CaseResult, Limits, Program, Stop
-from creval.sandbox.bubblewrap import BubblewrapSandbox
+from creval.plugin.programs import CaseResult, Limits, Program, StopReason
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.programs import extraction
 from creval_neocoder.programs.extraction import find_program, is_python
 from creval_neocoder.programs.feeding import Run, runs
 from creval_neocoder.programs.released import accepted, given, harness, parse_released
 from creval_neocoder.programs.verdicts import Verdict, verdict, worst
+from creval_sandbox.bubblewrap import BubblewrapSandbox
 
 COMMIT = "23cd8e64dc2129e5c4fae4bcb5dff8cec41f9d4f"
 SHORT = Limits(cpu_seconds=1.0)  # none of the codes that are accepted takes a fifth of it
@@ -194,12 +194,12 @@ def result(**changes: object) -> CaseResult:
         ({"exit_code": 1}, Verdict.RUNTIME_ERROR),
         ({"exit_code": None, "signal": 11}, Verdict.RUNTIME_ERROR),
         ({"exit_code": 1, "stderr": b"x\nModuleNotFoundError: No module named 'pandas'\n"}, Verdict.MISSING_LIBRARY),
-        ({"stop": Stop.CPU}, Verdict.TIMEOUT),
-        ({"stop": Stop.WALL}, Verdict.TIMEOUT),
-        ({"stop": Stop.MEMORY}, Verdict.MEMORY),
-        ({"stop": Stop.OUTPUT}, Verdict.OUTPUT_LIMIT),
-        ({"stop": Stop.TAMPERED}, Verdict.TAMPERED),
-        ({"stop": Stop.NOT_COMPILED}, Verdict.NOT_RUNNABLE),
+        ({"stop": StopReason.CPU}, Verdict.TIMEOUT),
+        ({"stop": StopReason.WALL}, Verdict.TIMEOUT),
+        ({"stop": StopReason.MEMORY}, Verdict.MEMORY),
+        ({"stop": StopReason.OUTPUT}, Verdict.OUTPUT_LIMIT),
+        ({"stop": StopReason.TAMPERED}, Verdict.TAMPERED),
+        ({"stop": StopReason.NOT_COMPILED}, Verdict.NOT_RUNNABLE),
     ],
 )
 def test_verdicts(changes: dict[str, object], expected: Verdict) -> None:

@@ -21,9 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from creval.plugin import CaseResult, Limits, Program
-from creval.sandbox.bubblewrap import BubblewrapSandbox
-from creval.sandbox.probe import find_manner
+from creval.plugin.programs import CaseResult, Limits, Program
 from creval_neocoder.own.reading import read_own
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.programs.changing import changed_lines, in_shape
@@ -32,6 +30,8 @@ from creval_neocoder.programs.feeding import runs
 from creval_neocoder.published.files import PublishedFiles
 from creval_neocoder.published.reading import read_problems
 from creval_neocoder.published.samples import any_letter_case
+from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.probe import find_manner
 
 AGREED, TRIED, KEPT = 0.9, 8, 4
 LIMITS = Limits(cpu_seconds=2.0, output_bytes=1 << 16)

@@ -24,14 +24,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from creval.plugin import CaseResult, Limits, Program
-from creval.sandbox.bubblewrap import BubblewrapSandbox
-from creval.sandbox.probe import find_manner
+from creval.plugin.programs import CaseResult, Limits, Program
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.programs.extraction import is_python
 from creval_neocoder.programs.feeding import runs
 from creval_neocoder.published.files import PublishedFiles
 from creval_neocoder.published.reading import read_problems
+from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.probe import find_manner
 
 AGREED = 0.9
 LIMITS = Limits(cpu_seconds=5.0)

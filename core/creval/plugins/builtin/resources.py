@@ -1,4 +1,4 @@
-"""Embeddings, entailment models, word lists and the sandbox of the core."""
+"""Embeddings, entailment models and word lists of the core."""
 
 from __future__ import annotations
 
@@ -40,9 +40,3 @@ def register(registry: Registry) -> None:
         "a language model in a role: `role/judge` asks the judge",
     )
     registry.add("wordlist", "file", "creval.resources.wordlists:open_word_file", "a text file, one word a line")
-    registry.add(
-        "sandbox",
-        "bubblewrap",
-        "creval.sandbox.bubblewrap:open_bubblewrap",
-        "Python and C++ programs under Linux namespaces; `bubblewrap/plain` insists on one bubblewrap a program",
-    )

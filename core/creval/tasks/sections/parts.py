@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from creval.names import nearest
+from creval.plugins.distributions import absent_distribution
 from creval.tasks.components import Found, whole
 from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node
@@ -38,6 +39,10 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
             continue
         first = str(node.value).partition("/")[0]
         if reading.registry.find(kind, first) is None:
+            if distribution := absent_distribution(kind, first):
+                what = f"the {kind} {first!r} is part of {distribution}, which is not installed"
+                reading.add(node.place, what, path, f"pip install {distribution}")
+                continue
             known = reading.registry.names(kind)
             near = nearest(first, known)
             listing = f"There are: {', '.join(known)}." if known else "None is installed."

@@ -14,7 +14,7 @@ import ast
 import json
 from collections.abc import Sequence
 
-from creval.plugin import CaseResult, Limits, Program
+from creval.plugin.programs import CaseResult, Limits, Program
 from creval_neocoder.problem import Case
 
 __all__ = ["LIMITS", "accepted", "given", "harness", "parse_released"]

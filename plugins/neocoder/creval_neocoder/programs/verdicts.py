@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from creval.plugin import CaseResult, Stop
+from creval.plugin.programs import CaseResult, StopReason
 from creval_neocoder.programs.feeding import Run
 
 __all__ = ["Verdict", "verdict", "worst"]
@@ -29,12 +29,12 @@ class Verdict(StrEnum):
 
 
 _STOPS = {
-    Stop.CPU: Verdict.TIMEOUT,
-    Stop.WALL: Verdict.TIMEOUT,
-    Stop.MEMORY: Verdict.MEMORY,
-    Stop.OUTPUT: Verdict.OUTPUT_LIMIT,
-    Stop.NOT_COMPILED: Verdict.NOT_RUNNABLE,
-    Stop.TAMPERED: Verdict.TAMPERED,
+    StopReason.CPU: Verdict.TIMEOUT,
+    StopReason.WALL: Verdict.TIMEOUT,
+    StopReason.MEMORY: Verdict.MEMORY,
+    StopReason.OUTPUT: Verdict.OUTPUT_LIMIT,
+    StopReason.NOT_COMPILED: Verdict.NOT_RUNNABLE,
+    StopReason.TAMPERED: Verdict.TAMPERED,
 }
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import CaseResult, Limits, Program, Sandbox, ScoringError
+from creval.plugin import ScoringError
+from creval.plugin.programs import CaseResult, Limits, Program, Sandbox
 from creval_neocoder.programs.feeding import Run, runs
 from creval_neocoder.programs.verdicts import Verdict, verdict
 from creval_neocoder.task.docs import cases_of, runs_of

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, Limits, Program, Sandbox, Score, ScorerInput
+from creval.plugin import Context, Score, ScorerInput
+from creval.plugin.programs import Limits, Program, Sandbox
 from creval_neocoder.programs.feeding import Run
 from creval_neocoder.programs.released import LIMITS, accepted, given, harness, parse_released
 from creval_neocoder.programs.verdicts import Verdict, verdict, worst

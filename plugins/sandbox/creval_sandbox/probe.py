@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from creval.errors import MissingPartError, SandboxError
-from creval.sandbox.command import bubblewrap_path, identities
-from creval.sandbox.conversation import Executable
-from creval.sandbox.filters import Profile
-from creval.sandbox.mounts import mounts
-from creval.sandbox.refusals import cure_of
-from creval.sandbox.worker import Manner, Worker
-from creval.types.programs import CaseResult, Limits, Stop
+from creval.plugin import MissingPartError
+from creval.plugin.programs import CaseResult, Limits, SandboxError, StopReason
+from creval_sandbox.command import bubblewrap_path, identities
+from creval_sandbox.conversation import Executable
+from creval_sandbox.filters import Profile
+from creval_sandbox.mounts import mounts
+from creval_sandbox.refusals import cure_of
+from creval_sandbox.worker import Manner, Worker
 
 __all__ = ["find_manner"]
 
@@ -76,7 +76,7 @@ def _tried(manner: Manner) -> Manner:
     try:
         if not _run(worker, _HOLDS).succeeded:
             raise SandboxError.before("a harmless program fails")
-        for source, stop in ((_SPINS, Stop.CPU), (_WRITES, Stop.OUTPUT), (_GROWS, Stop.MEMORY)):
+        for source, stop in ((_SPINS, StopReason.CPU), (_WRITES, StopReason.OUTPUT), (_GROWS, StopReason.MEMORY)):
             if _run(worker, source).stop is not stop:
                 raise SandboxError.before(f"the limit {stop.value} does not hold")
         if _run(worker, _FILLS).succeeded:

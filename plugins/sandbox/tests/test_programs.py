@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval.errors import MissingPartError, SandboxError, UsageError
-from creval.sandbox import command
-from creval.sandbox.bubblewrap import BubblewrapSandbox, open_bubblewrap
-from creval.sandbox.command import Identity
-from creval.sandbox.mounts import library_versions
-from creval.sandbox.probe import find_manner
-from creval.sandbox.refusals import cure_of
-from creval.sandbox.worker import Manner
-from creval.types.programs import CaseResult, Language, Limits, Program, Stop
+from creval.plugin import MissingPartError, UsageError
+from creval.plugin.programs import CaseResult, Limits, Program, ProgramLanguage, SandboxError, StopReason
+from creval_sandbox import command
+from creval_sandbox.bubblewrap import BubblewrapSandbox, open_bubblewrap
+from creval_sandbox.command import Identity
+from creval_sandbox.mounts import library_versions
+from creval_sandbox.probe import find_manner
+from creval_sandbox.refusals import cure_of
+from creval_sandbox.worker import Manner
 
 SHORT = Limits(cpu_seconds=0.5, wall_seconds=3.0)
 
@@ -72,14 +72,14 @@ def test_programs_behave_as_under_an_interpreter_of_their_own(
 @pytest.mark.parametrize(
     ("source", "stops"),
     [
-        ("while True: pass", {Stop.CPU, Stop.WALL}),
-        ("import time; time.sleep(60)", {Stop.WALL}),
-        ("input(); x = [0] * 10 ** 9", {Stop.MEMORY}),
-        ("print('x' * (1 << 25))", {Stop.OUTPUT}),
-        ("import sys; sys.stderr.write('x' * (1 << 25))", {Stop.OUTPUT}),
+        ("while True: pass", {StopReason.CPU, StopReason.WALL}),
+        ("import time; time.sleep(60)", {StopReason.WALL}),
+        ("input(); x = [0] * 10 ** 9", {StopReason.MEMORY}),
+        ("print('x' * (1 << 25))", {StopReason.OUTPUT}),
+        ("import sys; sys.stderr.write('x' * (1 << 25))", {StopReason.OUTPUT}),
     ],
 )
-def test_how_a_program_was_stopped(sandbox: BubblewrapSandbox, source: str, stops: set[Stop]) -> None:
+def test_how_a_program_was_stopped(sandbox: BubblewrapSandbox, source: str, stops: set[StopReason]) -> None:
     waits = Limits(cpu_seconds=0.5, wall_seconds=1.0) if "sleep" in source else SHORT
     (result,) = run(sandbox, source, "x", limits=waits)
     assert result.stop in stops
@@ -129,14 +129,14 @@ def test_threads_where_the_kernel_bounds_them(sandbox: BubblewrapSandbox) -> Non
 
 def test_compiled_programs_and_their_cache(sandbox: BubblewrapSandbox) -> None:
     source = "#include <iostream>\nint main() { long long a, b; std::cin >> a >> b; std::cout << a + b; }"
-    program = Program(source, Language.CPP)
+    program = Program(source, ProgramLanguage.CPP)
     results = sandbox.run_now(program, [b"1 2", b"40 2"], SHORT)
     assert [result.stdout for result in results] == [b"3", b"42"]
     folder = sandbox._compiler._folder
     kept = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert sandbox.run_now(program, [b"5 6"], SHORT)[0].stdout == b"11"
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == kept
-    other = Program(source, Language.CPP, ("-O0",))
+    other = Program(source, ProgramLanguage.CPP, ("-O0",))
     assert sandbox.run_now(other, [b"5 6"], SHORT)[0].stdout == b"11"
     assert len(list(folder.iterdir())) == len(kept) + 1
 
@@ -144,9 +144,9 @@ def test_compiled_programs_and_their_cache(sandbox: BubblewrapSandbox) -> None:
 @pytest.mark.parametrize(
     ("header", "body", "ends"),
     [
-        ("cstdio", "while (true) {}", {Stop.CPU, Stop.WALL}),
-        ("vector", "std::vector<char> x(std::size_t(1) << 40, 1);", {Stop.MEMORY}),
-        ("cstdio", 'while (true) std::puts("a line");', {Stop.OUTPUT}),
+        ("cstdio", "while (true) {}", {StopReason.CPU, StopReason.WALL}),
+        ("vector", "std::vector<char> x(std::size_t(1) << 40, 1);", {StopReason.MEMORY}),
+        ("cstdio", 'while (true) std::puts("a line");', {StopReason.OUTPUT}),
         ("cstdio", "volatile int* p = nullptr; *p = 1;", {11}),
         ("cstdio", "return 3;", {3}),
     ],
@@ -155,14 +155,14 @@ def test_how_a_compiled_program_was_stopped(
     sandbox: BubblewrapSandbox, header: str, body: str, ends: set[object]
 ) -> None:
     """With the one header that each needs: the whole library, met below, takes ten times as long to compile."""
-    program = Program(f"#include <{header}>\nint main() {{ {body} }}", Language.CPP)
+    program = Program(f"#include <{header}>\nint main() {{ {body} }}", ProgramLanguage.CPP)
     (result,) = sandbox.run_now(program, [b""], SHORT)
     assert (result.stop or result.signal or result.exit_code) in ends
 
 
 def test_the_whole_library_of_the_compiler_is_at_hand(box: BubblewrapSandbox) -> None:
     source = "#include <bits/stdc++.h>\nint main() { std::map<int, int> m{{1, 2}}; std::cout << m[1]; }"
-    assert box.run_now(Program(source, Language.CPP), [b""], SHORT)[0].stdout == b"2"
+    assert box.run_now(Program(source, ProgramLanguage.CPP), [b""], SHORT)[0].stdout == b"2"
 
 
 ENDS = ["print(input())", "print(1 / 0)", "exit(3)", "while True: pass", "open('/tmp/x', 'w').write('y')"]
@@ -176,7 +176,13 @@ SELECTING = "n = int(input())\n" + "\n".join(
 def test_the_order_of_cases_changes_no_verdict(box: BubblewrapSandbox, order: list[int]) -> None:
     limits = Limits(cpu_seconds=0.2, wall_seconds=20.0)
     results = run(box, SELECTING, *map(str, order), limits=limits)
-    expected = {0: (b"0\n", 0, None), 1: (b"", 1, None), 2: (b"", 3, None), 3: (b"", None, Stop.CPU), 4: (b"", 0, None)}
+    expected = {
+        0: (b"0\n", 0, None),
+        1: (b"", 1, None),
+        2: (b"", 3, None),
+        3: (b"", None, StopReason.CPU),
+        4: (b"", 0, None),
+    }
     assert [(r.stdout, r.exit_code, r.stop) for r in results] == [expected[case] for case in order]
 
 
@@ -196,8 +202,8 @@ def test_whatever_descriptors_are_free_outside(tmp_path: Path) -> None:
     """A launcher is told the number of its channel, which may be the very one at which it wants to have it."""
     script = (
         "import os, sys\nfrom pathlib import Path\n"
-        "from creval.sandbox.bubblewrap import BubblewrapSandbox, Program\n"
-        "from creval.sandbox.probe import find_manner\n"
+        "from creval_sandbox.bubblewrap import BubblewrapSandbox, Program\n"
+        "from creval_sandbox.probe import find_manner\n"
         "manner = find_manner()\n"
         "for _ in range(8):\n"
         "    box = BubblewrapSandbox(manner, Path(sys.argv[1]), workers=1)\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from creval.errors import MissingPartError
-from creval.sandbox.filters import Profile, common_filter, program_filter
-from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
+from creval.plugin import MissingPartError
+from creval_sandbox.filters import Profile, common_filter, program_filter
+from creval_sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, REFUSED, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000

@@ -23,10 +23,10 @@ def check(ctx: click.Context, mode: str | None, as_json: bool) -> None:
 
     The attacks are creval's own programs and harmless where they are not contained. Exit code 0 where all are, 2 else.
     """
-    from creval.caches import cache_folder
-    from creval.sandbox.bubblewrap import BubblewrapSandbox
-    from creval.sandbox.check import run_attacks
-    from creval.sandbox.probe import find_manner
+    from creval.plugin import cache_folder
+    from creval_sandbox.bubblewrap import BubblewrapSandbox
+    from creval_sandbox.check import run_attacks
+    from creval_sandbox.probe import find_manner
 
     opened = BubblewrapSandbox(find_manner(mode or ""), cache_folder(), workers=1)
     try:

@@ -13,15 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from creval.errors import UsageError
-from creval.sandbox.command import bubblewrap_version
-from creval.sandbox.compiler import Compiler
-from creval.sandbox.conversation import Executable
-from creval.sandbox.filters import Profile
-from creval.sandbox.mounts import compiler_mounts, library_versions, mounts
-from creval.sandbox.probe import find_manner
-from creval.sandbox.worker import Manner, Worker
-from creval.types.programs import CaseResult, Language, Limits, Program, Stop
+from creval.plugin import UsageError
+from creval.plugin.programs import CaseResult, Limits, Program, ProgramLanguage, StopReason
+from creval_sandbox.command import bubblewrap_version
+from creval_sandbox.compiler import Compiler
+from creval_sandbox.conversation import Executable
+from creval_sandbox.filters import Profile
+from creval_sandbox.mounts import compiler_mounts, library_versions, mounts
+from creval_sandbox.probe import find_manner
+from creval_sandbox.worker import Manner, Worker
 
 __all__ = ["BubblewrapSandbox", "open_bubblewrap"]
 
@@ -91,13 +91,13 @@ class BubblewrapSandbox:
     def _run(self, program: Program, cases: Sequence[bytes], limits: Limits | None) -> Sequence[CaseResult]:
         """Run a program on one of the sandbox's own threads: a launcher ends with the thread that started it."""
         chosen = limits or Limits()
-        if program.language is Language.PYTHON:
+        if program.language is ProgramLanguage.PYTHON:
             source = program.source.encode("utf-8", "surrogatepass")
             return self._with_worker(Executable(source, Profile.PYTHON), cases, chosen)
         with self._compiling:
             made = self._compiler.compile(program)
         if isinstance(made, CaseResult):
-            return [replace(made, exit_code=None, signal=None, stop=Stop.NOT_COMPILED)] * len(cases)
+            return [replace(made, exit_code=None, signal=None, stop=StopReason.NOT_COMPILED)] * len(cases)
         return self._with_worker(Executable(made, Profile.NATIVE), cases, chosen)
 
     def close(self) -> None:

@@ -11,8 +11,8 @@ import errno
 import struct
 from enum import StrEnum
 
-from creval.errors import MissingPartError
-from creval.sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
+from creval.plugin import MissingPartError
+from creval_sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
 
 __all__ = ["Profile", "common_filter", "program_filter"]
 

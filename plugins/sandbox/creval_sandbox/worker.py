@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from creval.errors import SandboxError
-from creval.sandbox.command import Identity, Started, start
-from creval.sandbox.conversation import Conversation, Executable, say
-from creval.sandbox.filters import Profile, common_filter, program_filter
-from creval.sandbox.inside.messages import spoken
-from creval.sandbox.mounts import PACKAGES, Mount, library_versions
-from creval.types.programs import CaseResult, Limits
+from creval.plugin.programs import CaseResult, Limits, SandboxError
+from creval_sandbox.command import Identity, Started, start
+from creval_sandbox.conversation import Conversation, Executable, say
+from creval_sandbox.filters import Profile, common_filter, program_filter
+from creval_sandbox.inside.messages import spoken
+from creval_sandbox.mounts import PACKAGES, Mount, library_versions
 
 __all__ = ["Manner", "Worker"]
 

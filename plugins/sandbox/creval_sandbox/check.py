@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from creval.sandbox.attacks import ATTACKS, NEIGHBOUR, Attack
-from creval.sandbox.bubblewrap import BubblewrapSandbox
-from creval.types.programs import CaseResult, Limits, Program
+from creval.plugin.programs import CaseResult, Limits, Program
+from creval_sandbox.attacks import ATTACKS, NEIGHBOUR, Attack
+from creval_sandbox.bubblewrap import BubblewrapSandbox
 
 __all__ = ["CHECK_LIMITS", "Finding", "run_attack", "run_attacks"]
 

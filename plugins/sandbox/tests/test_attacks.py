@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from support.commands import creval
 
-from creval.sandbox.attacks import ATTACKS, Attack
-from creval.sandbox.bubblewrap import BubblewrapSandbox
-from creval.sandbox.check import Finding, run_attack
-from creval.types.programs import CaseResult, Language, Limits, Program, Stop
+from creval.plugin.programs import CaseResult, Limits, Program, ProgramLanguage, StopReason
+from creval_sandbox.attacks import ATTACKS, Attack
+from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.check import Finding, run_attack
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
@@ -97,7 +97,7 @@ def test_a_watcher_that_vanishes_is_held_against_the_program(sandbox: Bubblewrap
     assert launcher is not None
     launcher[0].process.kill()
     running.join()
-    assert [result.stop for result in results] == [Stop.TAMPERED]
+    assert [result.stop for result in results] == [StopReason.TAMPERED]
     assert not results[0].succeeded
     assert sandbox.run_now(Program("print(1)"), [b""])[0].stdout == b"1\n"
 
@@ -150,7 +150,7 @@ int main() {
     printf("%d breaches\n", breaches);
 }
 """
-    result = sandbox.run_now(Program(source, Language.CPP), [b""])[0]
+    result = sandbox.run_now(Program(source, ProgramLanguage.CPP), [b""])[0]
     assert (result.stdout, result.exit_code) == (b"0 breaches\n", 0)
 
 
@@ -164,8 +164,8 @@ int main() {
     ],
 )
 def test_the_compiler_reads_nothing_of_the_user(sandbox: BubblewrapSandbox, source: str) -> None:
-    results = sandbox.run_now(Program(source, Language.CPP), [b"", b""])
-    assert [result.stop for result in results] == [Stop.NOT_COMPILED] * 2
+    results = sandbox.run_now(Program(source, ProgramLanguage.CPP), [b"", b""])
+    assert [result.stop for result in results] == [StopReason.NOT_COMPILED] * 2
     assert b"root:" not in results[0].stderr
 
 

@@ -8,11 +8,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from creval.errors import SandboxError
-from creval.sandbox.conversation import Executable
-from creval.sandbox.filters import Profile
-from creval.sandbox.mounts import compiler_path
-from creval.types.programs import CaseResult, Limits, Program
+from creval.plugin.programs import CaseResult, Limits, Program, SandboxError
+from creval_sandbox.conversation import Executable
+from creval_sandbox.filters import Profile
+from creval_sandbox.mounts import compiler_path
 
 __all__ = ["COMPILE_LIMITS", "Compiler"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from creval.sandbox import bubblewrap as module
-from creval.sandbox.bubblewrap import BubblewrapSandbox
-from creval.sandbox.command import Identity
-from creval.sandbox.mounts import Interpreter, compiler_mounts, mounts
-from creval.sandbox.probe import find_manner
-from creval.sandbox.worker import Manner
+from creval_sandbox import bubblewrap as module
+from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.command import Identity
+from creval_sandbox.mounts import Interpreter, compiler_mounts, mounts
+from creval_sandbox.probe import find_manner
+from creval_sandbox.worker import Manner
 
 NOBODY = 65534
 SYSTEM = Path("/usr/bin/python3")

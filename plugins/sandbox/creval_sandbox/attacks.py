@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from creval.types.programs import CaseResult, Stop
+from creval.plugin.programs import CaseResult, StopReason
 
 __all__ = ["ATTACKS", "SECRET", "Attack"]
 
@@ -28,7 +28,7 @@ class Attack:
 
     name: str
     source: str
-    stops: Sequence[Stop] = ()
+    stops: Sequence[StopReason] = ()
     contained: Callable[[CaseResult], bool] = _contained
 
     def held(self, result: CaseResult) -> bool:
@@ -47,7 +47,7 @@ def _try(body: str) -> str:
     )
 
 
-_TIME = (Stop.CPU, Stop.WALL)
+_TIME = (StopReason.CPU, StopReason.WALL)
 
 ATTACKS: Sequence[Attack] = (
     Attack(
@@ -192,14 +192,16 @@ found = any(sets) or libc.prctl(39, 0, 0, 0, 0) != 1
         "try:\n    while n < 1000:\n        threading.Thread(target=wait.wait, daemon=True).start()\n        n += 1\n"
         "except RuntimeError:\n    pass\nprint('BREACH' if n > 100 else 'held')\n",
     ),
-    Attack("use memory without end", "x = []\nwhile True:\n    x.append(bytearray(1 << 24))\n", (Stop.MEMORY,)),
+    Attack("use memory without end", "x = []\nwhile True:\n    x.append(bytearray(1 << 24))\n", (StopReason.MEMORY,)),
     Attack(
         "write without end, no line break",
         "import sys\nwhile True:\n    sys.stdout.write('x' * 4096)\n",
-        (Stop.OUTPUT,),
+        (StopReason.OUTPUT,),
     ),
     Attack(
-        "write to standard error without end", "import os\nwhile True:\n    os.write(2, b'x' * 4096)\n", (Stop.OUTPUT,)
+        "write to standard error without end",
+        "import os\nwhile True:\n    os.write(2, b'x' * 4096)\n",
+        (StopReason.OUTPUT,),
     ),
     Attack(
         "fill the disk by many files",
@@ -214,9 +216,11 @@ found = any(sets) or libc.prctl(39, 0, 0, 0, 0) != 1
         _TIME,
     ),
     Attack(
-        "sleep, with its output closed", "import os, time\nos.close(1)\nos.close(2)\ntime.sleep(3600)\n", (Stop.WALL,)
+        "sleep, with its output closed",
+        "import os, time\nos.close(1)\nos.close(2)\ntime.sleep(3600)\n",
+        (StopReason.WALL,),
     ),
-    Attack("stop itself", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n", (Stop.WALL,)),
+    Attack("stop itself", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n", (StopReason.WALL,)),
     Attack(
         "say that it failed before it began",
         "import os\nos._exit(125)\n",

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from creval.errors import MissingPartError
-from creval.sandbox.mounts import Mount
+from creval.plugin import MissingPartError
+from creval_sandbox.mounts import Mount
 
 __all__ = [
     "ENVIRONMENT",

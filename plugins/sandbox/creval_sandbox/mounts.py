@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from creval.errors import MissingPartError
+from creval.plugin import MissingPartError
 
 __all__ = [
     "LIBRARIES",

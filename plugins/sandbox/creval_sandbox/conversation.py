@@ -17,11 +17,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from creval.errors import SandboxError
-from creval.sandbox.filters import Profile
-from creval.sandbox.inside.case import OUT_OF_MEMORY
-from creval.sandbox.inside.messages import OPEN, Ended, Gone, receive, send, spoken
-from creval.types.programs import CaseResult, Limits, Stop
+from creval.plugin.programs import CaseResult, Limits, SandboxError, StopReason
+from creval_sandbox.filters import Profile
+from creval_sandbox.inside.case import OUT_OF_MEMORY
+from creval_sandbox.inside.messages import OPEN, Ended, Gone, receive, send, spoken
 
 __all__ = ["Conversation", "Ending", "Executable", "say"]
 
@@ -119,7 +118,7 @@ def _setup(executable: Executable, limits: Limits) -> dict[str, Any]:
 
 def _lost(begin: float) -> Ending:
     """The watcher vanished after the program had begun: whatever did that, it is held against the program."""
-    result = CaseResult(None, None, b"", b"", Stop.TAMPERED, 0.0, time.monotonic() - begin, 0)
+    result = CaseResult(None, None, b"", b"", StopReason.TAMPERED, 0.0, time.monotonic() - begin, 0)
     return Ending(result, lost=True)
 
 
@@ -139,16 +138,16 @@ def _result(last: Ended, outputs: Sequence[int], limits: Limits) -> CaseResult:
     return replace(result, stop=stop) if stop is not None else result
 
 
-def _stop(result: CaseResult, stopped: str | None, full: bool, limits: Limits) -> Stop | None:
+def _stop(result: CaseResult, stopped: str | None, full: bool, limits: Limits) -> StopReason | None:
     """Why the case ended, where it was not by itself. The first of several limits in the order of their certainty."""
     if stopped is not None:
-        return Stop(stopped)
+        return StopReason(stopped)
     if full or result.signal == signal.SIGXFSZ:
-        return Stop.OUTPUT
+        return StopReason.OUTPUT
     if result.signal == signal.SIGXCPU or result.cpu_seconds >= limits.cpu_seconds:
-        return Stop.CPU
+        return StopReason.CPU
     if result.exit_code == OUT_OF_MEMORY or b"std::bad_alloc" in result.stderr[-400:]:
-        return Stop.MEMORY
+        return StopReason.MEMORY
     return None
 
 
