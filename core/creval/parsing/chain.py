@@ -27,7 +27,7 @@ from typing import Any
 from creval.errors import ScoringError
 from creval.parsing.json.scan import holds_json
 from creval.parsing.refusal import REFUSAL_ROUTE
-from creval.parsing.unseen import without_unseen
+from creval.parsing.unseen import value_without_unseen, without_unseen
 from creval.plugins.registry import Registry
 from creval.tasks.model import ComponentRef
 from creval.types.components import Parsed, Parser
@@ -68,7 +68,7 @@ class ParserChain:
         parsed = self._first(shown)
         if not parsed.ok:
             return parsed
-        value = without_unseen(parsed.value)  # an escape in JSON may bring some in
+        value = value_without_unseen(parsed.value)  # an escape in JSON may bring some in
         unseen = shown is not text or value is not parsed.value
         return replace(parsed, value=value, route=f"unseen > {parsed.route}") if unseen else parsed
 

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["READING", "reading_of"]
 
-READING = 6
+READING = 7
 """The version of the rules by which the core reads answers (`creval.models.answers.read_answers`, `creval.parsing`).
 
 Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
@@ -22,6 +22,8 @@ missing, today's rules read all of them.
 5  lists on one line, commas of other scripts, marks of no item (`N/A`, `[refused]`), inches inside texts of faulty JSON
 6  JSON torn by a bracket too many is unreadable; keys in any letter case; the array that is called final; soft hyphens,
    marks of direction and control characters are gone; more marks of lists, tags of HTML; refusals in more languages
+7  line separators inside texts of JSON; end tokens of chat templates are taken off; only text parts make up an answer;
+   more finish reasons are known
 """
 
 
