@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shlex
 import subprocess
 from pathlib import Path
 
-import click
 import pytest
 from support.commands import creval, program
 from support.toy_plugins import write_distribution
 
 from creval.cli.main import invoke
-from creval.cli.root import COMMANDS, cli
-from creval.errors import MissingPartError
+from creval.cli.root import COMMANDS
 from creval.plugins.loader import RESERVED, load_plugins
 
 RUN = ("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "1", "--repeats", "1")
@@ -37,14 +34,17 @@ def test_only_its_own_distribution_brings_a_command_of_a_plugins_name(tmp_path: 
     assert not load_plugins(["sandbox"]).failures
 
 
-def test_a_command_whose_distribution_is_absent_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "creval_sandbox" else find_spec(name))
-    with pytest.raises(MissingPartError) as caught:
-        cli.get_command(click.Context(cli), "sandbox")
-    assert str(caught.value) == (
-        "`creval sandbox` is part of creval-sandbox, which is not installed\npip install creval-sandbox"
-    )
+@pytest.mark.parametrize(
+    "words", [[name] for name, one in COMMANDS.items() if one.distribution] + [["leaderboard", "a/b"]]
+)
+def test_a_command_whose_distribution_is_absent_names_it(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+    assert invoke(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    distribution = COMMANDS[words[0]].distribution or "creval-hub"
+    assert f"pip install {distribution}" in line and "not installed" in line
 
 
 def test_a_full_output_is_one_message_and_keeps_the_run(tmp_path: Path) -> None:

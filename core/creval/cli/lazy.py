@@ -14,7 +14,7 @@ from creval.errors import MissingPartError, PluginError, UnknownNameError, Usage
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command"]
+__all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command", "missing_distribution"]
 
 
 class LazyCommand(NamedTuple):
@@ -43,14 +43,16 @@ def import_command(target: str) -> click.Command:
     return command
 
 
+def missing_distribution(part: str, distribution: str) -> MissingPartError:
+    """Return the error for a part of a distribution that is not installed, in one line."""
+    return MissingPartError(f"{part} needs {distribution}, which is not installed: pip install {distribution}")
+
+
 def _installed_command(name: str, command: LazyCommand) -> click.Command:
     """Import a command of the root group. Raises MissingPartError where its distribution is not installed."""
     package = command.target.partition(":")[0].partition(".")[0]
     if command.distribution and importlib.util.find_spec(package) is None:
-        raise MissingPartError(
-            f"`creval {name}` is part of {command.distribution}, which is not installed",
-            cure=f"pip install {command.distribution}",
-        )
+        raise missing_distribution(f"`creval {name}`", command.distribution)
     return import_command(command.target)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -66,10 +68,12 @@ def _runs(places: Sequence[str]) -> Iterator[Run]:
 def _pulled(repository: str) -> Path:
     """Return the folder into which the runs of a repository were pulled."""
     from creval.caches import cache_folder
-    from creval.hub.pull import pull_runs
+    from creval.cli.lazy import missing_distribution
 
+    if importlib.util.find_spec("creval_hub") is None:
+        raise missing_distribution(f"{repository!r} is no folder, and reading runs of the Hub", "creval-hub")
     folder = cache_folder() / "pulled" / repository.replace("/", "--")
-    pull_runs(repository, folder)
+    importlib.import_module("creval_hub.pull").pull_runs(repository, folder)
     return folder
 
 

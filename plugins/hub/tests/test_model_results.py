@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from support.hub_server import HubServer
 
 import creval
-from creval.cli.commands.sharing.push import push
 from creval.errors import DataError, UsageError
-from creval.hub.model_results import check_entry, model_results, propose_results, result_file
+from creval_hub.cli.push import push
+from creval_hub.model_results import check_entry, model_results, propose_results, result_file
 
 BENCHMARK = "bench/toy"
 ENTRY: dict[str, Any] = {"dataset": {"id": BENCHMARK, "task_id": "toy"}, "value": 0.5, "date": "2026-01-31"}

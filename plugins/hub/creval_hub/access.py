@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from creval.errors import DataError, MissingPartError, UsageError
-from creval.models.secrets import redact
+from creval.plugin import DataError, MissingPartError, UsageError
+from creval.plugin.hub import redact
 
 __all__ = ["check_repository", "hub_errors", "open_hub"]
 

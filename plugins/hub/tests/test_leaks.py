@@ -14,10 +14,10 @@ from support.hub_server import HubServer
 
 import creval
 from creval.errors import UsageError
-from creval.exports.cleaning import cleaned
-from creval.hub.leaks import find_leaks
-from creval.hub.pull import pull_runs
-from creval.hub.push import plan_push, push_run
+from creval_hub.exports.cleaning import cleaned
+from creval_hub.leaks import find_leaks
+from creval_hub.pull import pull_runs
+from creval_hub.push import plan_push, push_run
 
 KEY = "pk9" + "Zq7Xw3Rt5Yu8Io1Pa"
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from creval.errors import DataError, UnknownNameError, UsageError
-from creval.hub.access import check_repository, hub_errors, open_hub
-from creval.hub.card import layout_of
-from creval.runs.reader import open_run
+from creval.plugin import DataError, UnknownNameError, UsageError, open_run
+from creval_hub.access import check_repository, hub_errors, open_hub
+from creval_hub.card import layout_of
 
 __all__ = ["pull_runs"]
 

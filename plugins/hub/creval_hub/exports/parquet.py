@@ -8,14 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import MissingPartError
-from creval.exports.cleaning import cleaned, encodable_data
-from creval.exports.texts import refuse_texts
-from creval.runs.folder import file_name
-from creval.types.sample import Sample, ScoreRecord
+from creval.plugin import Sample, ScoreRecord
+from creval.plugin.hub import file_name
+from creval_hub.exports.cleaning import cleaned, encodable_data
+from creval_hub.exports.texts import refuse_texts
 
 if TYPE_CHECKING:
-    from creval.runs.reader import Run
+    from creval.plugin import Run
 
 __all__ = ["METRIC_COLUMNS", "SAMPLE_COLUMNS", "write_metrics", "write_parquet", "write_samples"]
 
@@ -64,9 +63,8 @@ _BATCH = 1000
 def write_parquet(run: Run, name: str, folder: Path, *, texts: bool = True) -> list[Path]:
     """Write `results.parquet` and `samples/<task>.parquet` of a run into a folder, and return their paths.
 
-    `name` is what the run is called in the column `run`. Raises MissingPartError without pyarrow, RunError, and
-    UsageError where a task stores its docs by reference, unless `texts` is false: then answers, messages, docs, values
-    and reasons are left out.
+    `name` is what the run is called in the column `run`. Without `texts` the columns of answers, messages, docs, values
+    and reasons are empty. Raises RunError, and with `texts` UsageError where a task stores its docs by reference.
     """
     if texts:
         refuse_texts(run)
@@ -136,7 +134,9 @@ def _json(value: Any) -> str:
 
 def _write(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> Path:
     """Write rows batch by batch, so that memory does not depend on how many there are."""
-    pyarrow, parquet = _pyarrow()
+    import pyarrow
+    from pyarrow import parquet
+
     kinds = {
         "string": pyarrow.string(),
         "int64": pyarrow.int64(),
@@ -158,13 +158,3 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Mapping[str
     left = iter(rows)
     while batch := list(islice(left, _BATCH)):
         yield batch
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        cure = "Install it: pip install 'creval[parquet]'"
-        raise MissingPartError("parquet needs the package pyarrow, which is not installed", cure=cure) from error
-    return pyarrow, parquet

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from creval.errors import UsageError
-from creval.exports.cleaning import cleaned
-from creval.runs.reader import Run
+from creval.plugin import Run, UsageError
+from creval_hub.exports.cleaning import cleaned
 
 __all__ = ["DEPLOYMENTS", "RELATIONSHIPS", "SCHEMA", "WEIGHTS", "About", "as_texts", "model_info", "seconds_of"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from creval.runs.reader import Run
+    from creval.plugin import Run
 
 __all__ = ["push"]
 
@@ -32,7 +32,7 @@ def push(run: Path, repo: str | None, model_repo: str | None, dataset: str | Non
     With --model-repo a pull request with the primary scores is opened on the model's own repository, after it was shown
     and agreed to.
     """
-    from creval.runs.reader import open_run
+    from creval.plugin import open_run
 
     if repo is None and model_repo is None:
         raise click.UsageError("nowhere to push to: name a dataset with --repo OWNER/NAME")
@@ -46,7 +46,7 @@ def push(run: Path, repo: str | None, model_repo: str | None, dataset: str | Non
 
 
 def _push_run(run: Run, repo: str, private: bool, dry_run: bool, texts: bool) -> None:
-    from creval.hub.push import plan_push, push_run
+    from creval_hub.push import plan_push, push_run
 
     if dry_run:
         plan = plan_push(run, repo, texts=texts)
@@ -65,7 +65,7 @@ def _push_run(run: Run, repo: str, private: bool, dry_run: bool, texts: bool) ->
 
 
 def _propose(run: Run, model: str, dataset: str, repo: str | None, *, ask: bool, dry_run: bool) -> None:
-    from creval.hub.model_results import model_results, propose_results, result_file
+    from creval_hub.model_results import model_results, propose_results, result_file
 
     source = f"https://huggingface.co/datasets/{repo}" if repo else None
     results = model_results(run, dataset, source)

@@ -10,14 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from creval.errors import UsageError
-from creval.exports.cleaning import encodable_data
-from creval.exports.every_eval_ever.about import About
-from creval.exports.every_eval_ever.aggregate import aggregate
-from creval.exports.every_eval_ever.instances import instances
-from creval.exports.texts import refuse_texts
-from creval.report.files import write_lines, write_text
-from creval.runs.reader import Run
+from creval.plugin import Run, UsageError, write_lines, write_text
+from creval_hub.exports.cleaning import encodable_data
+from creval_hub.exports.every_eval_ever.about import About
+from creval_hub.exports.every_eval_ever.aggregate import aggregate
+from creval_hub.exports.every_eval_ever.instances import instances
+from creval_hub.exports.texts import refuse_texts
 
 __all__ = ["export_every_eval_ever"]
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.exports.cleaning import cleaned
-from creval.exports.parquet import write_metrics, write_samples
-from creval.exports.texts import refuse_texts, results_without_texts, scores_without_texts
-from creval.hub.leaks import find_leaks, local_roots, refuse_leaks
-from creval.report.files import write_lines
-from creval.runs.folder import RunFolder, file_name
-from creval.runs.jsonl import dump_line
-from creval.runs.reader import Run
+from creval.plugin import Run, write_lines
+from creval.plugin.hub import RunFolder, dump_line, file_name
+from creval_hub.exports.cleaning import cleaned
+from creval_hub.exports.parquet import write_metrics, write_samples
+from creval_hub.exports.texts import refuse_texts, results_without_texts, scores_without_texts
+from creval_hub.leaks import find_leaks, local_roots, refuse_leaks
 
 __all__ = ["Bundle", "make_bundle", "published_name"]
 

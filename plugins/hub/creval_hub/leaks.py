@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from creval.errors import UsageError
-from creval.models.secrets import Mask, redact, secret_variables
+from creval.plugin import UsageError
+from creval.plugin.hub import Mask, redact, secret_variables
 
 __all__ = ["Leak", "find_leaks", "local_roots", "refuse_leaks"]
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import yaml
 
-from creval.errors import DataError, UsageError
-from creval.exports.cleaning import cleaned
-from creval.hub.access import check_repository, hub_errors, open_hub
-from creval.runs.reader import Run
+from creval.plugin import DataError, Run, UsageError
+from creval_hub.access import check_repository, hub_errors, open_hub
+from creval_hub.exports.cleaning import cleaned
 
 __all__ = ["ModelResult", "check_entry", "model_results", "propose_results", "result_file"]
 

@@ -39,16 +39,16 @@ def export(run: Path, form: str, output: Path, organization: str | None, **about
     Every Eval Ever holds no metric without a number or a better side: these are left out. Texts of a task that keeps
     its docs by reference are refused; --without-texts writes the scores alone (in Every Eval Ever: the aggregates).
     """
-    from creval.runs.reader import open_run
+    from creval.plugin import open_run
 
     opened, texts = open_run(run), not about.pop("without_texts")
     if form == "parquet":
-        from creval.exports.parquet import write_parquet
+        from creval_hub.exports.parquet import write_parquet
 
         files = write_parquet(opened, run.resolve().name, output, texts=texts)
     else:
-        from creval.exports.every_eval_ever.about import About
-        from creval.exports.every_eval_ever.files import export_every_eval_ever
+        from creval_hub.exports.every_eval_ever.about import About
+        from creval_hub.exports.every_eval_ever.files import export_every_eval_ever
 
         if organization is None:
             raise click.UsageError("--format every-eval-ever needs --organization NAME: who ran the evaluation")

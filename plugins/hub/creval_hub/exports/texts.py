@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from creval.errors import UsageError
-from creval.runs.codec import score_data
-from creval.runs.reader import Run
-from creval.types.sample import ScoreRecord
+from creval.plugin import Run, ScoreRecord, UsageError
+from creval.plugin.hub import score_data
 
 __all__ = ["refuse_texts", "results_without_texts", "scores_without_texts"]
 

@@ -17,9 +17,9 @@ from support.hub_runs import make_run
 
 import creval
 from creval.errors import UsageError
-from creval.exports.every_eval_ever.about import About, model_info
-from creval.exports.every_eval_ever.files import export_every_eval_ever
-from creval.exports.parquet import write_parquet
+from creval_hub.exports.every_eval_ever.about import About, model_info
+from creval_hub.exports.every_eval_ever.files import export_every_eval_ever
+from creval_hub.exports.parquet import write_parquet
 
 LAB = About("Some Lab")
 

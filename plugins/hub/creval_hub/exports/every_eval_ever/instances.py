@@ -7,11 +7,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from creval.exports.cleaning import encodable
-from creval.exports.every_eval_ever.about import SCHEMA, About, as_texts, model_info
-from creval.exports.every_eval_ever.aggregate import evaluation_id, exported_metrics, result_id
-from creval.runs.reader import Run
-from creval.types.sample import CallRecord, Sample, ScoreRecord
+from creval.plugin import CallRecord, Run, Sample, ScoreRecord
+from creval_hub.exports.cleaning import encodable
+from creval_hub.exports.every_eval_ever.about import SCHEMA, About, as_texts, model_info
+from creval_hub.exports.every_eval_ever.aggregate import evaluation_id, exported_metrics, result_id
 
 __all__ = ["instances"]
 

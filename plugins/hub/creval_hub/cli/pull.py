@@ -27,7 +27,7 @@ def pull(repository: str, runs: Sequence[str], revision: str | None, output: Pat
 
     A folder that stands there already is left as it is.
     """
-    from creval.hub.pull import pull_runs
+    from creval_hub.pull import pull_runs
 
     for folder, new in pull_runs(repository, output, runs=runs, revision=revision):
         click.echo(f"{folder}" if new else f"{folder} (stands there already)")

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from creval.exports.cleaning import cleaned
-from creval.exports.every_eval_ever.about import SCHEMA, About, as_texts, model_info, seconds_of
-from creval.runs.reader import Run
+from creval.plugin import Run
+from creval_hub.exports.cleaning import cleaned
+from creval_hub.exports.every_eval_ever.about import SCHEMA, About, as_texts, model_info, seconds_of
 
 __all__ = ["aggregate", "evaluation_id", "exported_metrics", "result_id"]
 

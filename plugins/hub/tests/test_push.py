@@ -18,9 +18,9 @@ from support.hub_server import HubServer
 
 import creval
 from creval.errors import DataError, MissingPartError, RunError, UnknownNameError, UsageError
-from creval.hub.bundle import published_name
-from creval.hub.pull import pull_runs
-from creval.hub.push import plan_push, push_run
+from creval_hub.bundle import published_name
+from creval_hub.pull import pull_runs
+from creval_hub.push import plan_push, push_run
 
 REPO = "ada/runs"
 

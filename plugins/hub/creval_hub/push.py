@@ -9,11 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from creval.errors import UsageError
-from creval.hub.access import check_repository, hub_errors, open_hub
-from creval.hub.bundle import Bundle, make_bundle
-from creval.hub.card import card
-from creval.runs.reader import Run
+from creval.plugin import Run, UsageError
+from creval_hub.access import check_repository, hub_errors, open_hub
+from creval_hub.bundle import Bundle, make_bundle
+from creval_hub.card import card
 
 __all__ = ["Plan", "Pushed", "plan_push", "push_run"]
 
