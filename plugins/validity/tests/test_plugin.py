@@ -21,12 +21,12 @@ from creval_validity.reproduce_command import reproduce
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_using_the_statistics_does_not_import_plots_or_scipy_stats() -> None:
+def test_using_the_statistics_does_not_import_plots() -> None:
     loaded = imported_by(
         "from creval_validity.analyses.validity_command import ValidityAnalysis; "
         "ValidityAnalysis().run([], test=['rat'], benchmark=['arena_cw'], bootstrap=100)"
     )
-    assert loaded.isdisjoint(("matplotlib", "scipy.stats", "pandas"))
+    assert "matplotlib" not in loaded
 
 
 def test_the_analyses_are_registered_and_can_be_loaded() -> None:

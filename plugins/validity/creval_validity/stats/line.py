@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from creval.plugin import DataError, UsageError
 from creval_validity.stats.sample import FloatArray, is_constant
 
@@ -32,7 +34,7 @@ class Line:
 
 def fit_line(x: FloatArray, y: FloatArray, name: str = "y", confidence: float = 0.95) -> Line:
     """Fit a line. Raises DataError for fewer than four points or points at one x only."""
-    from scipy.special import stdtr, stdtrit
+    from statsmodels.regression.linear_model import OLS
 
     if not 0.0 < confidence < 1.0:
         raise UsageError(f"a confidence of {confidence} is not between 0 and 1", cure="Write 0.95 for 95 %.")
@@ -41,21 +43,19 @@ def fit_line(x: FloatArray, y: FloatArray, name: str = "y", confidence: float = 
         raise DataError(f"{name}: {n} points are too few for a trend; 4 are needed", cure="Add models with dates.")
     if is_constant(x):
         raise DataError(f"{name}: all {n} models have one date", cure="Add models of other dates.")
-    dx, dy = x - x.mean(), y - y.mean()
-    sxx, sxy, syy = float(dx @ dx), float(dx @ dy), float(dy @ dy)
-    slope = sxy / sxx
-    left = max(0.0, syy - slope * sxy)
-    error = math.sqrt(left / (n - 2) / sxx)
-    half = float(stdtrit(n - 2, 0.5 + confidence / 2)) * error
-    p = float(2.0 * stdtr(n - 2, -abs(slope) / error)) if error > 0 else (0.0 if slope else 1.0)
+    centre = float(x.mean())  # days since year 0 would cost digits
+    result = OLS(y, np.column_stack([np.ones(n), x - centre])).fit()
+    slope, error = float(result.params[1]), float(result.bse[1])
+    low, high = (float(end) for end in result.conf_int(1.0 - confidence)[1])
+    varies = not is_constant(y)
     return Line(
         slope=slope,
-        intercept=float(y.mean()) - slope * float(x.mean()),
+        intercept=float(result.params[0]) - slope * centre,
         standard_error=error,
-        low=slope - half,
-        high=slope + half,
-        p=p,
-        r=sxy / math.sqrt(sxx * syy) if syy > 0 else 0.0,
+        low=low,
+        high=high,
+        p=float(result.pvalues[1]) if varies else 1.0,
+        r=math.copysign(math.sqrt(max(0.0, float(result.rsquared))), slope) if varies else 0.0,
         n=n,
         confidence=confidence,
     )

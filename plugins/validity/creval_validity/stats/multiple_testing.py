@@ -22,9 +22,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         return []
     if not ((p >= 0.0) & (p <= 1.0)).all():
         raise UsageError("a p-value is outside 0 to 1", cure="Leave tests without a result out.")
-    order = np.argsort(p, kind="stable")
-    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
-    monotone = np.minimum.accumulate(scaled[::-1])[::-1]
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(monotone, 1.0)
-    return [float(q) for q in adjusted]
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(q) for q in multipletests(p, method="fdr_bh")[1]]

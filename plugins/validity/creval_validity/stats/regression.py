@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from creval.plugin import DataError
-from creval_validity.stats.sample import FloatArray, independent_basis, is_constant, standardised
+from creval_validity.stats.sample import FloatArray, is_constant, least_squares
 
 __all__ = ["Fit", "NestedComparison", "compare_nested", "fit"]
+
+
+_PERFECT = 1e-14  # a share of variance left over that is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,21 @@ def fit(y: FloatArray, predictors: FloatArray, name: str = "y") -> Fit:
         raise DataError(f"{name}: {n} models are too few for {k} predictors", cure="Add models or drop a predictor.")
     if is_constant(y):
         raise DataError(f"{name} is the same for all {n} models", cure="Add models that differ on it.")
-    basis = independent_basis(standardised(predictors))
-    if basis is None:
+    result = least_squares(y, predictors)
+    if result is None:
         raise DataError(f"{name}: the predictors are linearly dependent on these {n} models", cure="Drop one of them.")
-    centred = y - y.mean()
-    explained = basis.T @ centred
-    r2 = min(1.0, float(explained @ explained) / float(centred @ centred))
-    f, p = _f_test(r2, 1.0 - r2, k, df2)
-    return Fit(n=n, k=k, r2=r2, adjusted_r2=1.0 - (1.0 - r2) * (n - 1) / df2, f=f, df1=k, df2=df2, p=p)
+    r2 = min(1.0, max(0.0, float(result.rsquared)))
+    perfect = 1.0 - r2 <= _PERFECT
+    return Fit(
+        n=n,
+        k=k,
+        r2=r2,
+        adjusted_r2=float(result.rsquared_adj),
+        f=math.inf if perfect else float(result.fvalue),
+        df1=k,
+        df2=df2,
+        p=0.0 if perfect else float(result.f_pvalue),
+    )
 
 
 def compare_nested(
@@ -100,9 +110,9 @@ def compare_nested(
 
 
 def _f_test(gained: float, left: float, df1: int, df2: int) -> tuple[float, float]:
-    from scipy.special import fdtrc
+    from scipy.stats import f as f_distribution
 
-    if left <= 1e-14:
+    if left <= _PERFECT:
         return math.inf, 0.0
-    f = (gained / df1) / (left / df2)
-    return f, float(fdtrc(df1, df2, f))
+    ratio = (gained / df1) / (left / df2)
+    return ratio, float(f_distribution.sf(ratio, df1, df2))

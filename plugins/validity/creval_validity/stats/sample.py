@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from creval.plugin import DataError
 
-__all__ = ["FloatArray", "PairedSample", "independent_basis", "is_constant", "residual", "standardised"]
+if TYPE_CHECKING:
+    from statsmodels.regression.linear_model import RegressionResults
+
+__all__ = ["FloatArray", "PairedSample", "is_constant", "least_squares", "residual"]
 
 FloatArray = NDArray[np.float64]
 _TINY = 1e-10
+_DEPENDENT = 1e-8
 
 
 @dataclass(frozen=True)
@@ -84,14 +90,13 @@ def residual(target: FloatArray, predictors: Sequence[FloatArray] | FloatArray, 
     centred = target - target.mean()
     if columns.shape[1] == 0:
         return np.asarray(centred, dtype=np.float64)
-    design = standardised(columns)
-    basis = independent_basis(design)
-    if basis is None:
+    result = least_squares(target, columns)
+    if result is None:
         raise DataError(
             f"the controls of {name} are linearly dependent on these {len(target)} models",
             cure="Drop one of the controls, or add models.",
         )
-    left = centred - basis @ (basis.T @ centred)
+    left = np.asarray(result.resid, dtype=np.float64)
     if float(left @ left) <= _TINY * float(centred @ centred):
         raise DataError(
             f"the controls predict {name} perfectly: nothing is left for a test to predict",
@@ -109,9 +114,16 @@ def standardised(columns: FloatArray) -> FloatArray:
     return np.where(flat, 0.0, centred / np.where(flat, 1.0, spread))
 
 
-def independent_basis(design: FloatArray) -> FloatArray | None:
-    """Return an orthonormal basis of standardised columns, or None where one follows from those before it."""
-    basis, triangle = np.linalg.qr(design)
-    if (np.abs(np.diag(triangle)) <= 1e-8 * np.sqrt(len(design))).any():
+def least_squares(target: FloatArray, predictors: FloatArray) -> RegressionResults | None:
+    """Return the fit of `target` (n) on standardised `predictors` (n by k) and a constant.
+
+    None where a predictor follows from the others on these models. Standardising changes neither R squared, the
+    tests nor the residuals, and keeps columns of very different scale apart from dependent ones.
+    """
+    from statsmodels.regression.linear_model import OLS
+
+    design = standardised(predictors)
+    smallest = np.linalg.svd(design, compute_uv=False)[-1] if len(design) >= design.shape[1] else 0.0
+    if smallest <= _DEPENDENT * math.sqrt(len(design)):
         return None
-    return np.asarray(basis, dtype=np.float64)
+    return OLS(target, np.column_stack([np.ones(len(target)), design])).fit()
