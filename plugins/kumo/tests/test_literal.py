@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval_kumo.published import literal
 from creval_kumo.published.literal import IncompleteText, LiteralError, read_assignments, read_value
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=12)
@@ -27,21 +26,10 @@ VALUES = st.recursive(
 )
 
 
-def frozen(value: Any) -> Any:
-    """Sets come back as frozensets."""
-    if isinstance(value, set):
-        return frozenset(value)
-    if isinstance(value, list | tuple):
-        return type(value)(frozen(item) for item in value)
-    if isinstance(value, dict):
-        return {key: frozen(item) for key, item in value.items()}
-    return value
-
-
 @given(VALUES)
 @settings(max_examples=300)
 def test_what_python_writes_is_read_back(value: Any) -> None:
-    assert read_value(repr(value)) == frozen(value)
+    assert read_value(repr(value)) == value
 
 
 @given(VALUES, st.integers(0, 400))
@@ -72,7 +60,7 @@ def test_nothing_is_read_that_python_reads_otherwise(text: str) -> None:
     """Where both this reader and Python's literal_eval read a text, they read the same."""
     try:
         ours = read_value(text + "\n")
-        theirs = frozen(ast.literal_eval(text.strip()))
+        theirs = ast.literal_eval(text.strip())
     except (LiteralError, SyntaxError, ValueError):
         return
     if isinstance(theirs, tuple) and not isinstance(ours, tuple):
@@ -101,7 +89,6 @@ def test_nothing_is_read_that_python_reads_otherwise(text: str) -> None:
         "Truths = 'a' 1",
         "Truths = '''a'''",
         "Truths = 'a\nb'",
-        "Truths = '\\q'",
         "Truths = '\\ud800'",
         "Truths = float('inf')",
         "Truths = ...",
@@ -152,23 +139,28 @@ def test_remarks_line_breaks_and_joined_strings_are_understood() -> None:
     text = "# one\nTruths = [  # two\n 'a'\n  'b',\n\n \"c\",\n]\n"
     text += "Actions = {'x': set(), 'y': set(['p']), -1.5e2: ()}\nrest ("
     read = read_assignments(text, ["Truths", "Actions"])
-    assert read == {"Truths": ["ab", "c"], "Actions": {"x": frozenset(), "y": frozenset({"p"}), -150.0: ()}}
+    assert read == {"Truths": ["ab", "c"], "Actions": {"x": set(), "y": {"p"}, -150.0: ()}}
 
 
-def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds() -> None:
     with pytest.raises(LiteralError, match="more than 12 brackets"):
         read_value("[" * 100_000)
-    with pytest.raises(LiteralError, match="more than 100000 values"):
-        read_value("[" + "1," * 200_000 + "]")
     with pytest.raises(LiteralError, match="longer than 2000000 characters"):
         read_value("1" * 2_000_001)
-    assert read_value("9" * 400) == float("inf")  # never a whole number of any length
-    monkeypatch.setattr(literal, "MAX_VALUES", 3)
-    with pytest.raises(LiteralError, match="more than 3 values"):
-        read_value("[1, 2, 3]")
 
 
-@pytest.mark.parametrize("text", ["-" * 50_000 + "1", "'" + "\\\\" * 50_000, "[" + "'a' " * 20_000, "#" * 1_000_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 50_000 + "1",
+        "'" + "\\\\" * 50_000,
+        "[" + "'a' " * 20_000,
+        "#" * 1_000_000,
+        "1" + "+1" * 200_000,
+        "a" + ".b" * 200_000,
+        "not " * 200_000 + "1",
+    ],
+)
 def test_long_runs_take_linear_time(text: str) -> None:
     with pytest.raises(LiteralError):
         read_value(text)

@@ -96,14 +96,14 @@ def _is_whole(answer: str) -> bool:
 
 def _texts(value: Any, key: str, faults: list[Fault]) -> list[str]:
     """The names of a list, or of a set (sorted)."""
-    if not isinstance(value, list | tuple | frozenset):
+    if not isinstance(value, list | tuple | set):
         faults.append(Fault(FaultKind.WRONG_SHAPE, f"{key} is no list"))
         return []
     wrong = [entry for entry in value if not isinstance(entry, str)]
     if wrong:
         faults.append(Fault(FaultKind.WRONG_SHAPE, f"{key} holds {wrong[0]!r}, which is no text"))
     texts = [entry.strip() for entry in value if isinstance(entry, str)]
-    return sorted(texts) if isinstance(value, frozenset) else texts
+    return sorted(texts) if isinstance(value, set) else texts
 
 
 def _action(name: str, entry: Any, faults: list[Fault]) -> Action:
@@ -125,7 +125,7 @@ def _outcomes(name: str, states: Mapping[Any, Any], kind: str, faults: list[Faul
             wanted = "a text" if kind == "str" else "a pair of numbers (lo, hi)"
             message = f"the state {shown!r} of {name!r} is not {wanted}, as its type {kind!r} needs"
             faults.append(Fault(FaultKind.BAD_RANGE if kind == "float" else FaultKind.WRONG_TYPE, message))
-        elif not isinstance(ruled_out, frozenset | list | tuple) and ruled_out != {}:
+        elif not isinstance(ruled_out, set | list | tuple) and ruled_out != {}:
             message = f"what the state {shown!r} of {name!r} rules out is no set"
             faults.append(Fault(FaultKind.WRONG_SHAPE, message, ("outcomes", name)))
         else:

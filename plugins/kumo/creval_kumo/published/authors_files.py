@@ -5,11 +5,13 @@
     env/<Domain>/truth_num=T+action_num=A+valid_truth_num=1.jsonl       the instances
     env/<Domain>/knowledge_book/<the same>/seed=<i>.txt                 their knowledge books
 
-None of that code is run: the data files are read as plain data, with the few further forms that they hold.
+None of that code is run: the data files are read as plain data, with the few further forms that they hold, among them
+a second name before a value (`Outcomes = outcomes = ...`).
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import DataError, UnknownNameError
-from creval_kumo.published.literal import LiteralError, Reader, Token
+from creval_kumo.published.literal import Data, LiteralError, read_assignments
 
 __all__ = ["AuthorsFiles"]
 
@@ -61,8 +63,8 @@ class AuthorsFiles:
         truths, actions, outcomes = _assigned(file)
         return {
             "domain": domain,
-            "truths": sorted(truths) if isinstance(truths, frozenset) else list(truths),
-            "actions": sorted(actions) if isinstance(actions, frozenset) else list(actions),
+            "truths": sorted(truths) if isinstance(truths, set) else list(truths),
+            "actions": sorted(actions) if isinstance(actions, set) else list(actions),
             "outcomes": [_outcome(name, entry, file) for name, entry in outcomes.items()],
         }
 
@@ -98,11 +100,11 @@ def _assigned(file: Path) -> tuple[Any, Any, Mapping[str, Any]]:
     text = _text(file)
     names = next((pair for pair in _KNOWN_NAMES if re.search(rf"^{pair[0]}\s*=", text, re.MULTILINE)), _KNOWN_NAMES[0])
     try:
-        found = _WithComprehensions(text).assignments([*names, "Outcomes"])
+        found = read_assignments(text, [*names, "Outcomes"], _WithComprehensions())
     except LiteralError as error:
         raise DataError(f"the file is not plain data: {error}", where=str(file)) from error
     truths, actions, outcomes = (found[name] for name in (*names, "Outcomes"))
-    if not isinstance(outcomes, dict) or not all(isinstance(part, list | frozenset) for part in (truths, actions)):
+    if not isinstance(outcomes, dict) or not all(isinstance(part, list | set) for part in (truths, actions)):
         raise DataError("truths and actions must be lists or sets, outcomes a dictionary", where=str(file))
     return truths, actions, outcomes
 
@@ -118,57 +120,37 @@ def _outcome(name: str, entry: Any, file: Path) -> dict[str, Any]:
         raise DataError(f"the outcomes of {name!r} have another form: {error!r}", where=str(file)) from error
 
 
-class _Comprehension(list[Any]):
-    """The result of a comprehension before the brackets around it are closed."""
-
-
-class _WithComprehensions(Reader):
-    """Understands `[name for name in Known if conditions]`, where the conditions are `name not in [...]` and
-    `"part" not in name`, joined by `and`; and a second name before the value (`Outcomes = outcomes = ...`).
+class _WithComprehensions(Data):
+    """Reads `[name for name in Known if conditions]` too, where the conditions are `name not in [...]` and
+    `"part" not in name`, joined by `and`. A key of a dictionary may come twice, as in the authors' files.
     """
 
-    doubled_keys = True
+    repeated_keys = True
 
-    def other_value(self, token: Token, depth: int) -> Any:
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:  # noqa: N802
         """See the class."""
-        if token.kind == "name" and depth == 0 and self.accept("="):
-            return self.value(depth)
-        if token.kind != "name" or self.peek().text != "for":
-            return super().other_value(token, depth)
-        self.next()
-        self._word(token.text)
-        self._word("in")
-        source = self.next()
-        known = self.names.get(source.text)
-        if not isinstance(known, list | frozenset):
-            raise LiteralError(f"{source.text!r} is not a list or set assigned before", source.line)
-        conditions = []
-        if self.peek().text == "if":
-            self.next()
-            conditions.append(self._condition(token.text, depth))
-            while self.peek().text == "and":
-                self.next()
-                conditions.append(self._condition(token.text, depth))
-        return _Comprehension(item for item in known if all(condition(item) for condition in conditions))
+        match node:
+            case ast.ListComp(
+                elt=ast.Name(id=name),
+                generators=[ast.comprehension(target=ast.Name(id=loop), iter=ast.Name(id=source), ifs=tests)],
+            ) if name == loop and isinstance(self.names.get(source), list | set):
+                conditions = [self._condition(name, part) for test in tests for part in _parts(test)]
+                kept = [item for item in self.names[source] if all(condition(item) for condition in conditions)]
+                return ast.List([ast.Constant(item) for item in kept])
+        raise ValueError("this comprehension is not read")
 
-    def collection(self, opening: Token, depth: int) -> Any:
-        """Brackets around a comprehension hold its result itself."""
-        found = super().collection(opening, depth)
-        inner = found[0] if isinstance(found, list) and len(found) == 1 else None
-        return list(inner) if isinstance(inner, _Comprehension) else found
+    def _condition(self, name: str, test: ast.expr) -> Condition:
+        match test:
+            case ast.Compare(left=ast.Name(id=tested), ops=[ast.NotIn()], comparators=[values]) if tested == name:
+                excluded = ast.literal_eval(self.visit(values))
+                return lambda item: item not in excluded
+            case ast.Compare(
+                left=ast.Constant(value=str(part)), ops=[ast.NotIn()], comparators=[ast.Name(id=tested)]
+            ) if tested == name:
+                return lambda item: part not in item
+        raise ValueError("this condition of a comprehension is not read")
 
-    def _condition(self, name: str, depth: int) -> Condition:
-        start = self.peek()
-        left = self.next() if start.text == name else self.value(depth)
-        self._word("not")
-        self._word("in")
-        if start.text == name:
-            excluded = self.value(depth)
-            return lambda item: item not in excluded
-        self._word(name)
-        return lambda item: str(left) not in item
 
-    def _word(self, text: str) -> None:
-        token = self.next()
-        if token.text != text:
-            raise LiteralError(f"expected {text}, found {token.text!r}", token.line)
+def _parts(test: ast.expr) -> list[ast.expr]:
+    """The conditions that `and` joins."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]

@@ -1,38 +1,37 @@
 """Reads assignments of plain Python data (`Truths = [...]`) out of text that nobody may execute.
 
-Understood are strings, numbers, True, False, None, lists, tuples, dictionaries, sets (`{...}`, `set()`, `set([...])`),
-comments, and assignments of these to names. Everything else is refused with its line. No part of Python's own parser or
-compiler sees the text; size, depth and number of values are bounded.
+Each statement goes to `ast.literal_eval` once its size and the depth of its brackets are known to be small. Beyond what
+that function reads, `set([...])` and the constants `true` and `false` are understood. Everything else is refused with
+its line.
 """
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["IncompleteText", "LiteralError", "Reader", "read_assignments", "read_value"]
+__all__ = ["Data", "IncompleteText", "LiteralError", "read_assignments", "read_value"]
 
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 12
-MAX_VALUES = 100_000
 
-_TOKEN = re.compile(
+_PIECE = re.compile(
     r"""
-    (?P<space>[ \t\r\f]+|\\\r?\n|\#[^\n]*)
+    (?P<long>'''|\"\"\")
+  | (?P<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")
+  | (?P<torn>['"])
+  | (?P<skipped>\#[^\n]*|\\\r?\n)
+  | (?P<opening>[\[({])
+  | (?P<closing>[\])}])
   | (?P<line>\n)
-  | (?P<string>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*")
-  | (?P<number>(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)
-  | (?P<name>[^\W\d]\w*)
-  | (?P<sign>[\[\](){}:,=+-])
     """,
     re.VERBOSE | re.DOTALL,
 )
-_EXPONENT = re.compile(r"[eE][+-]?")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": "", "0": "\0"}
-_CONSTANTS: Mapping[str, object] = {"True": True, "False": False, "None": None, "true": True, "false": False}
-_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_TORN_END = re.compile(r"(?:^|[=+\-\\,:])$|(?:^|=)\s*[^\W\d]\w*$|\d\.?[eE][+-]?$")
+_CONSTANTS: Mapping[str, object] = {"true": True, "false": False}
 
 
 class LiteralError(ValueError):
@@ -47,244 +46,154 @@ class IncompleteText(LiteralError):
     """The text is plain data as far as it goes, but it breaks off."""
 
 
-class Token(NamedTuple):
-    """A piece of the text: `kind` is string, number, name, sign, line or end."""
+class Statement(NamedTuple):
+    """A logical line of the text, its first line, and whether the text ends with it."""
 
-    kind: str
     text: str
     line: int
+    last: bool
 
 
-def read_assignments(text: str, wanted: Sequence[str]) -> dict[str, Any]:
+def read_assignments(text: str, wanted: Sequence[str], data: Data | None = None) -> dict[str, Any]:
     """Return the values assigned to the names `wanted`; whatever follows the last of them is not looked at.
 
-    Sets become frozensets. Raises IncompleteText where the text ends too early, LiteralError where it is anything
-    else than assignments of plain data.
+    `data` says which further forms are read. Raises IncompleteText where the text ends too early, LiteralError where it
+    is anything else than assignments of plain data.
     """
-    return Reader(text).assignments(wanted)
+    data = data or Data()
+    line = 1
+    for statement in _statements(text):
+        line = statement.line
+        target, value = _assignment(statement, wanted[0])
+        if target in data.names:
+            raise LiteralError(f"{target} is assigned twice", line)
+        data.names[target] = data.read(value, statement)
+        if all(name in data.names for name in wanted):
+            return {name: data.names[name] for name in wanted}
+    missing = next(name for name in wanted if name not in data.names)
+    raise IncompleteText(f"the text ends before {missing} is assigned", line)
 
 
 def read_value(text: str) -> Any:
     """Return the one value that the text begins with. Raises as `read_assignments` does."""
-    reader = Reader(text)
-    reader.skip_lines()
-    return reader.value(0)
+    statement = next(_statements(text, one_value=True), None)
+    if statement is None:
+        raise IncompleteText("the text ends before a value", 1)
+    return Data().read(_parsed(f"({statement.text}\n)", statement, ast.Expr).value, statement)
 
 
-class Reader:
-    """Recursive descent over the tokens; a subclass may understand more (`other_value`)."""
+class Data(ast.NodeTransformer):
+    """Turns a syntax tree into one that `ast.literal_eval` reads, or refuses it. `names` holds what was assigned."""
 
-    doubled_keys = False
+    repeated_keys = False
     """Whether a later value of a key may replace the earlier one, as in Python."""
 
-    def __init__(self, text: str) -> None:
-        if len(text) > MAX_CHARACTERS:
-            raise LiteralError(f"the text is longer than {MAX_CHARACTERS} characters", 1)
-        self._tokens = _tokens(text)
-        self._ahead: list[Token] = []
-        self._values = 0
+    def __init__(self) -> None:
         self.names: dict[str, Any] = {}
 
-    def assignments(self, wanted: Sequence[str]) -> dict[str, Any]:
-        """See `read_assignments`."""
-        while not all(name in self.names for name in wanted):
-            self.skip_lines()
-            token = self.next()
-            if token.kind == "end":
-                missing = [name for name in wanted if name not in self.names]
-                raise IncompleteText(f"the text ends before {missing[0]} is assigned", token.line)
-            if token.kind == "name" and self.peek().kind == "end":
-                raise IncompleteText(f"the text breaks off after {token.text}", token.line)
-            if token.kind != "name" or self.peek().text != "=":
-                raise LiteralError(
-                    f"expected an assignment such as {wanted[0]} = ..., found {token.text!r}", token.line
-                )
-            self.next()
-            if token.text in self.names:
-                raise LiteralError(f"{token.text} is assigned twice", token.line)
-            self.names[token.text] = self.value(0)
-            self._end_of_statement()
-        return {name: self.names[name] for name in wanted}
-
-    def value(self, depth: int) -> Any:
-        """Read one value."""
-        token = self.next()
-        self._values += 1
-        if depth > MAX_DEPTH:
-            raise LiteralError(f"more than {MAX_DEPTH} brackets inside each other", token.line)
-        if self._values > MAX_VALUES:
-            raise LiteralError(f"more than {MAX_VALUES} values", token.line)
-        if token.kind == "string":
-            return self._strings(token)
-        if token.kind == "number" or token.text in ("-", "+"):
-            return self._number(token)
-        if token.kind == "sign" and token.text in _CLOSING:
-            return self.collection(token, depth + 1)
-        if token.text in _CONSTANTS and token.kind == "name":
-            return _CONSTANTS[token.text]
-        if token.kind == "name" and token.text == "set" and self.peek().text == "(":
-            return self._set_call(depth + 1)
-        return self.other_value(token, depth)
-
-    def other_value(self, token: Token, depth: int) -> Any:
-        """A value of another form: refused here."""
-        if token.kind == "end" or (token.kind == "name" and self.peek().kind == "end"):
-            raise IncompleteText("the text breaks off where a value is expected", token.line)
-        raise LiteralError(f"{token.text!r} is no plain value; only strings, numbers and collections are", token.line)
-
-    def collection(self, opening: Token, depth: int) -> Any:
-        """Read what is inside brackets, the closing one included."""
-        items: list[Any] = []
-        pairs: dict[Any, Any] = {}
-        comma = False
-        while not self.accept(_CLOSING[opening.text]):
-            start = self.peek()
-            item = self.value(depth)
-            if opening.text == "{" and not items and self.accept(":"):
-                _hashable(item, start)
-                if item in pairs and not self.doubled_keys:
-                    raise LiteralError(f"the key {item!r} stands twice", start.line)
-                pairs[item] = self.value(depth)
-            elif pairs:
-                raise self.expected(":")
-            else:
-                items.append(_hashable(item, start) if opening.text == "{" else item)
-            comma = self.accept(",")
-            if not comma and self.peek().text != _CLOSING[opening.text]:
-                raise self.expected(f", or {_CLOSING[opening.text]}")
-        if opening.text == "{":
-            return frozenset(items) if items else pairs
-        if opening.text == "[":
-            return items
-        return items[0] if len(items) == 1 and not comma else tuple(items)
-
-    def _set_call(self, depth: int) -> frozenset[Any]:
-        self.next()
-        if self.accept(")"):
-            return frozenset()
-        start = self.peek()
-        inner = self.value(depth)
-        if not self.accept(")"):
-            raise self.expected(")")
-        if not isinstance(inner, list | tuple | frozenset):
-            raise LiteralError("set(...) takes a list, a tuple or a set", start.line)
-        return frozenset(_hashable(item, start) for item in inner)
-
-    def _strings(self, token: Token) -> str:
-        """A string, with those that follow it directly (Python joins them)."""
-        parts = [_unescaped(token)]
-        while self.peek().kind == "string":
-            parts.append(_unescaped(self.next()))
-        return "".join(parts)
-
-    def _number(self, token: Token) -> int | float:
-        sign = 1
-        if token.kind == "sign":
-            sign = -1 if token.text == "-" else 1
-            token = self.next()
-            if token.kind == "end":
-                raise IncompleteText("the text breaks off inside a number", token.line)
-            if token.kind != "number":
-                raise LiteralError(f"expected a number, found {token.text!r}", token.line)
-        text = token.text.replace("_", "")
+    def read(self, node: ast.expr, statement: Statement) -> Any:
+        """Return the value of a node. Raises LiteralError for what is no plain data."""
         try:
-            return sign * (int(text) if text.isdigit() and len(text) < 20 else float(text))
-        except ValueError:
-            raise LiteralError(f"{token.text!r} is no number", token.line) from None
+            return ast.literal_eval(self.visit(node))
+        except (ValueError, TypeError, RecursionError, MemoryError) as error:
+            raise _refusal(statement, f"no plain value: {str(error) or type(error).__name__}") from error
 
-    def skip_lines(self) -> None:
-        """Pass over empty lines between statements."""
-        while self._raw_peek().kind == "line":
-            self._raw_next()
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """Text, numbers, True, False and None."""
+        if not isinstance(node.value, str | int | float | None):
+            raise ValueError(f"{node.value!r} is not read")
+        if isinstance(node.value, str):
+            node.value.encode()  # a lone surrogate is a ValueError
+        return node
 
-    def _end_of_statement(self) -> None:
-        token = self._raw_peek()
-        if token.kind not in ("line", "end"):
-            raise LiteralError(f"expected the end of the line, found {token.text!r}", token.line)
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The constants of JSON."""
+        if node.id not in _CONSTANTS:
+            raise ValueError(f"the name {node.id!r} is not read")
+        return ast.Constant(_CONSTANTS[node.id])
 
-    def accept(self, sign: str) -> bool:
-        """Take the next token if it is this sign."""
-        token = self.peek()
-        if token.kind == "sign" and token.text == sign:
-            self.next()
-            return True
-        return False
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """A sum, which literal_eval would read as a complex number."""
+        raise ValueError("arithmetic is not read")
 
-    def expected(self, what: str) -> LiteralError:
-        """The error of a missing sign, IncompleteText where the text is over."""
-        token = self.peek()
-        if token.kind == "end":
-            return IncompleteText(f"the text breaks off where {what} is expected", token.line)
-        return LiteralError(f"expected {what}, found {token.text!r}", token.line)
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """`set()` and `set([...])`."""
+        if not (isinstance(node.func, ast.Name) and node.func.id == "set" and not node.keywords and len(node.args) < 2):
+            raise ValueError("calls are not read")
+        if not node.args:
+            return node
+        inner = node.args[0]
+        if not isinstance(inner, ast.List | ast.Tuple | ast.Set):
+            raise ValueError("set(...) takes a list, a tuple or a set")
+        elements = [self.visit(element) for element in inner.elts]
+        return ast.Set(elements) if elements else ast.Call(node.func, [], [])
 
-    def next(self) -> Token:
-        """Take the next token that is no line break."""
-        self.skip_lines()
-        return self._raw_next()
-
-    def peek(self) -> Token:
-        """Look at it."""
-        self.skip_lines()
-        return self._raw_peek()
-
-    def _raw_next(self) -> Token:
-        return self._ahead.pop() if self._ahead else next(self._tokens)
-
-    def _raw_peek(self) -> Token:
-        if not self._ahead:
-            self._ahead.append(next(self._tokens))
-        return self._ahead[-1]
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        """A dictionary whose keys differ."""
+        if None in node.keys:
+            raise ValueError("** is not read")
+        keys = [repr(key.value) for key in node.keys if isinstance(key, ast.Constant)]
+        if not self.repeated_keys and len(set(keys)) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ValueError(f"the key {twice} is there twice")
+        return self.generic_visit(node)  # type: ignore[return-value]
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    place, line = 0, 1
-    while place < len(text):
-        found = _TOKEN.match(text, place)
-        if found is None:
-            raise _bad_character(text, place, line)
-        kind = str(found.lastgroup)
-        if kind == "string" and len(found.group()) == 2 and text[found.end() : found.end() + 1] == found.group()[0]:
-            raise LiteralError("strings in three quotation marks are not understood", line)
-        if kind == "number" and _EXPONENT.fullmatch(text, found.end()):
-            raise IncompleteText("the text breaks off inside a number", line)
-        if kind == "number" and text[found.end() : found.end() + 1].isalnum():
-            raise LiteralError(f"{text[place : found.end() + 1]!r} is no number", line)
-        if kind != "space":
-            yield Token(kind, found.group(), line)
-        line += found.group().count("\n")
-        place = found.end()
-    while True:
-        yield Token("end", "", line)
+def _assignment(statement: Statement, example: str) -> tuple[str, ast.expr]:
+    node = _parsed(statement.text, statement, ast.stmt)
+    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
+        raise _refusal(statement, f"expected an assignment such as {example} = ..., found {statement.text[:40]!r}")
+    first = node.targets[0]
+    assert isinstance(first, ast.Name)
+    return first.id, node.value
 
 
-def _bad_character(text: str, place: int, line: int) -> LiteralError:
-    """A string without an end on the last line breaks off; anything else is wrong."""
-    if text[place] in "'\"":
-        if "\n" not in text[place:]:
-            return IncompleteText("the text breaks off inside a string", line)
-        return LiteralError("a string has no end on its line", line)
-    return LiteralError(f"unexpected {text[place]!r}", line)
-
-
-def _unescaped(token: Token) -> str:
-    def replaced(found: re.Match[str]) -> str:
-        code = found[1] or found[2] or found[3]
-        if code:
-            number = int(code, 16)
-            if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
-                raise LiteralError(f"{found[0]} is no character", token.line)
-            return chr(number)
-        if found[4] not in _ESCAPED:
-            raise LiteralError(f"unknown escape {found[0]}", token.line)
-        return _ESCAPED[found[4]]
-
-    body = token.text[1:-1]
-    return _ESCAPE.sub(replaced, body) if "\\" in body else body
-
-
-def _hashable(value: Any, token: Token) -> Any:
+def _parsed(text: str, statement: Statement, kind: type[Any]) -> Any:
+    """Return the one node of a text."""
     try:
-        hash(value)
-    except TypeError:
-        raise LiteralError("a list or dictionary cannot be in a set or be a key", token.line) from None
-    return value
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an unknown escape in somebody's text is no concern of ours
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _refusal(statement, f"no Python data: {getattr(error, 'msg', None) or type(error).__name__}") from error
+    if len(body) != 1 or not isinstance(body[0], kind):
+        raise _refusal(statement, f"expected one value, found {statement.text[:40]!r}")
+    return body[0]
+
+
+def _refusal(statement: Statement, message: str) -> LiteralError:
+    """IncompleteText where the text ends in the middle of something."""
+    code = re.sub(r"#[^\n]*$", "", statement.text).rstrip()
+    torn = statement.last and _TORN_END.search(code) is not None
+    return (IncompleteText if torn else LiteralError)(message, statement.line)
+
+
+def _statements(text: str, one_value: bool = False) -> Iterator[Statement]:
+    """Yield the logical lines; with `one_value` up to the bracket that closes the first one that opens."""
+    if len(text) > MAX_CHARACTERS:
+        raise LiteralError(f"the text is longer than {MAX_CHARACTERS} characters", 1)
+    start, depth, line = 0, 0, 1
+    for piece in _PIECE.finditer(text):
+        here = line + text.count("\n", start, piece.start())
+        if piece["long"]:
+            raise LiteralError("strings in three quotation marks are not read", here)
+        if piece["torn"]:
+            if "\n" in text[piece.start() :]:
+                raise LiteralError("a string has no end on its line", here)
+            raise IncompleteText("the text breaks off inside a string", here)
+        depth += bool(piece["opening"]) - bool(piece["closing"])
+        if depth > MAX_DEPTH:
+            raise LiteralError(f"more than {MAX_DEPTH} brackets inside each other", here)
+        if depth < 0:
+            raise LiteralError(f"unexpected {piece.group()!r}", here)
+        closed = one_value and piece["closing"] and not depth
+        if closed or (piece["line"] and not depth):
+            statement = text[start : piece.end()].strip()
+            if statement and not statement.startswith("#"):
+                yield Statement(statement, line, last=False)
+            line += text.count("\n", start, piece.end())
+            start = piece.end()
+    if depth:
+        raise IncompleteText("the text breaks off inside brackets", line + text.count("\n", start))
+    if (rest := text[start:].strip()) and not rest.startswith("#"):
+        yield Statement(rest, line, last=True)

@@ -9,7 +9,7 @@ from creval_kumo.search.limits import Answer, Budget, Limits
 from creval_kumo.search.puzzle import Puzzle
 
 if TYPE_CHECKING:
-    from creval_kumo.search.tables import Game
+    from creval_kumo.search.kernel import Game
 
 __all__ = ["MAX_BITS", "CompiledEngine", "available"]
 
@@ -45,27 +45,27 @@ class CompiledEngine:
 
     def below(self, truths: int, actions: int, bound: float, budget: Budget, only: int = -1) -> Answer:
         """See `Engine.below`."""
-        from creval_kumo.search import kernel, tables
+        from creval_kumo.search import kernel
 
         while not kernel.prepare(truths, actions, only, self.game):
             self._grow(True, budget)
-        self.game.sums[0, tables.UB] = bound
+        self.game.sums[0, kernel.UB] = bound
         while True:
             budget.check()
-            before = int(self.game.counts[tables.N_NODES])
+            before = int(self.game.counts[kernel.N_NODES])
             rest = SLICE if budget.limits.nodes is None else min(SLICE, budget.limits.nodes - budget.nodes)
             status = kernel.run_slice(self.game, rest)
-            budget.nodes += int(self.game.counts[tables.N_NODES]) - before
+            budget.nodes += int(self.game.counts[kernel.N_NODES]) - before
             if status == kernel.DONE:
-                exact = bool(self.game.counts[tables.EXACT])
-                return Answer(float(self.game.sums[0, tables.BEST]), exact)
+                exact = bool(self.game.counts[kernel.EXACT])
+                return Answer(float(self.game.sums[0, kernel.BEST]), exact)
             if status == kernel.FULL:
-                self._grow(bool(self.game.counts[tables.NO_ROOM]), budget)
+                self._grow(bool(self.game.counts[kernel.NO_ROOM]), budget)
 
     def _new_game(self) -> Game:
         import numpy as np
 
-        from creval_kumo.search.tables import N_VALID, OUTCOMES, Game
+        from creval_kumo.search.kernel import N_VALID, OUTCOMES, Game
 
         puzzle = self.puzzle
         n_actions = max(1, puzzle.n_actions)
@@ -106,21 +106,21 @@ class CompiledEngine:
 
         Raises OutOfBudget, with the tables as they were, where the larger ones would take too much memory.
         """
-        from creval_kumo.search import tables
+        from creval_kumo.search import kernel
 
         game = self.game
         doubled = _ROW_TABLES if rows else _STATE_TABLES
         budget.check_memory(sum(table.nbytes * (1 + (name in doubled)) for name, table in game._asdict().items()))
         if rows:
-            game.counts[tables.NO_ROOM] = 0
+            game.counts[kernel.NO_ROOM] = 0
             larger = self._new_rows(2 * len(game.rows), 2 * len(game.chance))
             for name, table in larger.items():
                 if name != "slots":
                     table[: len(getattr(game, name))] = getattr(game, name)
-            tables.place_rows(larger["slots"], larger["rows"], int(game.counts[tables.N_ROWS]))
+            kernel.place_rows(larger["slots"], larger["rows"], int(game.counts[kernel.N_ROWS]))
         else:
             larger = _new_states(2 * len(game.values))
-            tables.place_states(game.states, game.values, larger["states"], larger["values"])
+            kernel.place_states(game.states, game.values, larger["states"], larger["values"])
         self.game = game._replace(**larger)
 
 

@@ -17,52 +17,318 @@ related to no action left. What makes it fast, and why each step keeps the value
 
 The kernel runs in slices, so that the caller can look at the clock and enlarge full tables: all its state
 stands in the arrays. `PythonEngine` is the same search in readable form.
+
+Few wide arrays with named columns, because numba's compile time grows with the number of arrays. Truth sets and action
+sets are bit masks in int64, at most 62 each. Hash tables are open-addressed and their sizes are powers of two; a free
+slot holds -1.
+
+All compiled functions are in this one file: numba keeps compiled code on disk and renews it when the file of a function
+has changed, but not when only a file has changed that it calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numba
 import numpy as np
+import numpy.typing as npt
 
-from creval_kumo.search.tables import (
-    ACTIONS,
-    AT,
-    BEST,
-    CUT,
-    DEPTH,
-    EXACT,
-    FIRST,
-    LEFT,
-    LOW,
-    MOVE,
-    N_NODES,
-    N_ORDER,
-    N_STATES,
-    NO_ROOM,
-    ONLY,
-    ORDER,
-    PHASE,
-    PROMISED,
-    RELATED,
-    ROW,
-    STATE_ACTIONS,
-    STATE_ROW,
-    TOTAL,
-    TRUTHS,
-    UB,
-    Game,
-    compiled,
-    find_state,
-    inlined,
-    popcount,
-)
-from creval_kumo.search.truth_rows import add_row, canonical, expand_row, has_room, moves_of, relaxed
+__all__ = ["DONE", "FULL", "PAUSED", "Game", "place_rows", "place_states", "prepare", "run_slice"]
 
-__all__ = ["DONE", "FULL", "PAUSED", "prepare", "run_slice"]
-
-TRUTH_ROWS = "358bde3a365e17fa"  # start of the SHA-256 of truth_rows.py, see tables.py
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 DONE, PAUSED, FULL = 0, 1, 2
 ENTER, RETURN, NEXT = 0, 1, 2
+
+EPSILON = 1e-9  # Algorithm 3's guard against a division by zero; part of the value
+MULTIPLIER = 0x1F58D4B3C2A69E71  # odd, below 2**63; spreads keys over the slots
+
+# Columns of `actions`: the truths related to it, the number of outcomes, then what each outcome rules out.
+RELATED, N_OUTCOMES, OUTCOMES = 0, 1, 2
+# Columns of `rows`; the ends of each action's moves (counted from FIRST) start at ENDS, the classes follow.
+TRUTHS, SIZE, FIRST, ACTIONS, N_CLASSES, ENDS = 0, 1, 2, 3, 4, 5
+# Columns of `states`: twice the row, plus 1 where the value is exact; the action set.
+STATE_ROW, STATE_ACTIONS = 0, 1
+# Columns of `frames`; the ordered actions start at ORDER, the truths by number of related actions follow.
+ROW, LEFT, ONLY, N_ORDER, AT, MOVE, ORDER = 0, 1, 2, 3, 4, 5, 6
+# Columns of `sums`; the bounds of the ordered actions start at PROMISED, the bounds of the moves follow.
+UB, CUT, BEST, LOW, TOTAL, PROMISED = 0, 1, 2, 3, 4, 5
+# Places in `counts`.
+N_ROWS, N_MOVES, N_STATES, N_NODES, DEPTH, NO_ROOM, PHASE, EXACT, N_VALID = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+
+class Game(NamedTuple):
+    """Every table of one instance."""
+
+    actions: Ints  # [action, column]
+    actions_of: Ints  # [truth] the actions related to it
+    slots: Ints  # hash slots: row number or -1
+    rows: Ints  # [row, column] all that depends on a truth set alone
+    bounds: Floats  # [row, k] value of the relaxed game of k steps, -1 while unknown
+    next_row: Ints  # [move] the row that a move leads to
+    chance: Floats  # [move] its probability
+    states: Ints  # [slot, column] hash slots: the memo
+    values: Floats  # [slot] value or lower bound
+    frames: Ints  # [depth, column] the stack
+    sums: Floats  # [depth, column] the stack's numbers
+    counts: Ints  # what changes from call to call
+
+
+def compiled(function: Function) -> Function:
+    """Compile `function` when it is first called, and keep the code on disk."""
+    return _jit(function, forceinline=False)
+
+
+def inlined(function: Function) -> Function:
+    """Like `compiled`, and put the code into every caller."""
+    return _jit(function, forceinline=True)
+
+
+def _jit(function: Function, forceinline: bool) -> Function:
+    njit: Any = numba.njit
+    compiled_function: Function = njit(
+        cache=True, forceinline=forceinline, error_model="numpy", **_no_reference_counts()
+    )(function)
+    return compiled_function
+
+
+def _no_reference_counts() -> dict[str, Any]:
+    """The option that leaves out counting references to every array in every call.
+
+    The kernel allocates nothing, and it runs five times as fast without. The option is not public, so it is
+    used only where this numba knows it.
+    """
+    try:
+        from numba.core.options import DefaultOptions
+    except ImportError:
+        return {}
+    return {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+
+
+@inlined
+def popcount(bits: int) -> int:
+    """Number of bits set, for 0 <= bits < 2**62."""
+    bits = bits - ((bits >> 1) & 0x5555555555555555)
+    bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return (bits * 0x0101010101010101) >> 56
+
+
+@inlined
+def scatter(key: int) -> int:
+    """A hash of an integer."""
+    key = (key ^ (key >> 31)) * MULTIPLIER
+    key = (key ^ (key >> 29)) * MULTIPLIER
+    return key ^ (key >> 32)
+
+
+@inlined
+def find_state(row: int, left: int, states: Ints) -> int:
+    """The slot of the state (row, actions left), or the free slot where it belongs."""
+    last: int = states.shape[0] - 1
+    slot = scatter(left ^ (row << 40) ^ row) & last
+    while states[slot, STATE_ROW] >= 0 and (states[slot, STATE_ROW] >> 1 != row or states[slot, STATE_ACTIONS] != left):
+        slot = (slot + 1) & last
+    return slot
+
+
+@compiled
+def place_rows(slots: Ints, rows: Ints, n_rows: int) -> None:
+    """Enter all rows into fresh slots (after growth)."""
+    last = slots.size - 1
+    for row in range(n_rows):
+        slot = scatter(rows[row, TRUTHS]) & last
+        while slots[slot] >= 0:
+            slot = (slot + 1) & last
+        slots[slot] = row
+
+
+@compiled
+def place_states(states: Ints, values: Floats, new_states: Ints, new_values: Floats) -> None:
+    """Copy the memo into a larger, empty one."""
+    for place in range(values.size):
+        if states[place, STATE_ROW] >= 0:
+            slot = find_state(states[place, STATE_ROW] >> 1, states[place, STATE_ACTIONS], new_states)
+            new_states[slot, STATE_ROW] = states[place, STATE_ROW]
+            new_states[slot, STATE_ACTIONS] = states[place, STATE_ACTIONS]
+            new_values[slot] = values[place]
+
+
+@inlined
+def add_row(truths: int, game: Game) -> int:
+    """The row of this truth set, made if new. The caller has seen to it that there is room."""
+    slots, rows = game.slots, game.rows
+    last = slots.size - 1
+    slot = scatter(truths) & last
+    while slots[slot] >= 0:
+        if rows[slots[slot], TRUTHS] == truths:
+            return slots[slot]  # type: ignore[no-any-return]
+        slot = (slot + 1) & last
+    row = game.counts[N_ROWS]
+    game.counts[N_ROWS] += 1
+    slots[slot] = row
+    rows[row, TRUTHS] = truths
+    rows[row, SIZE] = popcount(truths)
+    rows[row, FIRST] = -1
+    for steps in range(game.bounds.shape[1]):
+        game.bounds[row, steps] = -1.0
+    return row  # type: ignore[no-any-return]
+
+
+@inlined
+def has_room(game: Game) -> bool:
+    """Whether one more row can be worked out, however many next sets it has."""
+    widest = game.actions.size + 2
+    rows, moves = game.counts[N_ROWS] + widest, game.counts[N_MOVES] + widest
+    return rows <= game.rows.shape[0] and moves <= game.chance.size and rows * 2 <= game.slots.size  # type: ignore[no-any-return]
+
+
+@inlined
+def add_moves(row: int, action: int, game: Game) -> None:
+    """Append the live next sets of `action`, equal ones merged, the smallest first."""
+    rows, next_row, chance = game.rows, game.next_row, game.chance
+    start = game.counts[N_MOVES]
+    end = start
+    weight = 0
+    for outcome in range(game.actions[action, N_OUTCOMES]):
+        left = rows[row, TRUTHS] & ~game.actions[action, OUTCOMES + outcome]
+        size = popcount(left)
+        weight += size
+        if size <= game.counts[N_VALID]:
+            continue
+        child = add_row(left, game)
+        place = start
+        while place < end and next_row[place] != child:
+            place += 1
+        if place < end:
+            chance[place] += size
+            continue
+        end += 1
+        while place > start and (
+            rows[next_row[place - 1], SIZE] > size
+            or (rows[next_row[place - 1], SIZE] == size and rows[next_row[place - 1], TRUTHS] > left)
+        ):
+            next_row[place] = next_row[place - 1]
+            chance[place] = chance[place - 1]
+            place -= 1
+        next_row[place] = child
+        chance[place] = size
+    for place in range(start, end):
+        chance[place] /= weight + EPSILON
+    game.counts[N_MOVES] = end
+
+
+@inlined
+def moves_of(row: int, action: int, game: Game) -> tuple[int, int]:
+    """First and last-but-one move of `action` on this row, which has been worked out."""
+    first = game.rows[row, FIRST]
+    start = first + game.rows[row, ENDS + action - 1] if action else first
+    return start, first + game.rows[row, ENDS + action]
+
+
+@inlined
+def times_left(truths: int, action: int, left: int, game: Game) -> int:
+    """How many outcomes of `action` leave exactly the truths `left`."""
+    number = 0
+    for outcome in range(game.actions[action, N_OUTCOMES]):
+        if truths & ~game.actions[action, OUTCOMES + outcome] == left:
+            number += 1
+    return number
+
+
+@inlined
+def alike(row: int, one: int, two: int, game: Game) -> bool:
+    """Whether two actions are interchangeable while the truths of `row`, or some of them, are left.
+
+    They leave the same sets equally often, and relate to the same truths. Sets that end play count too: on
+    fewer truths they weigh differently. Only the empty set, which never weighs anything, may differ in number.
+    """
+    truths = game.rows[row, TRUTHS]
+    if (game.actions[one, RELATED] ^ game.actions[two, RELATED]) & truths:
+        return False
+    for action in (one, two):
+        for outcome in range(game.actions[action, N_OUTCOMES]):
+            left = truths & ~game.actions[action, OUTCOMES + outcome]
+            if left and times_left(truths, one, left, game) != times_left(truths, two, left, game):
+                return False
+    return True
+
+
+@compiled
+def expand_row(row: int, game: Game) -> None:
+    """Work out the moves of every action on this truth set, and the classes of interchangeable actions."""
+    rows, n_actions = game.rows, game.actions.shape[0]
+    rows[row, FIRST] = game.counts[N_MOVES]
+    todo = 0
+    for action in range(n_actions):
+        if game.actions[action, RELATED] & rows[row, TRUTHS]:
+            todo |= 1 << action
+            add_moves(row, action, game)
+        rows[row, ENDS + action] = game.counts[N_MOVES] - rows[row, FIRST]
+    rows[row, ACTIONS] = todo
+    classes = 0
+    while todo:
+        leader = popcount((todo & -todo) - 1)
+        members = 1 << leader
+        for action in range(leader + 1, n_actions):
+            if todo >> action & 1 and alike(row, leader, action, game):
+                members |= 1 << action
+        todo &= ~members
+        if members & (members - 1):
+            rows[row, ENDS + n_actions + classes] = members
+            classes += 1
+    rows[row, N_CLASSES] = classes
+
+
+@inlined
+def canonical(row: int, left: int, game: Game) -> int:
+    """The actions left that matter on this row, those of each class replaced by its lowest members."""
+    left &= game.rows[row, ACTIONS]
+    classes = ENDS + game.actions.shape[0]
+    for place in range(classes, classes + game.rows[row, N_CLASSES]):
+        members = game.rows[row, place]
+        number = popcount(left & members)
+        left &= ~members
+        for _ in range(number):
+            left |= members & -members
+            members &= members - 1
+    return left
+
+
+@compiled
+def relaxed(row: int, steps: int, game: Game) -> float:
+    """Value of the relaxed game of at most `steps` steps; 1, the plain bound, where the tables are full."""
+    steps = min(steps, game.bounds.shape[1] - 1)
+    if steps <= 0:
+        return 0.0
+    if game.bounds[row, steps] >= 0.0:
+        return game.bounds[row, steps]  # type: ignore[no-any-return]
+    if game.rows[row, FIRST] < 0:
+        if game.counts[NO_ROOM] or not has_room(game):
+            game.counts[NO_ROOM] = 1
+            return 1.0
+        expand_row(row, game)
+    best = np.inf
+    for action in range(game.actions.shape[0]):
+        if game.rows[row, ACTIONS] >> action & 1:
+            start, end = moves_of(row, action, game)
+            total = 0.0
+            for move in range(start, end):
+                if game.counts[NO_ROOM]:
+                    return 1.0
+                total += game.chance[move] * relaxed(game.next_row[move], steps - 1, game)
+                if total >= best:
+                    break
+            best = min(best, total)
+    if game.counts[NO_ROOM]:
+        return 1.0
+    game.bounds[row, steps] = 1.0 + best
+    game.counts[N_NODES] += 1
+    return 1.0 + best
 
 
 @inlined
