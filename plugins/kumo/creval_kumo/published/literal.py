@@ -31,6 +31,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _TORN_END = re.compile(r"(?:^|[=+\-\\,:])$|(?:^|=)\s*[^\W\d]\w*$|\d\.?[eE][+-]?$")
+_CALLED = re.compile(r"[^\W\d]\w*$")
 _CONSTANTS: Mapping[str, object] = {"true": True, "false": False}
 
 
@@ -122,11 +123,10 @@ class Data(ast.NodeTransformer):
             raise ValueError("calls are not read")
         if not node.args:
             return node
-        inner = node.args[0]
+        inner = self.visit(node.args[0])
         if not isinstance(inner, ast.List | ast.Tuple | ast.Set):
             raise ValueError("set(...) takes a list, a tuple or a set")
-        elements = [self.visit(element) for element in inner.elts]
-        return ast.Set(elements) if elements else ast.Call(node.func, [], [])
+        return ast.Set(inner.elts) if inner.elts else ast.Call(node.func, [], [])
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         """A dictionary whose keys differ."""
@@ -181,6 +181,9 @@ def _statements(text: str, one_value: bool = False) -> Iterator[Statement]:
             if "\n" in text[piece.start() :]:
                 raise LiteralError("a string has no end on its line", here)
             raise IncompleteText("the text breaks off inside a string", here)
+        called = _CALLED.search(text, max(start, piece.start() - 40), piece.start()) if piece.group() == "(" else None
+        if called and called[0] != "set":
+            raise LiteralError(f"{called[0]}(...) is not read", here)
         depth += bool(piece["opening"]) - bool(piece["closing"])
         if depth > MAX_DEPTH:
             raise LiteralError(f"more than {MAX_DEPTH} brackets inside each other", here)
