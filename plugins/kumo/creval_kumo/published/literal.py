@@ -32,7 +32,7 @@ _PIECE = re.compile(
 )
 _TORN_END = re.compile(r"(?:^|[=+\-\\,:])$|(?:^|=)\s*[^\W\d]\w*$|\d\.?[eE][+-]?$")
 _CALLED = re.compile(r"[^\W\d]\w*$")
-_CONSTANTS: Mapping[str, object] = {"true": True, "false": False}
+_CONSTANTS: Mapping[str, bool] = {"true": True, "false": False}
 
 
 class LiteralError(ValueError):
