@@ -43,7 +43,7 @@ def test_fields(row: Mapping[str, Any], field: FieldRef, value: object) -> None:
         ({"q": [1]}, FieldRef("a", "q.3"), "no field 'q.3'"),
         ({"s": "none"}, FieldRef("a", "s", "#### (.*)"), "is not in the field 's': 'none'"),
         ({"s": 5}, FieldRef("a", "s", "5"), "is no text"),
-        ({"s": "five"}, FieldRef("a", "s", number=True), "is 'five', which is no number"),
+        ({"s": "five"}, FieldRef("a", "s", number=True), "'five' cannot be read as a number"),
         ({"s": "a" * 40 + "b"}, FieldRef("a", "s", "(a|aa)+$"), "takes too long|is not in"),
     ],
 )

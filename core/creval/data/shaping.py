@@ -9,6 +9,7 @@ from typing import Any
 
 import regex
 
+from creval.numerals import number_of, read_numeral
 from creval.tasks.model import ChoicesRef, FieldRef
 
 __all__ = ["LETTERS", "Shaping"]
@@ -80,15 +81,15 @@ def _cut_out(value: Any, ref: FieldRef) -> str:
 
 
 def _number(value: Any, source: str) -> int | float:
-    """Return a number, written with thousands commas or not."""
+    """Return a number, or the one that a text is; a whole one as an int unless it has an exponent."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    text = str(value).replace(",", "").strip()
     try:
-        number = float(text)
-    except ValueError:
-        raise ValueError(f"the field {source!r} is {str(value)[:_SHOWN]!r}, which is no number") from None
-    return int(number) if number.is_integer() and "e" not in text.lower() else number
+        found = read_numeral(str(value)).value
+    except ValueError as error:
+        raise ValueError(f"the field {source!r}: {error}") from None
+    whole = found == found.to_integral_value() and "e" not in str(value).lower()
+    return int(found) if whole else number_of(found)
 
 
 def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, Any]:

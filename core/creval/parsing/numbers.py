@@ -1,44 +1,119 @@
-"""Parser `last_number`."""
+"""Parser `last_number`. How a number is written is known to `creval.numerals`; here is where in an answer it is."""
 
 from __future__ import annotations
 
-import math
 import re
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from decimal import Decimal
+from typing import Any, ClassVar, Literal, NamedTuple
 
+from creval.numerals import Numeral, last_numeral, number_of, read_numeral
 from creval.parsing.base import Extractor, not_text
+from creval.parsing.cues import CUE, LINK, boxed_spans
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 
 __all__ = ["LastNumber"]
 
-# thousands in groups of three, or plain digits; a sign only where no word or digit stands before it
-_NUMBER = re.compile(
-    r"(?:(?<![\w)\].])[-+−])?(?:\d{1,3}(?:,\d{3}){1,100}(?!\d)|\d{1,400})(?:\.\d{1,400})?(?:[eE][-+]?\d{1,3})?"
-)
+_END = re.compile(r"[.。!?！？](?=\s|$)|\n|$")
+_EARLY_END = re.compile(r"[,;](?=\s)|\s\(|\s(?:because|since|as|which|so)\s")
+_BULLET = re.compile(r"\s*[-–*+•]\s")
+_JSON_TEXT = re.compile(r'[:\[,]\s{0,9}("(?:[^"\\\n]|\\.){1,200}")(?=\s{0,9}[,}\]])')
+_LONGEST_FIELD = 400
+_LONGEST_LINK = 80
+_MOST_FIELDS = 50
+_HAS_DIGIT = re.compile(r"\d|[¼-¾⅐-⅞]")
+
+
+class _Field(NamedTuple):
+    """A part of an answer that may be nothing but a number; `box` where it is the content of a `\\boxed{}`."""
+
+    start: int
+    end: int
+    box: bool = False
 
 
 @dataclass(frozen=True)
 class LastNumber(Extractor):
-    """The last finite number of a text, as a float.
+    """The last number of a text: a float where a float prints as that number, else a whole number of any length.
 
-    Reads signs, thousands commas (`1,234.5`), decimals and exponents; a unit, currency or percent sign beside the
-    number is ignored (50 % gives 50). In `3-4` the last number is 4, not -4.
+    Signs, groups of three digits, decimals, exponents, fractions and LaTeX are read, a unit or currency next to the
+    number is left out (the route says `percent` where the number has a percent sign). Where an answer field holds
+    nothing but the number, `1/2`, `3 250` and `12,34,567` are read too. Digits that cannot be read whole are a failure,
+    and no part of them is the answer. `decimal`: `comma` where the task's answers are written as `1.234,56`.
     """
+
+    decimal: Literal["point", "comma"] = "point"
 
     gives: ClassVar[str | None] = "number"
     reads_prose: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, int | float) and not isinstance(text, bool):
-            return Parsed(float(text), route="last_number")
+            return Parsed(number_of(Decimal(text)) if isinstance(text, int) else text, route="last_number")
         if not isinstance(text, str):
             return not_text(text)
         if self.is_refusal(text):
             return refused()
-        last = None
-        for match in _NUMBER.finditer(text):
-            number = float(match.group().replace(",", "").replace("−", "-"))
-            last = number if math.isfinite(number) else last
-        return Parsed.failure("no number in the answer") if last is None else Parsed(last, route="last_number")
+        comma = self.decimal == "comma"
+        try:
+            found = _last(text, comma)
+        except ValueError as error:
+            return Parsed.failure(str(error))
+        if found is None:
+            return Parsed.failure("no number in the answer")
+        return Parsed(number_of(found.value), route="last_number/percent" if found.unit == "%" else "last_number")
+
+
+def _last(text: str, comma: bool) -> Numeral | None:
+    """Return the number that ends last. Raises ValueError where that cannot be read whole."""
+    if not _HAS_DIGIT.search(text):
+        return None
+    for start, end, box in sorted(_fields(text), key=lambda field: field.end, reverse=True):
+        content = text[start:end]
+        if len(content) > _LONGEST_FIELD or not _HAS_DIGIT.search(content):
+            continue
+        try:
+            field = read_numeral(content, comma)
+        except ValueError:
+            if box:
+                after = last_numeral(text[end:], comma)
+                if after is None:
+                    raise
+                return after
+            continue
+        return last_numeral(text[end:], comma) or field
+    return last_numeral(text, comma)
+
+
+def _fields(text: str) -> Iterator[_Field]:
+    """Yield the answer fields of a text: boxes, what follows a cue, the texts of JSON, the last line."""
+    for _, end, content in boxed_spans(text):
+        yield _Field(content, end - 1, box=True)
+    for cue in deque(CUE.finditer(text), _MOST_FIELDS):
+        yield from _after_cue(text, cue)
+    for match in deque(_JSON_TEXT.finditer(text), _MOST_FIELDS):
+        yield _Field(*match.span(1))
+    end = len(text.rstrip())
+    start = text.rfind("\n", 0, end) + 1
+    if end - start <= _LONGEST_FIELD and not _BULLET.match(text, start):
+        yield _Field(start, end)
+
+
+def _after_cue(text: str, cue: re.Match[str]) -> Iterator[_Field]:
+    """Yield what may be the answer after a cue: from each of its links on, to the end of the sentence or clause."""
+    starts = [cue.end()] if cue["latin"] is None else []
+    link_end = min(cue.end() + _LONGEST_LINK, len(text))
+    starts += [link.end() for link in LINK.finditer(text, cue.end(), link_end)]
+    for start in starts:
+        begin = start + len(text[start : start + 20]) - len(text[start : start + 20].lstrip())
+        if "\n" in text[start:begin] and _BULLET.match(text, begin):
+            continue
+        limit = min(begin + _LONGEST_FIELD, len(text))
+        whole = _END.search(text, begin, limit)
+        early = _EARLY_END.search(text, begin, limit)
+        for match in (whole, early):
+            if match is not None:
+                yield _Field(begin, match.start())

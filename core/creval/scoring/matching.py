@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import math
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from typing import Any, ClassVar
 
+from creval.numerals import decimal_of, number_text, numerals, read_numeral, same_number
 from creval.types.components import Context, Score, ScorerInput
 
 __all__ = ["ExactMatch", "Includes", "Numeric"]
+
+_PRECISION = 1000
+_BETWEEN_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
+_INSIDE_NUMBER = re.compile(r"(?<=\d)[.,:/'’-](?=\d)|(?<!\w)[-−](?=[\d.])|(?<![\w.])\.(?=\d)")
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,8 @@ class _Matching(ABC):
         if self.field not in fields:
             return f"it has no field {self.field!r}; it has {', '.join(fields)}"
         target = fields[self.field]
+        if target == []:
+            return f"its {self.field!r} is an empty list, so that no answer is right"
         for wanted in target if isinstance(target, list) else [target]:
             try:
                 self.matches(wanted, wanted)
@@ -107,48 +115,79 @@ def _most_common(values: Sequence[Any], same: Callable[[Any, Any], bool]) -> Any
 
 @dataclass(frozen=True)
 class _TextMatching(_Matching, ABC):
+    """Comparison of texts. A target that is empty, also after what is ignored, is a fault unless `empty` is true."""
+
     ignore_case: bool = False
     ignore_punctuation: bool = False
+    empty: bool = False
 
     def _plain(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise TypeError(f"{self.name} compares texts and numbers, not a {type(value).__name__}: add a parser")
-        text = unicodedata.normalize("NFC", f"{value:g}" if isinstance(value, float) else str(value))
+            raise TypeError(f"{self.name} compares texts and numbers, not {_called(value)}")
+        text = unicodedata.normalize("NFC", value if isinstance(value, str) else number_text(value))
         if self.ignore_punctuation:
-            text = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+            text = _without_punctuation(text)
         return " ".join((text.casefold() if self.ignore_case else text).split())
+
+    def _wanted(self, target: Any) -> str:
+        """Return the plain form of a target. Raises TypeError where it is empty and none is meant to be."""
+        wanted = self._plain(target)
+        if not wanted and not self.empty:
+            ignored = " once punctuation is ignored" if str(target).strip() else ""
+            raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} where that is meant")
+        return wanted
 
 
 @dataclass(frozen=True)
 class ExactMatch(_TextMatching):
     """Score `exact_match`: 1 where the answer is the target, else 0.
 
-    White space at the ends is ignored and runs of it inside count as one space; with `ignore_case` and
-    `ignore_punctuation` letter case and punctuation too.
+    Texts are compared as texts: white space at the ends is ignored and runs of it inside count as one space; with
+    `ignore_case` and `ignore_punctuation` letter case and punctuation too. Where the answer or the target is a number,
+    both are compared as decimals, without a tolerance.
     """
 
     name = "exact_match"
 
     def matches(self, value: Any, target: Any) -> bool:
-        return self._plain(value) == self._plain(target)
+        wanted, text = self._wanted(target), self._plain(value)
+        if self.ignore_punctuation or not (isinstance(value, str) and isinstance(target, str)):
+            numbers = _as_number(value), _as_number(target)
+            if numbers[0] is not None and numbers[1] is not None:
+                return same_number(numbers[0], numbers[1])
+        return text == wanted
 
 
 @dataclass(frozen=True)
 class Includes(_TextMatching):
-    """Score `includes`: 1 where the target occurs in the answer, else 0. Options as in `exact_match`."""
+    """Score `includes`: 1 where the target occurs in the answer, else 0. Options as in `exact_match`.
+
+    A number does not occur in a longer one: `5` is not in `15` or `0.5`. With `empty: true` an empty target is in an
+    empty answer alone.
+    """
 
     name = "includes"
 
     def matches(self, value: Any, target: Any) -> bool:
-        return self._plain(target) in self._plain(value)
+        wanted, text = self._wanted(target), self._plain(value)
+        if not wanted:
+            return not text
+        if not isinstance(target, str) and any(same_number(each.value, target) for each in numerals(str(value))):
+            return True
+        left = r"(?<![0-9])(?<![0-9][.,])(?<![.])" if wanted[0].isdecimal() else ""
+        right = r"(?![0-9]|[.,][0-9])" if wanted[-1].isdecimal() else ""
+        return re.search(left + re.escape(wanted) + right, text) is not None
 
 
 @dataclass(frozen=True)
 class Numeric(_Matching):
-    """Score `numeric`: 1 where |answer - target| <= max(`absolute`, `relative` * |target|), else 0."""
+    """Score `numeric`: 1 where |answer - target| <= max(`absolute`, `relative` * |target|), else 0.
+
+    Without a tolerance (the default) both must be the same decimal. A unit next to a number is left out.
+    """
 
     absolute: float = 0.0
-    relative: float = 1e-9
+    relative: float = 0.0
 
     name = "numeric"
 
@@ -158,17 +197,46 @@ class Numeric(_Matching):
         except (ValueError, TypeError) as error:
             raise TypeError(f"the field {self.field!r}: {error}") from None
         answer = _number(value)
-        return math.isclose(answer, wanted, rel_tol=0.0, abs_tol=max(self.absolute, self.relative * abs(wanted)))
+        if same_number(answer, wanted):
+            return True
+        with localcontext(prec=_PRECISION):
+            one, other = decimal_of(answer), decimal_of(wanted)
+            allowed = max(decimal_of(self.absolute), decimal_of(self.relative) * abs(other))
+            return abs(one - other) <= allowed
 
 
-def _number(value: Any) -> float:
-    """Raises ValueError for a text that is no finite number, TypeError for what can be none."""
+def _number(value: Any) -> int | float | Decimal:
+    """Raises ValueError for a text that is no number or not finite, TypeError for what can be none."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise TypeError(f"numeric compares numbers, not a {type(value).__name__}: add a parser such as last_number")
+        raise TypeError(f"numeric compares numbers, not {_called(value)}")
+    if isinstance(value, str):
+        return read_numeral(value).value
+    decimal_of(value)
+    return value
+
+
+def _called(value: Any) -> str:
+    """Name the type of a value that cannot be compared, and what to do."""
+    if isinstance(value, bool):
+        word = str(value).lower()
+        return f'a bool: write the target as the text "{word}", parse with choice: ["true", "false"]'
+    return f"a {type(value).__name__}: add a parser"
+
+
+def _as_number(value: str | float) -> int | float | Decimal | None:
+    """Return a number, or that which a text is as a whole and without a unit; None where it is none."""
     try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{str(value)[:40]!r} is not a finite number")
-    return number
+        if isinstance(value, str):
+            numeral = read_numeral(value)
+            return None if numeral.unit else numeral.value
+        decimal_of(value)
+    except ValueError:
+        return None
+    return value
+
+
+def _without_punctuation(text: str) -> str:
+    """Return a text without punctuation; the signs inside a number stay, except those between groups of three."""
+    text = _BETWEEN_GROUPS.sub("", text)
+    kept = {match.start() for match in _INSIDE_NUMBER.finditer(text)}
+    return "".join(c for at, c in enumerate(text) if at in kept or not unicodedata.category(c).startswith("P"))

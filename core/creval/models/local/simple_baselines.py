@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import ScoringError
+from creval.numerals import number_text
 from creval.tasks.model import PromptMessage
 from creval.tasks.templates.rendering import render
 from creval.types.components import Turn
@@ -23,7 +24,7 @@ def _field(turn: Turn, name: str) -> Any:
 
 def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
     """Fill in the form in which the task wants its answers."""
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = number_text(value) if isinstance(value, float) else str(value)
     if form == "{{ answer }}":
         return text
     return render([PromptMessage("assistant", form)], {**doc, "answer": text}, Path("baselines"))[0].content

@@ -117,7 +117,7 @@ def _register_plain(registry: Registry) -> None:
         "last_number",
         "creval.parsing.numbers:LastNumber",
         "the last number of an answer",
-        parameters=params(refine=flag(), refusals=flag()),
+        parameters=params(decimal=one_of("point", "comma"), refine=flag(), refusals=flag()),
     )
     registry.add(
         "parser",

@@ -18,7 +18,8 @@ def register(registry: Registry) -> None:
 
 def _register_scorers(registry: Registry) -> None:
     reduce = one_of("mean", "best", "majority", about="what becomes of several answers of a sample")
-    matching = params(field=text(1), ignore_case=flag(), ignore_punctuation=flag(), reduce=reduce)
+    empty = flag(about="whether a target may be empty")
+    matching = params(field=text(1), ignore_case=flag(), ignore_punctuation=flag(), empty=empty, reduce=reduce)
     registry.add(
         "scorer",
         "exact_match",

@@ -1,0 +1,506 @@
+"""Numbers as people and models write them: read exactly, compared exactly, printed in their shortest form.
+
+One reader for answers, targets, baselines, columns of data and verdicts. What cannot be read whole is no number:
+`read_numeral` raises and `last_numeral` raises, and neither gives a part of it. docs/parsing.md holds the rules.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from itertools import islice
+
+__all__ = [
+    "Numeral",
+    "decimal_of",
+    "last_numeral",
+    "number_of",
+    "number_text",
+    "numerals",
+    "read_numeral",
+    "same_number",
+]
+
+MAX_DIGITS = 400
+_PRECISION = 1000
+_EXPONENT_LIMIT = 400
+_FLOAT_DIGITS = 17
+_SHOWN = 40
+_MOST_CHUNKS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A number that was read: its exact value, and the unit, currency or percent sign written with it."""
+
+    value: Decimal
+    unit: str = ""
+
+
+# --- values -------------------------------------------------------------------------------------------
+
+
+def decimal_of(value: float | Decimal | str) -> Decimal:
+    """Return the exact value of a number; of a float that of its shortest decimal form, of a text the number in it.
+
+    Raises ValueError for a text that is no number as a whole, and for one that is not finite.
+    """
+    if isinstance(value, str):
+        return read_numeral(value).value
+    number = value if isinstance(value, Decimal) else Decimal(value if isinstance(value, int) else repr(float(value)))
+    if not number.is_finite():
+        raise ValueError(f"{value} is not a finite number")
+    return number
+
+
+def number_of(value: Decimal) -> int | float:
+    """Return a decimal as JSON data: a float where it is the same number, else an int, else the nearest float.
+
+    What is written as a whole number is one: only a float of exactly that value is the same.
+    """
+    nearest = float(value)
+    if math.isfinite(nearest):
+        written_whole = value.as_tuple().exponent == 0
+        if int(nearest) == value if written_whole else Decimal(repr(nearest)) == value:
+            return nearest
+    whole = value == value.to_integral_value() and value.adjusted() <= MAX_DIGITS
+    return int(value) if whole else nearest
+
+
+def number_text(value: float) -> str:
+    """Return the shortest decimal form that reads back as the same number: `20000.5`, `5`, `1e-07`."""
+    if isinstance(value, int):
+        return str(value)
+    text = repr(float(value) + 0.0)  # + 0.0: no "-0"
+    return text.removesuffix(".0")
+
+
+def same_number(one: float | Decimal | str, other: float | Decimal | str) -> bool:
+    """Whether two numbers are equal as decimals. Raises ValueError as `decimal_of` does.
+
+    A float holds 17 digits at most: a decimal of more digits equals the float nearest to it.
+    """
+    first, second = decimal_of(one), decimal_of(other)
+    if first == second:
+        return True
+    pairs = ((one, second), (other, first))
+    return any(isinstance(held, float) and _rounded(exact) == held for held, exact in pairs)
+
+
+def _rounded(exact: Decimal) -> float | None:
+    """Return the nearest float of a decimal with more digits than a float holds, else None."""
+    return float(exact) if len(exact.as_tuple().digits) > _FLOAT_DIGITS else None
+
+
+# --- from any script and from LaTeX to one plain form ---------------------------------------------------
+
+_THIN = "\u202f"  # a space that joins groups of digits
+_SLASH = "\u2044"  # of a fraction that is one number, wherever it is
+_JOIN = "\u2064"  # between the whole part of a mixed number and its fraction
+_DOUBT = "\ue000"  # LaTeX that is a value, but no number
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺"
+_FROM_SUPERSCRIPTS = str.maketrans(_SUPERSCRIPTS, "0123456789-+")
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("\u00a0\u2005\u2006\u2007\u2008\u2009\u200a", _THIN),
+        **dict.fromkeys("−﹣－⁒", "-"),
+        **dict(zip("＋％﹪٪．／＿＄：＝٫٬、", "+%%%./_$:=., ", strict=True)),
+        **dict.fromkeys("’ʼ＇", "'"),
+        **dict.fromkeys("⋅·∙✕", "×"),
+    }
+)
+_OTHER_DIGIT = re.compile(r"[^\W\D0-9]")
+_VULGAR = re.compile(r"(\d?)\s?([¼-¾⅐-⅞↉])")
+_WRAPPER = re.compile(
+    r"\\(?:boxed|fbox|mbox|text|textbf|textit|textrm|emph|underline|bm|boldsymbol|math(?:rm|bf|it|sf|tt)|operatorname)"
+    r"\s?\{([^{}]*)\}"
+)
+_FRACTION = re.compile(
+    r"(\d?) ?\\[dtc]?frac *(?:\{ *(-?[\d.,]{1,400}) *\} *\{ *(-?[\d.,]{1,400}) *\}"
+    r"|([0-9])([0-9])|([0-9]) *\{ *(\d{1,9}) *\})"
+)
+_OTHER_FRACTION = re.compile(r"\\[dtc]?frac *(?:\{[^{}]{0,200}\} *\{[^{}]{0,200}\})?")
+_TEX_WORDS = {
+    **dict.fromkeys(("left", "right", "displaystyle"), ""),
+    **dict.fromkeys(("quad", "qquad"), " "),
+    **dict.fromkeys(("times", "cdot"), "×"),
+    **dict.fromkeys(("circ", "degree"), "°"),
+    **dict.fromkeys(("pm", "mp"), "±"),
+    **dict.fromkeys(("leq", "le"), "≤"),
+    **dict.fromkeys(("geq", "ge"), "≥"),
+    "ast": "*",
+    "pi": "π",
+    "sqrt": "√",
+    "approx": "≈",
+    "percent": "%",
+    "pounds": "£",
+    "euro": "€",
+    "textdollar": "$",
+    "infty": "∞",
+}
+_TEX_WORD = re.compile(r"\\(" + "|".join(sorted(_TEX_WORDS, key=len, reverse=True)) + r")(?![A-Za-z])")
+_TEX_GROUP = re.compile(r"(?<=\d)(?:\\[,;: ]|\{\\[,;: ]\}|~)(?=\d{3})")
+_TEX_MARK = re.compile(r"\\([%$#&_])")
+_SUPERSCRIPT = re.compile(f"[{_SUPERSCRIPTS}]+")
+_BRACED_POWER = re.compile(r"\^ ?\{ ?([-+]?[\d°]{1,9}) ?\}")
+
+
+def _plain(text: str) -> str:
+    """Return a text with the digits and signs of other scripts and of LaTeX as one set of ASCII ones."""
+    if not text.isascii():
+        text = re.sub(r"(?<=\d)，(?=\d)", ",", text)
+        text = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), text).translate(_SIGNS)
+        text = _VULGAR.sub(lambda match: match[1] + (_JOIN if match[1] else "") + _vulgar(match[2]), text)
+        text = _SUPERSCRIPT.sub(lambda match: "^" + match.group().translate(_FROM_SUPERSCRIPTS), text)
+    if "\\" in text or "{" in text:
+        text = _without_tex(text)
+    return text
+
+
+def _vulgar(character: str) -> str:
+    return unicodedata.normalize("NFKC", character)
+
+
+def _without_tex(text: str) -> str:
+    text = text.replace("{,}", ",").replace("{.}", ".").replace("\\!", "")
+    text = _TEX_MARK.sub(r"\1", _TEX_GROUP.sub(_THIN, text))
+    text = re.sub(r"\\[()\[\],;: ]", " ", text)
+    for _ in range(3):  # one in another
+        text = _WRAPPER.sub(r" \1 ", text)
+    text = _FRACTION.sub(_fraction, text)
+    text = _TEX_WORD.sub(lambda match: _TEX_WORDS[match[1]], _OTHER_FRACTION.sub(_DOUBT, text))
+    text = re.sub(r"√ ?(?:\[[^\[\]]{0,20}\])? ?\{", "√", text)
+    return _BRACED_POWER.sub(r"^\1", text).replace("^°", "°")
+
+
+def _fraction(match: re.Match[str]) -> str:
+    above, below = match[2] or match[4] or match[6], match[3] or match[5] or match[7]
+    if not _DECIMAL.fullmatch(above.lstrip("-")) or not _DECIMAL.fullmatch(below.lstrip("-")):
+        return match[1] + _DOUBT
+    minus = "-" if above.startswith("-") != below.startswith("-") else ""
+    if match[1]:
+        return match[1] + (_DOUBT if minus else f"{_JOIN}{above}{_SLASH}{below}")
+    return f"{minus}{above.lstrip('-')}{_SLASH}{below.lstrip('-')}"
+
+
+# --- one number ------------------------------------------------------------------------------------------
+
+_DECIMAL = re.compile(r"(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})")
+_GROUPS = r"[1-9][0-9]{0,2}(?:(?P<group>[%s])[0-9]{3})(?:(?P=group)[0-9]{3}){0,132}"
+_POINT_BODY = r"(?:%s|[0-9]{1,400})(?:\.[0-9]{0,400})?|\.[0-9]{1,400}"
+_COMMA_BODY = r"(?:%s|[0-9]{1,400})(?:,[0-9]{1,400})?"
+_POWER = r"(?:[eE](?P<exponent>[-+]?[0-9]{1,5})| ?[×x*] ?10 ?\^ ?(?P<power>[-+]?[0-9]{1,5}))?"
+_ONE = re.compile(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + _THIN + chr(39)))}){_POWER}")
+_ONE_COMMA = re.compile(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + _THIN + chr(39)))}){_POWER}")
+_LOOSE = re.compile(  # where nothing else is there: groups after a space, groups of India
+    rf"(?P<body>(?:[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}|[1-9][0-9]?(?:,[0-9]{{2}}){{1,132}},[0-9]{{3}})"
+    rf"(?:\.[0-9]{{1,400}})?){_POWER}"
+)
+_TEN = re.compile(r"10 ?\^ ?([-+]?[0-9]{1,5})")
+_RATIO = re.compile(rf"(?:([0-9]{{1,15}})[{_JOIN} ])?([0-9.]{{1,400}}) ?([/{_SLASH}]) ?([0-9.]{{1,400}})")
+
+
+def _value(text: str, comma: bool, whole: bool) -> Decimal | None:
+    """Return the number that a text without sign and unit is; None where it is none or may be several.
+
+    `whole` where nothing else is in the answer field: a slash is a division then, and a space may join groups.
+    """
+    match = (_ONE_COMMA if comma else _ONE).fullmatch(text)
+    if match is None and whole and not comma:
+        match = _LOOSE.fullmatch(text)
+    if match is None and whole and comma:
+        match = re.fullmatch(rf"(?P<body>[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}(?:,[0-9]{{1,400}})?){_POWER}", text)
+    if match is not None:
+        body = match["body"].translate({ord(sign): None for sign in ("._ '" if comma else ",_ '") + _THIN})
+        return _scaled(Decimal(body.replace(",", ".")), match["exponent"] or match["power"])
+    if ten := _TEN.fullmatch(text):
+        return _scaled(Decimal(1), ten[1])
+    ratio = _RATIO.fullmatch(text)
+    if ratio is not None and (whole or (ratio[3] == _SLASH and " " not in text)):
+        return _divided(ratio[1], ratio[2], ratio[4])
+    return None
+
+
+def _scaled(value: Decimal, exponent: str | None) -> Decimal | None:
+    power = int(exponent or 0)
+    if abs(power) > _EXPONENT_LIMIT or value.adjusted() + power > _EXPONENT_LIMIT:
+        return None
+    return _times(value, Decimal(1).scaleb(power))
+
+
+def _times(one: Decimal, other: Decimal) -> Decimal:
+    with localcontext(prec=_PRECISION):
+        return one * other
+
+
+def _divided(whole: str | None, above: str, below: str) -> Decimal | None:
+    if not _DECIMAL.fullmatch(above) or not _DECIMAL.fullmatch(below) or not Decimal(below):
+        return None
+    with localcontext(prec=50):
+        return Decimal(whole or 0) + Decimal(above) / Decimal(below)
+
+
+# --- what is written around a number -----------------------------------------------------------------------
+
+_CURRENCIES = "$€£¥₹₽₩₺฿"
+_ENGLISH_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "lakh": 5, "crore": 7}
+_SCALES = {
+    **_ENGLISH_SCALES,
+    **{f"{name}s": power for name, power in _ENGLISH_SCALES.items()},
+    "万": 4,
+    "萬": 4,
+    "亿": 8,
+    "億": 8,
+}
+_SCALE = re.compile(
+    r"[ -]?(" + "|".join(sorted((name for name in _SCALES if name.isascii()), key=len, reverse=True)) + r")(?![^\W_])"
+    r"| ?([万萬亿億])",
+    re.IGNORECASE,
+)
+_AFTER_SCALE = re.compile(
+    r"(?:hundred|thousand|million|billion|trillion|lakh|crore)s? +(?:and +)?$|[万萬亿億千百]$", re.IGNORECASE
+)
+_UNSURE_SCALE = re.compile(  # multiples that are written in many ways, or in other languages than English
+    r"(?:k|K|M|B|T|bn|mn|tn|mln|mio|mrd)(?![^\W_])|[千百十]|[ -]?(?:dozen|score"
+    r"|Tausend|tausend|Million(?:en)?|Mio\.|Milliarden?|Mrd\.|mille|mil|millones|millón|millions?|milliards?|milhões"
+    r"|milhão|bilhões|mila|milione|milioni|miliardi?|тысяч\w{0,3}|тыс|миллион\w{0,3}|млн|миллиард\w{0,3}|млрд"
+    r"|हज़ार|लाख|करोड़|हजार|ألف|مليون|مليار|lakh|juta|ribu|miliar|bin|milyon|nghìn|triệu|tỷ)(?![^\W_])"
+    r"| (?:and|&) (?:an?|one) (?:half|third|quarter)| and (?=[0-9]+[/⁄])"
+)
+_UNIT_LETTERS = frozenset("mgslLhHVAWNJKCFtdP")
+_UNIT_POWERS = re.compile(r"(?:[cdkmµ]?m|ft|in|yd|mi|CO|co)[ ^]?[-23](?![0-9])")
+_NO_UNITS = re.compile(
+    r"and|by|e|half|i|in|is|minus|n|no|not|of|or|out|over|per|plus|than|then|times|to|x|y|z|π", re.IGNORECASE
+)
+_PERCENT = re.compile(r" ?(%|‰|percent(?![^\W_])|per cent(?![^\W_])|pct(?![^\W_])|Prozent(?![^\W_]))", re.IGNORECASE)
+_UNIT = re.compile(
+    rf" ?(°? ?[^\W\d_]{{1,20}}\.?(?: ?\^ ?-?[0-9]|[23])?(?:[ /][^\W\d_]{{1,20}}(?: ?\^ ?-?[0-9]|[23])?){{0,2}}"
+    rf"|[{_CURRENCIES}°'\"″′])"
+)
+_BEFORE = re.compile(
+    rf"(?:[-+–] ?)?(?:(?:US|CA|AU|A|C|R|HK|NZ)?[{_CURRENCIES}]|(?:USD|EUR|GBP|Rs\.?|INR|CHF) ?)? ?[-+–]?"
+)
+_EDGES = " \t\r\n\"'`“”‘«»*"
+_EQUALS = re.compile(r"[^\W\d_]\w{0,9} ?[=≈] ?")
+
+
+def read_numeral(text: str, comma: bool = False) -> Numeral:
+    """Return the number that a whole text is, with its unit. `comma`: the decimal sign is a comma.
+
+    Reads what a person would write into a form: groups of digits after a comma, space, apostrophe or underscore,
+    fractions, LaTeX, currencies, percent signs and units. Raises ValueError where the text is no number as a whole.
+    """
+    wrong = ValueError(f"{text.strip()[:_SHOWN]!r} cannot be read as a number")
+    if len(text) > 4 * MAX_DIGITS:
+        raise wrong
+    plain = _unwrapped(re.sub(r"\s+", lambda match: match.group() if _THIN in match.group() else " ", _plain(text)))
+    if equals := _EQUALS.match(plain):
+        plain = plain[equals.end() :]
+    before = _BEFORE.match(plain)
+    assert before is not None
+    signs = [sign for sign in before.group() if sign in "-+–"]
+    rest = plain[before.end() :]
+    if len(signs) > 1 or not rest:
+        raise wrong
+    for end in _ends(rest):
+        value = _value(rest[:end], comma, whole=True)
+        if value is None:
+            continue
+        after = _read_after(rest[end:])
+        if after is None or re.search(r"[,.] ?$", rest[:end]):
+            continue
+        value = _times(value, after[0])
+        unit = after[1] or before.group().strip("-+– ")
+        return Numeral(value.copy_negate() if signs and signs[0] != "+" else value, unit)
+    raise wrong
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text without the quotes, emphasis, brackets and full stop around it."""
+    while True:
+        shorter = text.strip(_EDGES).rstrip(".,;:!? ").strip(_EDGES)
+        if shorter[:1] + shorter[-1:] in ("()", "[]", "{}", "$$", "__") and len(shorter) > 2:
+            shorter = shorter[1:-1]
+        elif shorter.endswith("$") and shorter.count("$") == 1 and not shorter[:-1].strip()[-1:].isdigit():
+            shorter = shorter[:-1]
+        if shorter == text:
+            return text
+        text = shorter
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Yield where a number at the beginning of a text may end, the longest first."""
+    match = re.match(rf"[0-9.,'_/{_THIN}{_SLASH}{_JOIN} ^eE×x*+-]{{1,{4 * MAX_DIGITS}}}", text)
+    if match is None:
+        return
+    for end in range(match.end(), 0, -1):
+        if text[end - 1].isdigit() or text[end - 1] == ".":
+            yield end
+            if not (text[end:] and re.match(r"[0-9 ^eEx*+-]", text[end:])):
+                return
+
+
+def _read_after(text: str) -> tuple[Decimal, str] | None:
+    """Return (the factor, the unit) that follow a number; None where they are neither."""
+    factor = Decimal(1)
+    while scale := _SCALE.match(text):
+        factor = _times(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
+        text = text[scale.end() :]
+    if not text.strip():
+        return factor, ""
+    percent = _PERCENT.fullmatch(text)
+    if percent is not None:
+        return factor, "%" if percent[1] != "‰" else "‰"
+    unit = _UNIT.fullmatch(text)
+    if unit is None or _UNSURE_SCALE.match(text):
+        return None
+    words = re.findall(r"[^\W\d_]+", unit[1])
+    if any(_NO_UNITS.fullmatch(word) or _is_variable(word) for word in words):
+        return None
+    return factor, unit[1].strip()
+
+
+def _is_variable(word: str) -> bool:
+    """Whether a word is a single letter that stands for no unit."""
+    return len(word) == 1 and word.isascii() and word not in _UNIT_LETTERS
+
+
+# --- the last number of a running text -------------------------------------------------------------------------
+
+_CHUNK = re.compile(
+    rf"(?:(?<![^\W_])(?<![.)\]}}])\.)?[0-9]+(?:[.,'_:^{_THIN}{_SLASH}{_JOIN}–-][0-9]+| ?/ ?[0-9]+| [0-9]{{3}}(?![0-9])"
+    r"|\^[-+][0-9]+|[eE][-+]?[0-9]+| ?[×x*] ?10 ?\^ ?[-+]?[0-9]+)*"
+)
+_DATE = re.compile(
+    r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2,4}|[0-9]{1,9}(?:\.[0-9]{1,9}){2,9}"
+)
+_DOTTED_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
+_SPACED_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+(?:[.,][0-9]+)?")
+_LIST = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9.]))[0-9]+(?:\.[0-9]+)?){2,}")
+_ELSE_AFTER = re.compile(rf" ?[±√π{_DOUBT}∞^]|[^\W\d_]{{1,9}}[0-9]")
+_MINUS_WORD = re.compile(r"(?:(?P<digit>[0-9)]) +)?\b(?:minus|(?P<negative>negative)) +$", re.IGNORECASE)
+
+
+def last_numeral(text: str, comma: bool = False) -> Numeral | None:
+    """Return the last number that stands free in a running text; None where there is none.
+
+    Digits inside names, dates and versions (`GPT-4`, `3/4/2024`, `1.2.3`) are no numbers. Raises ValueError where the
+    last digits may be part of a number that cannot be read whole (`4,2`, `24/7`, `3 250`, `2^10`, `3:2`).
+    """
+    plain = _plain(text)
+    chunks = deque((match.span() for match in _CHUNK.finditer(plain)), _MOST_CHUNKS)
+    found = (_free(plain, start, end, comma) for start, end in reversed(chunks))
+    return next((numeral for numeral in found if numeral is not None), None)
+
+
+def numerals(text: str) -> Iterator[Numeral]:
+    """Yield the numbers that stand free in a running text, at most 5,000; what cannot be read whole is passed over."""
+    plain = _plain(text)
+    for match in islice(_CHUNK.finditer(plain), _MOST_CHUNKS):
+        try:
+            found = _free(plain, match.start(), match.end(), False)
+        except ValueError:
+            continue
+        if found is not None:
+            yield found
+
+
+def _free(text: str, start: int, end: int, comma: bool) -> Numeral | None:
+    """Return the number that a stretch of digits is; None where it is none. Raises ValueError."""
+    chunk = text[start:end]
+    negative = _before(text, start, chunk)
+    if negative is None or (_DATE.fullmatch(chunk) and not _DOTTED_GROUPS.fullmatch(chunk)):
+        return None
+    value, alone = _one_of(chunk, comma)
+    if value is None:
+        return None
+    factor, unit = _after(text[end : end + 60], chunk)
+    value = _times(value, factor)
+    return Numeral(value.copy_negate() if negative and alone else value, unit)
+
+
+def _one_of(chunk: str, comma: bool) -> tuple[Decimal | None, bool]:
+    """Return (the number of a stretch of digits, whether it is all of it); of a list or range the last one."""
+    value = _value(chunk, comma, whole=False)
+    if value is not None:
+        return value, True
+    if re.fullmatch(r"[0-9.]+[eE][-+]?[0-9]+", chunk):  # too large for a number
+        return None, True
+    if _SPACED_GROUPS.fullmatch(chunk) is None and not _DOTTED_GROUPS.fullmatch(chunk):
+        for sign in (" ", _THIN):
+            before, _, behind = chunk.rpartition(sign)
+            if before and "/" not in chunk:
+                return _one_of(behind, comma)[0], False
+        one, _, two = chunk.replace("–", "-").partition("-")
+        both = (_value(one, comma, whole=False), _value(two, comma, whole=False)) if two else (None, None)
+        if both[0] is not None and both[1] is not None:
+            return both[1], False
+        if not comma and _LIST.fullmatch(chunk):
+            return Decimal(chunk.rpartition(",")[2]), False
+    raise _doubt(chunk)
+
+
+def _doubt(chunk: str) -> ValueError:
+    shown = chunk[:_SHOWN].replace(_JOIN, " ").replace(_DOUBT, "...")
+    return ValueError(f"{shown!r} in the answer cannot be read as one number")
+
+
+def _before(text: str, start: int, chunk: str) -> bool | None:
+    """Return whether a minus stands before digits; None where they belong to a name. Raises ValueError."""
+    ahead = text[max(0, start - 40) : start]
+    bare = ahead.rstrip(" ")
+    if bare and bare[-1] in f"√±π{_DOUBT}":
+        raise _doubt(bare[-1] + chunk)
+    if _AFTER_SCALE.search(ahead) or (re.search(r"[0-9] and $", ahead) and _SLASH in chunk):
+        raise _doubt(ahead[-12:] + chunk)
+    if word := _MINUS_WORD.search(ahead):
+        return word["negative"] is not None or word["digit"] is None
+    if bare and bare[-1] in _CURRENCIES:
+        ahead = bare[:-1].rstrip("USCAHKNZR")
+    if ahead and ahead[-1] in "-–+":
+        if ahead[-2:-1] == "^" or _is_letter(ahead[-2:-1]):
+            return None
+        return ahead[-1] != "+" and ahead[-2:-1] not in ("-", "–", ")", "]", "}", ".", "%")
+    if re.search(r"[=(:≈<>≤≥] ?- $", ahead):
+        return True
+    return None if _of_a_name(ahead, chunk) else False
+
+
+def _of_a_name(ahead: str, chunk: str) -> bool:
+    """Whether digits belong to what is written before them: a name, an index, a power. Raises ValueError."""
+    last, second = ahead[-1:], ahead[-2:-1]
+    if _is_letter(last) or (last == "_" and _is_letter(second)) or ahead[-2:] in ("_{", "^{"):
+        return True
+    if last == "^" and (_is_letter(second) or second in ("°", " ")):
+        return True
+    braced = last == "{" and (second == "}" or _is_letter(second))
+    divides = last == "/" and bool(second.strip())
+    bare_decimal = last == "," and second in ("", " ", "=", "$", "(")
+    if last == "^" or braced or divides or bare_decimal:
+        raise _doubt(ahead[-3:].lstrip() + chunk)
+    return False
+
+
+def _is_letter(character: str) -> bool:
+    """Whether a character is a letter of a script that puts spaces between words."""
+    return character.isalpha() and character < "\u0530"
+
+
+def _after(rest: str, chunk: str) -> tuple[Decimal, str]:
+    """Return (the factor, the unit) of what follows digits. Raises ValueError."""
+    factor = Decimal(1)
+    while scale := _SCALE.match(rest):
+        factor = _times(factor, Decimal(1).scaleb(_SCALES[(scale[1] or scale[2]).lower()]))
+        rest = rest[scale.end() :]
+    if _UNSURE_SCALE.match(rest) or (_ELSE_AFTER.match(rest) and not _UNIT_POWERS.match(rest)):
+        raise _doubt(chunk + rest[:6])
+    letter = re.match(r"([^\W\d_])(?![^\W_])", rest)
+    if letter and _is_variable(letter[1]):
+        raise _doubt(chunk + letter[1])
+    percent = _PERCENT.match(rest)
+    return factor, "" if percent is None else "‰" if percent[1] == "‰" else "%"
