@@ -71,7 +71,8 @@ def test_a_loop_over_something_else_and_a_slice_ask_nothing_of_a_field(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("target", "what"), [("four", "'four' cannot be read as a number"), ([1, True], "not a bool"), (None, "not a NoneType")]
+    ("target", "what"),
+    [("four", "'four' cannot be read as a number"), ([1, True], "not a bool"), (None, "not a NoneType")],
 )
 def test_numeric_needs_numbers(tmp_path: Path, target: object, what: str) -> None:
     parts = {"parse": "last_number", "score": "numeric"}

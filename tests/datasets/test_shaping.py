@@ -29,6 +29,10 @@ def made(row: Mapping[str, Any], *fields: FieldRef) -> Mapping[str, Any]:
         ({"s": "so #### 1,250 "}, FieldRef("a", "s", "#### (.*)"), "1,250"),
         ({"s": "so #### 1,250 "}, FieldRef("a", "s", "#### (.*)", number=True), 1250),
         ({"s": "about 2.5e3"}, FieldRef("a", "s", r"\S+$", number=True), 2500.0),
+        ({"s": "9007199254740993"}, FieldRef("a", "s", number=True), 9007199254740993),
+        ({"s": "2\u202f602.5"}, FieldRef("a", "s", number=True), 2602.5),
+        ({"s": "\\frac{1}{2}"}, FieldRef("a", "s", number=True), 0.5),
+        ({"s": "#### .5"}, FieldRef("a", "s", "#### (.*)", number=True), 0.5),
         ({}, FieldRef("a", value=[1]), [1]),
     ],
 )
@@ -44,6 +48,9 @@ def test_fields(row: Mapping[str, Any], field: FieldRef, value: object) -> None:
         ({"s": "none"}, FieldRef("a", "s", "#### (.*)"), "is not in the field 's': 'none'"),
         ({"s": 5}, FieldRef("a", "s", "5"), "is no text"),
         ({"s": "five"}, FieldRef("a", "s", number=True), "'five' cannot be read as a number"),
+        ({"s": "4,2"}, FieldRef("a", "s", number=True), "'4,2' cannot be read as a number"),
+        ({"s": "1_2"}, FieldRef("a", "s", number=True), "cannot be read as a number"),
+        ({"s": True}, FieldRef("a", "s", number=True), "cannot be read as a number"),
         ({"s": "a" * 40 + "b"}, FieldRef("a", "s", "(a|aa)+$"), "takes too long|is not in"),
     ],
 )

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import types
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from creval.errors import FatalModelError, MissingPartError, ScoringError, UnknownNameError, UsageError
+from creval.models.local.simple_baselines import Target
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
+from creval.parsing.numbers import LastNumber
+from creval.scoring.matching import ExactMatch
 from creval.types.components import Turn
 from creval.types.sample import Condition
 
@@ -126,3 +132,16 @@ def test_several_completions_are_several_draws(registry, ask) -> None:
         return [c.text for c in reply.completions]
 
     assert len(set(asyncio.run(go()))) == 3
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
+@settings(max_examples=50)
+def test_the_target_is_played_so_that_it_is_read_back(number) -> None:
+    turn = types.SimpleNamespace(doc={"target": number})
+    text = Target().reply(turn)  # type: ignore[arg-type]
+    assert LastNumber().parse(Target(form="It is {{ answer }}.").reply(turn)).value == number  # type: ignore[arg-type]
+    assert ExactMatch().matches(LastNumber().parse(text).value, number)
+
+
+def test_a_target_is_played_with_all_its_digits() -> None:
+    assert Target().reply(types.SimpleNamespace(doc={"target": 19999.99})) == "19999.99"  # type: ignore[arg-type]

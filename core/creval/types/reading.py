@@ -23,7 +23,8 @@ missing, today's rules read all of them.
 6  JSON torn by a bracket too many is unreadable; keys in any letter case; the array that is called final; soft hyphens,
    marks of direction and control characters are gone; more marks of lists, tags of HTML; refusals in more languages
 7  line separators inside texts of JSON; end tokens of chat templates are taken off; only text parts make up an answer;
-   more finish reasons are known
+   more finish reasons are known; one exact reader of numbers, of which no part is read; an option that is named among
+   several is none; verdicts of judges without their scale
 """
 
 
