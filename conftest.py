@@ -35,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if "CREVAL_WHEELS" not in os.environ:  # one set of wheels for all tests and all workers
         os.environ["CREVAL_WHEELS"] = tempfile.mkdtemp(prefix="creval-wheels-")
         config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_WHEELS"], ignore_errors=True))
+    if not hasattr(config, "workerinput"):  # the user's own state is no test's, nor of a process that one starts
+        os.environ["CREVAL_STATE"] = tempfile.mkdtemp(prefix="creval-state-")
+        config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_STATE"], ignore_errors=True))
     if config.getoption("--only-listed-skips") and not hasattr(config, "workerinput"):
         from support.skips import SkipWatch
 

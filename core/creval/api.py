@@ -117,16 +117,15 @@ def run(
 
 def load_result(folder: str | Path) -> RunResult:
     """Read the result of a finished run. Raises RunError where there is none, or its results.json is damaged."""
-    import json
-
     from creval.errors import RunError
     from creval.runs.commands import score_command
     from creval.runs.folder import RunFolder, check_form
+    from creval.runs.opener import read_json
 
     file = Path(folder) / "results.json"
     anew = f"Make it anew: {score_command(Path(folder))}"
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = read_json(file)
     except (FileNotFoundError, NotADirectoryError) as error:
         cure = RunFolder.open(Path(folder)).to_finish()
         raise RunError("there are no results", where=str(folder), cure=cure) from error

@@ -24,6 +24,7 @@ from creval.errors import RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
+from creval.runs.trust import Claims
 from creval.types.reading import READING
 
 STORED = Path(__file__).parent / "stored_runs"
@@ -40,7 +41,9 @@ def unpack(tmp_path: Path, server: ChatServer) -> Callable[[str], Path]:
         for file in (tmp_path / "old").rglob("*.json*"):
             text = file.read_text("utf-8").replace("@FOLDER@", str(tmp_path / "old")).replace("@SERVER@", server.url)
             file.write_text(text, "utf-8")
-        return tmp_path / "old" / "runs" / name
+        folder = tmp_path / "old" / "runs" / name
+        Claims.of_run(_manifest(folder), folder).trust()  # `--trust`: the version that made it signed nothing
+        return folder
 
     return make
 

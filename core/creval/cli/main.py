@@ -11,6 +11,7 @@ import contextlib
 import errno
 import io
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -60,7 +61,7 @@ def invoke(arguments: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exc()
-        _complain("\n".join([str(error), *getattr(error, "__notes__", ())]))
+        _complain("\n".join([_told(error, words), *getattr(error, "__notes__", ())]))
         return error.exit_code
     except click.ClickException as error:
         error.show()
@@ -89,6 +90,14 @@ def invoke(arguments: Sequence[str]) -> int:
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _told(error: CrevalError, words: Sequence[str]) -> str:
+    """Return the message; where trust is missing with the very command line that was typed, and `--trust` in it."""
+    advise = getattr(error, "advise", None)
+    if advise is not None:
+        advise(shlex.join(["creval", *words]))
+    return str(error)
 
 
 def _reader_gone() -> int:

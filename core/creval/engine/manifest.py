@@ -16,11 +16,13 @@ from typing import Any
 
 from creval.engine.options import RunOptions, nested_settings
 from creval.engine.planning.plan import TaskPlan
+from creval.errors import RunError
 from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
 from creval.runs.commands import CONSENTS
 from creval.runs.folder import FORM
+from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.files import is_path
 from creval.tasks.model import Task
 from creval.types.reading import READING
@@ -33,12 +35,14 @@ __all__ = [
     "options_data",
     "plugin_data",
     "read_options",
+    "sign",
     "start_manifest",
     "task_data",
 ]
 
 _READING = ("json-repair", "regex")
 _PATHS = ("output", "cache_folder")
+_DAMAGED = "Name a run folder that creval made."
 _ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning", "few_shot")
 
 
@@ -75,16 +79,19 @@ def options_data(options: RunOptions) -> dict[str, Any]:
 def read_options(data: Mapping[str, Any]) -> RunOptions:
     """Return the options of a manifest; unknown ones (of a later version) are left out.
 
-    Consent to run programs is never taken from a file, which may be anybody's.
+    Consent to run programs is never taken from a file, which may be anybody's, and the run folder is the one that the
+    user names. Raises RunError where the values are none of options.
     """
-    known = {field.name for field in fields(RunOptions)} - {*CONSENTS, "detach"}
+    known = {field.name for field in fields(RunOptions)} - {*CONSENTS, "detach", "output"}
     values = {name: value for name, value in data.items() if name in known}
-    for name in _PATHS:
-        values[name] = Path(values[name]) if values.get(name) else None
-    values["reuse"] = tuple(Path(path) for path in values.get("reuse", ()))
-    values["docs"] = tuple(values.get("docs", ()))
-    values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
-    return RunOptions(**values)
+    try:
+        values["cache_folder"] = Path(values["cache_folder"]) if values.get("cache_folder") else None
+        values["reuse"] = tuple(Path(path) for path in values.get("reuse", ()))
+        values["docs"] = tuple(values.get("docs", ()))
+        values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
+        return RunOptions(**values)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise RunError(f"its options cannot be read: {error}", where="run.json", cure=_DAMAGED) from error
 
 
 def asked_hash(task: Task) -> str:
@@ -153,7 +160,7 @@ def start_manifest(
     pattern those that it matched)."""
     defaults = options_data(RunOptions())
     settings = options_data(options)
-    return {
+    manifest = {
         "schema": FORM,
         "id": secrets.token_hex(16),
         "creval": core_version(plugins),
@@ -183,3 +190,13 @@ def start_manifest(
         "rescored": [],
         "reused": [],
     }
+    sign(manifest, options.output or Path.cwd())
+    return manifest
+
+
+def sign(manifest: dict[str, Any], folder: Path) -> None:
+    """Let a manifest say that this installation wrote what it names, so that plain `creval resume` believes it."""
+    signature = Claims.of_run(manifest, folder).signed()
+    manifest.pop(MADE_HERE, None)
+    if signature is not None:
+        manifest[MADE_HERE] = signature

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from creval.engine.execution.foreman import Asked, Crew, RunForeman
 from creval.engine.execution.opening import open_executor
-from creval.engine.manifest import asked_hash, now, read_options, start_manifest, task_data
+from creval.engine.manifest import asked_hash, now, read_options, sign, start_manifest, task_data
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice, provider_advice
@@ -34,6 +34,7 @@ from creval.runs.calls import CallBook
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
+from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.types.execution import Executor
 from creval.types.reading import READING, reading_of
@@ -123,11 +124,15 @@ def resume(
         folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
+        own = _check_trust(manifest, path, "resume", given)
         anew = {name: given.get(name) for name in ("max_cost", "max_calls", "executor", "executor_options")}
         manifest["options"] |= {name: value for name, value in anew.items() if value is not None}
+        if own:
+            sign(manifest, path)
         options = read_options(manifest["options"])
         options = replace(
             options,
+            output=path,
             base_url=_address(options.base_url, given.get("base_url"), path),
             detach=given.get("detach", False),
             allow_code_execution=given.get("allow_code_execution", False),
@@ -135,7 +140,7 @@ def resume(
         )
         plugins = load_plugins()
         executor = _executor(options, plugins)
-        named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
+        named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
         plans = open_plans(named, options, plugins, new=False, people=people)
         _check_unchanged(manifest, plans, path)
         kept, spending = _kept(folder, plans), Spending()
@@ -170,10 +175,11 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         folder.clear_halves()
         manifest = folder.read_manifest()
         _check_reading(manifest, path)
+        own = _check_trust(manifest, path, "score", how)
         options = how.applied(read_options(manifest["options"]))
         plugins = load_plugins()
         executor = _executor(options, plugins)
-        named, people = tasks_here(folder, manifest["requested"]), asked_people(manifest)
+        named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
         plans = open_plans(named, options, plugins, people=people)
         plans = with_task_files(plans, how.task_files, options, plugins)
         plans = [_as_asked(plan, manifest, path) for plan in plans]
@@ -186,6 +192,23 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         asked = Asked(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
         kept = _kept(folder, plans, anew=True)
         return RunSteps(folder, manifest, Crew(RunForeman(setup, plans, asked), executor), watcher, kept).scored_again()
+
+
+def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping[str, Any] | Rescoring) -> bool:
+    """Raises UntrustedError where a run that was not made here names what the command line does not give.
+
+    Returns whether nothing of what it names is foreign. Options of an executor belong to the executor that is named.
+    """
+    claims = Claims.of_run(manifest, path)
+    stated = given if isinstance(given, Mapping) else {"executor": given.executor}
+    names = {name for name in ("base_url", "executor", "executor_options") if stated.get(name) is not None}
+    names |= {"base_url"} if verb == "score" else set()  # the target is not asked
+    command = resume_command(path, manifest) if verb == "resume" else score_command(path, manifest)
+    claims.check(command, names)
+    own = claims.trusted
+    if not own and "executor" in names and stated.get("executor_options") is None:
+        manifest["options"]["executor_options"] = {}
+    return own or all(each.option in names for each in claims.named())
 
 
 def _executor(options: RunOptions, plugins: Plugins) -> Executor:

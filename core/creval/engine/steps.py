@@ -27,6 +27,7 @@ from creval.interruption import CURRENT
 from creval.runs.batch_notes import BatchNotes
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import FORM, RunFolder
+from creval.runs.opener import remove, rename
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.reading import READING, reading_of
 from creval.types.sample import ScoreRecord
@@ -249,10 +250,10 @@ class RunSteps:
                     raise BudgetError(budget.what, where=str(self._folder.path), cure=cure)
             self._check_answered()
             for name in names:
-                self._folder.new_scores(name).replace(self._folder.scores(name))
+                rename(self._folder.new_scores(name), self._folder.scores(name))
         finally:
             for name in names:
-                self._folder.new_scores(name).unlink(missing_ok=True)
+                remove(self._folder.new_scores(name))
 
     def _check_answered(self) -> None:
         """Raises RunError where a role answered nothing at all: what was scored without it is no better than before."""

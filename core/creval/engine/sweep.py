@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from creval.models.open_model import open_model
 from creval.models.providers.addresses import HIDDEN
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.folder import RunFolder
+from creval.runs.opener import read_json
 from creval.tasks.index import TaskIndex
 
 __all__ = ["Outcome", "Part", "Sweep", "plan_sweep", "run_sweep"]
@@ -107,7 +107,7 @@ def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[Part], object]) -> lis
     for part in sweep.parts:
         said(part)
         if part.state == "done":
-            results = json.loads((part.folder / "results.json").read_text(encoding="utf-8"))
+            results = read_json(part.folder / "results.json")
             outcomes.append(Outcome(part, Finished(part.folder, results), worked=False))
             continue
         try:
@@ -145,7 +145,7 @@ def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
     _check_same(manifest, options, model, asked)
     if manifest["status"] != "done" or not folder.results.is_file():
         return "begun"
-    results = json.loads(folder.results.read_text(encoding="utf-8"))
+    results = read_json(folder.results)
     whole = all(not task["counts"]["errored"] and not task["counts"]["skipped"] for task in results["tasks"])
     return "done" if whole else "begun"
 

@@ -19,7 +19,7 @@ from creval.engine.roles.context import (
 )
 from creval.engine.roles.ledger import Asking, Ledger, question_key
 from creval.engine.roles.models import TARGET, RoleModels, model_options
-from creval.errors import DataError, RunError
+from creval.errors import DataError, RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.plugins.loader import load_plugins
@@ -27,6 +27,7 @@ from creval.runs.calls import CallBook
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.runs.reader import Run
+from creval.runs.trust import Claims, names_a_file
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.types.components import Context
@@ -140,6 +141,9 @@ class Workbench:
         if recorded is None:
             raise RunError(f"{task!r} was scored without the resource {name!r}", where=str(run.folder))
         spec = self._asked(run, task, name)
+        if names_a_file(spec, run.folder) and not Claims.of_run(run.manifest, run.folder).trusted:
+            what = f"it was not made here, and {task!r} was scored with a file of this machine: {spec}"
+            raise UsageError(what, where=str(run.folder), cure=f"If you trust it, add: --resource {name}={spec}")
         opened = self._resources.get(name, spec)
         now = getattr(opened, "name", spec)
         if recorded not in (now, spec):

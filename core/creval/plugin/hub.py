@@ -9,5 +9,18 @@ from creval.models.secrets import Mask, redact, secret_variables
 from creval.runs.codec import score_data
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
+from creval.runs.opener import open_plain, plain_size
+from creval.runs.trust import MADE_HERE
 
-__all__ = ["Mask", "RunFolder", "dump_line", "file_name", "redact", "score_data", "secret_variables"]
+__all__ = [
+    "MADE_HERE",
+    "Mask",
+    "RunFolder",
+    "dump_line",
+    "file_name",
+    "open_plain",
+    "plain_size",
+    "redact",
+    "score_data",
+    "secret_variables",
+]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from creval.errors import CrevalError
+from creval.runs.opener import read_json
 
 __all__ = ["Asked", "Baselines", "find_baselines"]
 
@@ -32,9 +35,13 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """What `baseline/floor` and `baseline/ceiling` reached: by what was asked, metric, condition, and which of them."""
+    """What `baseline/floor` and `baseline/ceiling` reached: by what was asked, metric, condition, and which of them.
+
+    `faults` says which runs next to them could not be read, and why.
+    """
 
     values: Mapping[tuple[Asked, str, str | None, str], float] = field(default_factory=dict)
+    faults: Sequence[str] = ()
 
     def beside(self, task: Mapping[str, Any], metric: Mapping[str, Any], which: str) -> float | None:
         """Return the floor or ceiling of a metric over the same task and docs; None where no run has it."""
@@ -59,22 +66,24 @@ def find_baselines(folder: Path) -> Baselines:
     """Read the finished runs of `baseline/floor` and `baseline/ceiling` directly under `folder`.
 
     Runs that left samples out (stopped by a budget) do not count; of several others the one with most values does.
+    A run that cannot be read is a fault of its own, and no reason to fail.
     """
     values: dict[tuple[Asked, str, str | None, str], float] = {}
     sizes: dict[tuple[Asked, str, str | None, str], int] = {}
+    faults = []
     for file in sorted(folder.glob("*/results.json")):
-        results = _read(file)
-        provider, _, which = str(results.get("model", "")).partition("/")
-        if provider != "baseline":
-            continue
         try:
-            found = list(_values(results, which))
-        except (KeyError, TypeError, AttributeError):
-            continue  # a damaged file of another run is no reason to fail for this one
+            results = read_json(file)
+            provider, _, which = str(results.get("model", "")).partition("/")
+            found = list(_values(results, which)) if provider == "baseline" else []
+        except (CrevalError, OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+            why = error.what if isinstance(error, CrevalError) else "it is no file of results"
+            faults.append(f"{file} is passed over: {why}")
+            continue
         for key, value, n in found:
             if n > sizes.get(key, 0):
                 sizes[key], values[key] = n, value
-    return Baselines(values)
+    return Baselines(values, faults)
 
 
 def _values(results: Mapping[str, Any], which: str) -> Iterator[tuple[tuple[Asked, str, str | None, str], float, int]]:
@@ -84,11 +93,3 @@ def _values(results: Mapping[str, Any], which: str) -> Iterator[tuple[tuple[Aske
             if metric["value"] is not None and not metric["counts"]["skipped"]:
                 key = (Asked.of(task), metric["name"], metric["condition"], which)
                 yield key, float(metric["value"]), int(metric["n"])
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}

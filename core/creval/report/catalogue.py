@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import CrevalError
+from creval.runs.opener import StrangeFileError, read_bytes
 from creval.runs.reader import Run, open_run
 
 __all__ = ["Listed", "Search", "find_runs"]
@@ -70,8 +72,8 @@ def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
 
 def _holds(manifest: Path, words: Sequence[str]) -> bool:
     try:
-        text = manifest.read_text(encoding="utf-8", errors="replace").lower()
-    except OSError:
+        text = read_bytes(manifest).decode("utf-8", "replace").lower()
+    except (OSError, StrangeFileError):
         return False
     return all(word.lower() in text for word in words)
 
@@ -89,7 +91,7 @@ def _folders(places: Sequence[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:
-    if (folder / "run.json").is_file():
+    if os.path.lexists(folder / "run.json"):
         yield folder
     elif depth and folder.is_dir():
         for child in sorted(folder.iterdir()):
@@ -110,7 +112,7 @@ def _listed(folder: Path) -> Listed:
             planned=sum(int(task["planned"]) for task in manifest["tasks"]),
             cost=_cost(run),
         )
-    except (CrevalError, KeyError, TypeError, ValueError, OSError) as error:
+    except (CrevalError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError, OSError) as error:
         return Listed(folder, fault=" ".join(str(error).split()))
 
 

@@ -13,6 +13,7 @@ from creval.data.rows import Malformed
 from creval.data.tables.files import open_file
 from creval.engine.manifest import read_options
 from creval.engine.options import RunOptions
+from creval.engine.repeating.keeping import tasks_here
 from creval.engine.scoring.making import make_scoring
 from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
@@ -21,6 +22,7 @@ from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
 from creval.runs.texts import with_doc
+from creval.runs.trust import Claims
 from creval.scoring.agreement import agreement
 from creval.types.components import AnalysisOutput, FieldSpec
 from creval.types.sample import SampleKey
@@ -96,7 +98,10 @@ class JudgeAgreement:
         bench = Workbench(asked)
         bench.keep_calls(run)
         plugins = load_plugins()
-        plans = open_plans(run.manifest["requested"], read_options(run.manifest["options"]), plugins)
+        claims = Claims.of_run(run.manifest, run.folder)
+        claims.check(run.score_command, ("base_url", "executor", "executor_options", "reuse"))  # none of them is used
+        requested = tasks_here(RunFolder.open(run.folder), run.manifest["requested"], claims.trusted)
+        plans = open_plans(requested, read_options(run.manifest["options"]), plugins)
         plan = next(plan for plan in plans if plan.task.name == name)
         samples = [with_doc(sample, plan.dataset) for sample in RunFolder(run.folder).read_samples(name)]
         first = {each.key: each.scores[score] for each in run.scores(name) if score in each.scores}

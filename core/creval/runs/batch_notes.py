@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from creval.runs.jsonl import Appender, drop_torn_line, keep_lines, read_placed
+from creval.runs.opener import is_there, open_plain, parse_json
 
 __all__ = ["BatchNotes"]
 
@@ -38,9 +39,9 @@ class BatchNotes:
     def read(self, place: int) -> Mapping[str, Any]:
         """Return the note at a place."""
         if self._reading is None:
-            self._reading = self._path.open("rb")
+            self._reading = os.fdopen(open_plain(self._path), "rb")
         self._reading.seek(place)
-        record: Mapping[str, Any] = json.loads(self._reading.readline())
+        record: Mapping[str, Any] = parse_json(self._reading.readline().decode())
         return record
 
     def close(self) -> None:
@@ -54,5 +55,5 @@ class BatchNotes:
     def settle(self) -> None:
         """Take the answers out: every sample is made, and holds its own."""
         self.close()
-        if self._path.exists():
+        if is_there(self._path):
             keep_lines(self._path, lambda record: "answer" not in record)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -11,6 +11,7 @@ from creval.errors import RunError
 from creval.runs.commands import resume_command
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, drop_torn_line, read_placed
+from creval.runs.opener import open_plain, parse_json
 
 __all__ = ["CallBook", "Place"]
 
@@ -67,16 +68,16 @@ class CallBook:
     def read(self, place: Place) -> Mapping[str, Any]:
         """Return the line at a place."""
         if place.role not in self._reading:
-            self._reading[place.role] = self._folder.calls(place.role).open("rb")
+            self._reading[place.role] = os.fdopen(open_plain(self._folder.calls(place.role)), "rb")
         file = self._reading[place.role]
         file.seek(place.offset)
-        record: Mapping[str, Any] = json.loads(file.readline())
+        record: Mapping[str, Any] = parse_json(file.readline().decode())
         return record
 
     def fault(self, place: Place, error: Exception) -> RunError:
         """Return the error of a line that is no call."""
         file = self._folder.calls(place.role)
-        with file.open("rb") as lines:
+        with os.fdopen(open_plain(file), "rb") as lines:
             number = lines.read(place.offset).count(b"\n") + 1
         cure = _OTHER_RUN if self._read_only else f"Remove the line, then: {resume_command(self.path)}"
         return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", cure=cure)

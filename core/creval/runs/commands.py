@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from creval.errors import RunError
 from creval.models.providers.addresses import HIDDEN
+from creval.runs.opener import read_json
 
 __all__ = ["CONSENTS", "resume_command", "score_command"]
 
@@ -47,8 +48,8 @@ def _run(folder: Path, options: Mapping[str, Any]) -> list[str]:
 def _read(folder: Path) -> Mapping[str, Any]:
     """Return what run.json says; nothing where it says nothing that can be read."""
     try:
-        data = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        data = read_json(folder / "run.json")
+    except (OSError, ValueError, RecursionError, RunError):
         return {}
     parts = ("roles", "options")
     return data if isinstance(data, dict) and all(isinstance(data.get(part), dict) for part in parts) else {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from creval.runs.codec import read_key, read_sample, read_score
 from creval.runs.commands import resume_command
 from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use
+from creval.runs.opener import StrangeFileError, read_json, remove
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 __all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
@@ -137,12 +137,12 @@ class RunFolder:
             *(self.scores(task) for task in tasks),
             *self.kept,
         ]
-        with contextlib.suppress(OSError):  # what cannot be removed stays, and hides no error
+        with contextlib.suppress(OSError, StrangeFileError):  # what cannot be removed stays, and hides no error
             for file in own:
-                file.unlink(missing_ok=True)
+                remove(file)
             inner = {file.parent for file in own} - {self.path} | {self.path / name for name in ("samples", CALLS)}
             for place in sorted(inner, key=lambda place: len(place.parts), reverse=True):
-                if place.is_dir():
+                if place.is_dir() and not place.is_symlink():
                     place.rmdir()
             for folder in self._made:
                 folder.rmdir()
@@ -152,9 +152,9 @@ class RunFolder:
         places = (self.path, *(self.path / name for name in ("samples", "scores", CALLS)))
         points = (self.checkpoint(place / "any").parent for place in places[1:])
         for file in itertools.chain.from_iterable(place.glob(".*") for place in (*places, *points)):
-            if _HALF.fullmatch(file.name) and file.is_file():
-                with contextlib.suppress(OSError):
-                    file.unlink()
+            if _HALF.fullmatch(file.name) and not file.is_dir():
+                with contextlib.suppress(OSError, StrangeFileError):
+                    remove(file)
 
     def samples(self, task: str) -> Path:
         """Return the file of a task's samples."""
@@ -184,7 +184,7 @@ class RunFolder:
     def read_manifest(self) -> dict[str, Any]:
         """Read run.json. Raises RunError where it is damaged."""
         try:
-            data: dict[str, Any] = json.loads(self.manifest.read_text(encoding="utf-8"))
+            data: dict[str, Any] = read_json(self.manifest)
         except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
         check_form(data, self.manifest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import orjson
 
 from creval.errors import RunError
 from creval.runs.commands import resume_command
+from creval.runs.opener import DECODE, open_new, open_plain, remove, rename
 
 __all__ = [
     "Appender",
@@ -36,7 +38,7 @@ __all__ = [
 
 _PIECE = 1 << 20
 _QUICK = orjson.loads
-_DECODE = json.JSONDecoder().raw_decode
+_LONGEST = 1 << 28  # bytes of a line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -71,8 +73,7 @@ class Appender:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = open_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         except OSError as error:
             raise disk_error(error, path) from error
 
@@ -136,12 +137,16 @@ def disk_error(error: OSError, path: Path) -> DiskError:
 
 def drop_torn_line(path: Path) -> bool:
     """Cut a last line that a killed process left without its end. Returns whether there was one."""
-    if not path.exists():
+    try:
+        descriptor = open_plain(path, os.O_RDWR)
+    except FileNotFoundError:
         return False
-    with path.open("r+b") as file:
+    with os.fdopen(descriptor, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
         end = size
         while end > 0:
+            if size - end > _LONGEST:
+                raise _too_long(path)
             start = max(0, end - 65536)
             file.seek(start)
             found = file.read(end - start).rfind(b"\n")
@@ -153,6 +158,11 @@ def drop_torn_line(path: Path) -> bool:
             return False
         file.truncate(end)
         return True
+
+
+def _too_long(path: Path, number: int | None = None) -> RunError:
+    where = str(path) if number is None else f"{path}:{number}"
+    return RunError(f"a line is longer than {_LONGEST:,} bytes", where=where, cure="Creval writes none: remove it.")
 
 
 class Line(NamedTuple):
@@ -167,7 +177,7 @@ class Line(NamedTuple):
         """Return what the line holds. Raises RunError with file and line where it is damaged."""
         try:
             text = self.text.decode()
-            record, end = _DECODE(text)
+            record, end = DECODE(text)
             if not isinstance(record, dict) or text[end:].strip():
                 raise ValueError("it is not one JSON object")
         except (ValueError, RecursionError) as error:
@@ -189,16 +199,19 @@ def whole_lines(path: Path, start: int = 0, before: int = 0) -> Iterator[Line]:
 
     From the byte `start` on, where a line begins that `before` lines stand before.
     """
-    if not path.exists():
-        return
     try:
-        opened = path.open("rb")
+        descriptor = open_plain(path)
+    except FileNotFoundError:
+        return
     except OSError as error:
         raise RunError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    with opened as file:
+    with os.fdopen(descriptor, "rb") as file:
         file.seek(start)
-        for number, text in enumerate(file, before + 1):
+        for number in itertools.count(before + 1):
+            text = file.readline(_LONGEST)
             if not text.endswith(b"\n"):
+                if len(text) == _LONGEST:
+                    raise _too_long(path, number)
                 return
             yield Line(text, number, start, path)
             start += len(text)
@@ -230,28 +243,28 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """Give a file beside `path` that takes its place when it is whole, and goes where it is not. Raises RunError."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with beside.open("wb") as file:
+        with open_new(beside) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        rename(beside, path)
     except OSError as error:
         with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+            remove(beside)
         raise disk_error(error, path) from error
 
 
 def keep_lines(path: Path, keep: Callable[[Mapping[str, Any]], bool]) -> None:
     """Rewrite a file with the records for which `keep` is true, whole or not at all; lines stay as they are."""
-    with replacing(path) as target, path.open("rb") as source:
+    with replacing(path) as target, os.fdopen(open_plain(path), "rb") as source:
         for line in source:
-            if line.endswith(b"\n") and keep(_DECODE(line.decode())[0]):
+            if line.endswith(b"\n") and keep(DECODE(line.decode())[0]):
                 target.write(line)
 
 
 def cut_out(path: Path, parts: Iterable[tuple[int, int]]) -> None:
     """Rewrite a file without these parts (from, to; in bytes, rising), whole or not at all."""
-    with replacing(path) as target, path.open("rb") as source:
+    with replacing(path) as target, os.fdopen(open_plain(path), "rb") as source:
         for start, end in parts:
             target.writelines(pieces(source, start - source.tell()))
             source.seek(end)

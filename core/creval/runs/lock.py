@@ -9,6 +9,7 @@ from types import TracebackType
 
 from creval.errors import RunError
 from creval.runs.jsonl import disk_error
+from creval.runs.opener import StrangeFileError, open_plain
 
 __all__ = ["LOCK", "RunLock", "in_use"]
 
@@ -19,8 +20,8 @@ LOCK = ".lock"
 def in_use(folder: Path) -> bool:
     """Whether another process is at work on a run."""
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+        descriptor = open_plain(folder / LOCK)
+    except (OSError, StrangeFileError):
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -46,7 +47,7 @@ class RunLock:
 
     def __enter__(self) -> RunLock:
         try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = open_plain(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise disk_error(error, self._path) from error
         try:

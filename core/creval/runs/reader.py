@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from creval.runs.folder import DoneKeys, RunFolder, check_form
 from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
 from creval.runs.metrics import Metrics, metrics_table, of_task
+from creval.runs.opener import is_there, read_json
 from creval.shown import html_table, some
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
@@ -32,7 +32,6 @@ Row = TypeVar("Row", Sample, ScoreRecord)
 
 _ENDED = ("done", "budget")
 _PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
-_MAX_RESULTS = 200_000_000  # bytes; more is no file of creval's
 
 
 def open_run(folder: str | Path, as_stored: bool = False) -> Run:
@@ -138,9 +137,7 @@ class Run:
         path = self._files.results
         again = f"Write it anew: {self.score_command}"
         try:
-            if path.stat().st_size > _MAX_RESULTS:
-                raise RunError(f"larger than {_MAX_RESULTS} bytes", where=str(path), cure=again)
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = read_json(path)
         except FileNotFoundError as error:
             raise self._unfinished("there are no results") from error
         except (OSError, ValueError, RecursionError) as error:
@@ -174,7 +171,7 @@ class Run:
         wanted = _status(status)
         for name in self._names(task):
             path = self._files.scores(name)
-            final = {score.key: score for _, score in self._rows(name, path, _score_of)} if path.exists() else {}
+            final = {score.key: score for _, score in self._rows(name, path, _score_of)} if is_there(path) else {}
             for _, sample in self._rows(name, self._files.samples(name), _sample_of):
                 score = final.get(sample.key)
                 one = sample if score is None else replace(sample, status=score.status, reason=score.reason)
@@ -194,7 +191,7 @@ class Run:
 
     def has_scores(self, task: str) -> bool:
         """Whether a task of the run was scored, be it in part."""
-        return self._files.scores(task).exists()
+        return is_there(self._files.scores(task))
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Yield the calls to other roles than the target, as calls/ holds them. Raises RunError for a damaged line."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import Run, write_lines
-from creval.plugin.hub import RunFolder, dump_line, file_name
+from creval.plugin.hub import MADE_HERE, RunFolder, dump_line, file_name, plain_size
 from creval_hub.exports.cleaning import cleaned
 from creval_hub.exports.parquet import write_metrics, write_samples
 from creval_hub.exports.texts import refuse_texts, results_without_texts, scores_without_texts
@@ -75,7 +75,7 @@ def _texts(run: Run, name: str, folder: Path) -> Mapping[str, Path]:
     lines = [path for task in run.tasks for path in (kept.samples(task), kept.scores(task))]
     lines += [kept.calls(role) for role in kept.called_roles()]
     for path in lines:
-        if path.is_file() and path.stat().st_size:
+        if plain_size(path):
             files[f"runs/{name}/{path.relative_to(run.folder).as_posix()}"] = path
     return files
 
@@ -95,7 +95,8 @@ def _scores(run: Run, name: str, folder: Path) -> Mapping[str, Path]:
 def _cleaned(run: Run, name: str, folder: Path, results: Mapping[str, Any]) -> dict[str, Path]:
     """Write the cleaned copies of run.json and results.json, and return them by their names on the Hub."""
     files: dict[str, Path] = {}
-    for file, data in (("run.json", run.manifest), ("results.json", {**results, "run": name})):
+    manifest = {key: value for key, value in run.manifest.items() if key != MADE_HERE}
+    for file, data in (("run.json", manifest), ("results.json", {**results, "run": name})):
         copy = folder / file
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(json.dumps(cleaned(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

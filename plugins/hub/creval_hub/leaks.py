@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from creval.plugin import UsageError
-from creval.plugin.hub import Mask, redact, secret_variables
+from creval.plugin.hub import Mask, open_plain, redact, secret_variables
 
 __all__ = ["Leak", "find_leaks", "local_roots", "refuse_leaks"]
 
@@ -51,7 +51,7 @@ def find_leaks(
     masks = {name: Mask([value]) for name, value in named.items()}
     forms = [(root, json.dumps(root, ensure_ascii=False)[1:-1]) for root in roots]
     for name, path in files.items():
-        with path.open("rb") as file:
+        with os.fdopen(open_plain(path), "rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), start=1):
                 for what in _in_line(line.decode("utf-8", "replace"), masks, forms):
                     yield Leak(name, number, what)

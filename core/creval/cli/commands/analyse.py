@@ -69,6 +69,7 @@ def _command(component: Component) -> click.Command:
     with aside():  # a component that prints must not stand among the JSON
         analysis = component.load()()
     from creval.cli.parts import click_option
+    from creval.cli.trusting import trust_parameter
 
     options = [click_option(spec) for spec in analysis.options()]
     runs = click.Argument(
@@ -83,7 +84,7 @@ def _command(component: Component) -> click.Command:
 
     return click.Command(
         component.name,
-        params=[runs, *options, as_json],
+        params=[runs, *options, as_json, trust_parameter()],
         callback=callback,
         help=component.summary,
         epilog=f"Example: creval analyse {component.name} {getattr(analysis, 'example', 'runs/mine')}",

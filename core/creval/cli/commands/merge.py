@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from creval.cli import completing
+from creval.cli.trusting import trust_option
 from creval.cli.values import NewPath
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _SHOWN = 8
 @click.command(epilog="Example: creval merge runs/shards/* --output runs/whole")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completing.runs)
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", required=True, help="The folder of the one run.")
+@trust_option
 @click.pass_context
 def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
     """Make one run of its shards (see --shard), with all samples, calls and scores in the order of an undivided run.

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from creval.cli import completing
 from creval.cli.casting import AS_TARGET, Casting
+from creval.cli.trusting import trust_option
 from creval.cli.values import NewPath, consents_of
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class _Place:
 @click.option("--show-results", is_flag=True, help="Show the scores on the page's end, too.")
 @click.option("--allow-code-execution", is_flag=True, help="Let tasks run the code that is written in the sandbox.")
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@trust_option
 @click.pass_context
 def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **given: Any) -> None:
     """Let a person play TASKS, in the terminal or on a local web page.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from creval.cli import completing
+from creval.cli.trusting import trust_option
 from creval.cli.values import executor_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = ["resume"]
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
 @click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")
 @click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
+@trust_option
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
+from creval.cli.trusting import trust_option
 from creval.cli.values import FilePath, NewPath, executor_of
 
 __all__ = ["run"]
@@ -30,6 +32,7 @@ _FILES = ("sweep.yaml", "run.yaml")
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The folder, in place of the file's.")
 @click.option("--executor", metavar="E", help="Who carries out the samples, in place of the file's.")
 @click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
+@trust_option
 @click.pass_context
 def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
     """Run what FILE says: tasks, one model or several, and options. A run folder stands for the file in it.
@@ -52,9 +55,13 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
         raise UsageError(f"the folder holds neither {' nor '.join(_FILES)}", where=str(file), cure=cure)
     path = next((file / name for name in _FILES if (file / name).is_file()), file)
     asked = read_run_file(path)
-    output = given.pop("output") or asked.output or Path("runs") / path.stem
+    named = given.pop("output")
+    output = named or asked.output or Path("runs") / path.stem
     chosen = {name: value for name, value in executor_of(given).items() if value is not None}
     changes = {name: value for name, value in given.items() if value} | chosen
+    if asked.claims is not None:
+        stated = {*changes, *(["output"] if named else []), *(["model", "models"] if model else [])}
+        asked.claims.check(f"creval run {shlex.quote(str(file))}", stated)
     options = replace(asked.options, **changes, command=command_line())
     if model:
         entries = [Entry(one) for one in dict.fromkeys(model)]

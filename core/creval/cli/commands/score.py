@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from creval.cli import completing
+from creval.cli.trusting import trust_option
 from creval.cli.values import FilePath, NewPath, executor_of
 
 __all__ = ["score"]
@@ -31,6 +32,7 @@ __all__ = ["score"]
 @click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
 @click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")
 @click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
+@trust_option
 @click.pass_context
 def score(
     ctx: click.Context,

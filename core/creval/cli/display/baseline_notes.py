@@ -25,9 +25,9 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
     """Return lines on the tasks whose baselines in `folder` are over other docs, and (`absent`) on those without any.
 
     A score stands beside a floor over the same docs alone: numbers over other docs do not compare. Runs that ask the
-    same are told the same once.
+    same are told the same once. Runs that could not be read are named first.
     """
-    notes: dict[tuple[str, ...], None] = {}
+    notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}
     folder = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
     for result in results:
         bare = []

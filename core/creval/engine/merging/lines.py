@@ -14,6 +14,7 @@ import numpy as np
 
 from creval.errors import RunError
 from creval.runs.jsonl import Line, disk_error, pieces
+from creval.runs.opener import open_plain
 
 __all__ = ["Found", "Ints", "LineTable", "Sources", "writing"]
 
@@ -88,7 +89,7 @@ class Sources:
     def numbered(self, place: Found) -> Line:
         """Return a line with its number, for messages."""
         line = self.line(place)
-        with line.path.open("rb") as file:
+        with os.fdopen(open_plain(line.path), "rb") as file:
             before = sum(chunk.count(b"\n") for chunk in pieces(file, place.start))
         return line._replace(number=before + 1)
 
@@ -105,7 +106,7 @@ class Sources:
             return self._open[part]
         if len(self._open) >= _OPEN:
             os.close(self._open.popitem(last=False)[1])
-        self._open[part] = os.open(self._paths[part], os.O_RDONLY | os.O_CLOEXEC)
+        self._open[part] = open_plain(self._paths[part])
         return self._open[part]
 
     def close(self) -> None:

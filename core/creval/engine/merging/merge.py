@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from creval.runs.folder import FORM, RunFolder
 from creval.runs.jsonl import disk_error
 from creval.runs.lock import RunLock
 from creval.runs.schemas import check_manifest, check_results
+from creval.runs.trust import MADE_HERE, Claims
 from creval.types.reading import READING, reading_of
 
 __all__ = ["MergedRun", "merge_runs"]
@@ -67,10 +69,13 @@ def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> Merg
         check_same(parts)
         options = _options(parts, output, command)
         plugins = load_plugins()
-        requested = tasks_here(parts[0].folder, parts[0].manifest["requested"])
+        claims = [Claims.of_run(part.manifest, part.path) for part in parts]
+        claims[0].check(_again(folders, output), only=("data",))  # all else acts where the merged run is resumed
+        requested = tasks_here(parts[0].folder, parts[0].manifest["requested"], claims[0].trusted)
         plans = open_plans(requested, options, plugins, new=False, people=asked_people(parts[0].manifest))
         _check_plans(parts, plans)
         made = _Merge(parts, target, plans, plugins, options)
+        made.own = all(each.trusted for each in claims)
         made.write()
         return made.finish(output)
 
@@ -102,11 +107,15 @@ def _new_folder(output: Path) -> Iterator[RunFolder]:
             raise
 
 
+def _again(folders: Sequence[Path], output: Path) -> str:
+    return shlex.join(["creval", "merge", *map(str, folders), "--output", str(output)])
+
+
 def _empty(folder: Path) -> None:
     """Remove what a merge that was killed left."""
     for path in folder.iterdir():
         if path.name != ".lock":
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _options(parts: Sequence[Part], output: Path, command: str) -> RunOptions:
@@ -159,6 +168,7 @@ class _Merge:
         self._merged: list[Merged] = []
         self._scores = 0
         self._differing = 0
+        self.own = True  # else the merged run is as little this installation's as its parts
 
     def write(self) -> None:
         """Write samples, calls and scores in order."""
@@ -183,7 +193,8 @@ class _Merge:
         whole = not missing and all(part.ended for part in self._parts) and samples == self._scores == planned
         whole = whole and reading_of(self._parts[0].manifest) == READING  # else all are scored by today's rules
         first = self._parts[0].manifest
-        keep_files(self._target.path, first["requested"], {"model": first["roles"][TARGET]}, self._options, self._plans)
+        model = {"model": first["roles"][TARGET]}
+        keep_files(self._target.path, first["requested"], model, self._options, self._plans, own=self.own)
         results = self._results(output) if whole else None
         if results is not None:
             check_results(results)
@@ -197,6 +208,8 @@ class _Merge:
         of = [part.manifest for part in self._parts]
         single = list({str(manifest.get("id", number)): manifest for number, manifest in enumerate(of)}.values())
         manifest = start_manifest(of[0]["requested"], of[0]["roles"], self._options, self._plugins, self._plans)
+        if not self.own:
+            manifest.pop(MADE_HERE, None)
         for name in ("attempts", "rescored", "reused"):
             manifest[name] = [each for one in single for each in one.get(name, ())]
         models: dict[str, Any] = {}

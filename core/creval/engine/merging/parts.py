@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from creval.engine.planning.shards import Shard, parse_shard
 from creval.errors import RunError, UsageError
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
+from creval.runs.opener import read_json
 from creval.types.reading import READING, reading_of
 
 __all__ = ["Part", "check_same", "locked_parts", "missing_shards"]
@@ -44,7 +44,7 @@ class Part:
     def results(self) -> Mapping[str, Mapping[str, Any]]:
         """Return what its results.json says of each task. Raises RunError where it is damaged."""
         try:
-            data = json.loads(self.folder.results.read_text(encoding="utf-8"))
+            data = read_json(self.folder.results)
             return {task["task"]: task for task in data["tasks"]}
         except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             where = str(self.folder.results)

@@ -14,9 +14,11 @@ from creval.engine.manifest import options_data
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan
 from creval.plugins.loader import LOCAL
-from creval.runs.commands import CONSENTS
+from creval.runs.commands import CONSENTS, resume_command
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import disk_error
+from creval.runs.opener import open_new, plain_size, remove
+from creval.runs.trust import MADE_HERE, Claims, UntrustedError
 from creval.tasks.files import find_data_file, is_path, parse_path, search_folders
 from creval.tasks.model import Task
 from creval.tasks.yaml.scalars import resolve
@@ -57,26 +59,29 @@ def keep_files(
     models: Mapping[str, Any],
     options: RunOptions,
     plans: Sequence[TaskPlan],
+    own: bool = True,
 ) -> list[Path]:
     """Write a run's (or, where `models` are several, a sweep's) file and the YAML of its tasks, and return the paths.
 
     `models` is `{"model": M}` or `{"models": [...]}`. Tasks that are no plugin's are named by the YAML beside the file,
     so that a copy of the folder is enough; their data file is copied too, unless the task stores its docs by
-    reference or the file is larger than 50 MB. Raises RunError where the disk is full.
+    reference or the file is larger than 50 MB. What the file names is trusted here only if it is our `own`. Raises
+    RunError where the disk is full.
     """
     made: list[Path] = []
     try:
-        (folder / TASKS).mkdir(parents=True, exist_ok=True)
         for plan in plans:
             made.append(_write(folder / TASKS / f"{file_name(plan.task.name)}.yaml", task_yaml(plan.task)))
             made += copied_data(plan.task, folder / TASKS)
         name = RUN_FILE if "model" in models else SWEEP_FILE
         head = f"# Repeats this: creval run {name}. In its folder it goes on with what is missing.\n"
         data = {"schema": 1, "tasks": _names(requested, plans), **models, **_stated(options), "output": "."}
+        signature = Claims.of_file(data, folder / name).signed() if own else None
+        data |= {MADE_HERE: signature} if signature is not None else {}
         made.append(_write(folder / name, head + _dumped(data)))
     except OSError as error:
         for path in made:
-            path.unlink(missing_ok=True)
+            remove(path)
         raise disk_error(error, folder / RUN_FILE) from error
     return made
 
@@ -86,16 +91,25 @@ def task_yaml(task: Task) -> str:
     return f"# {task.qualified} {task.version}, all of it\n{_dumped(dict(task.resolved))}"
 
 
-def tasks_here(folder: RunFolder, requested: Sequence[str]) -> list[str]:
-    """Return the tasks of a run as they can be loaded here: a file that is gone is replaced by the run's own copy."""
-    if all(not is_path(name) or parse_path(name).file.exists() for name in requested):
-        return list(requested)
+def tasks_here(folder: RunFolder, requested: Sequence[str], own: bool = True) -> list[str]:
+    """Return the tasks of a run as they can be loaded here: a file that is gone is replaced by the run's own copy.
+
+    Of a run that was not made here (`own` is false) no file outside of its folder is read. Raises UntrustedError where
+    the folder holds no copy of one.
+    """
     found = []
     for name in requested:
-        place = parse_path(name)
-        copies = [] if not is_path(name) or place.file.exists() else _copies(folder.path, name)
+        place = parse_path(name) if is_path(name) else None
+        if place is None or (own and place.file.exists()):
+            found.append(name)
+            continue
+        copies = _copies(folder.path, name)
+        if not copies and not own:
+            what = f"it was not made here, and names the task file {name}, of which it holds no copy"
+            raise UntrustedError(what, folder.path, resume_command(folder.path))
         for copy in copies:
-            _LOG.warning("%s is not there: the run's own copy is taken, %s", place.file, copy)
+            why = "is not there" if own else "is not read, as the run was not made here"
+            _LOG.warning("%s %s: the run's own copy is taken, %s", place.file, why, copy)
         found += [str(copy) for copy in copies] or [name]
     return found
 
@@ -104,7 +118,7 @@ def _copies(folder: Path, name: str) -> list[Path]:
     place = parse_path(name)
     stem = place.file.stem if place.variant is None else f"{place.file.stem}_{place.variant}"
     copy = folder / TASKS / f"{file_name(stem)}.yaml"
-    return [copy.absolute()] if copy.is_file() else []
+    return [copy.absolute()] if plain_size(copy) else []
 
 
 def _names(requested: Sequence[str], plans: Sequence[TaskPlan]) -> list[str]:
@@ -157,5 +171,6 @@ def _dumped(data: Mapping[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
+    with open_new(path) as file:
+        file.write(text.encode())
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,6 +21,7 @@ from creval.runs.commands import CONSENTS, score_command
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
+from creval.runs.opener import copy_files, is_there, open_new, read_bytes
 from creval.tasks.files import parse_path
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
@@ -70,11 +70,12 @@ def copy_run(source: Path, target: Path) -> Path:
         new = RunFolder.create(target)
         try:
             for name in _KEPT:
-                if (old.path / name).is_dir():
-                    shutil.copytree(old.path / name, new.path / name, dirs_exist_ok=True)
+                if is_there(old.path / name):
+                    copy_files(old.path / name, new.path / name)
             for name in ("run.yaml", "run.json"):
-                if (old.path / name).is_file():
-                    shutil.copyfile(old.path / name, new.path / name)
+                if is_there(old.path / name):
+                    with open_new(new.path / name) as copy:
+                        copy.write(read_bytes(old.path / name))
         except OSError as error:
             raise disk_error(error, new.manifest) from error
     return target
@@ -86,8 +87,8 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
         task = _load(file, plugins)
         kept = folder / TASKS / f"{file_name(task.name)}.yaml"
         try:
-            kept.parent.mkdir(exist_ok=True)
-            kept.write_text(task_yaml(task), encoding="utf-8")
+            with open_new(kept) as copy:
+                copy.write(task_yaml(task).encode())
         except OSError as error:
             raise disk_error(error, kept).then(f"copy {file} there: the scores stand.") from error
 

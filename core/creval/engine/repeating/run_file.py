@@ -11,6 +11,7 @@ from typing import Any
 from creval.engine.options import RunOptions
 from creval.errors import Problem, TaskError, UsageError
 from creval.runs.commands import CONSENTS
+from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.files import is_path, parse_path
 from creval.tasks.yaml.nodes import Node, plain, problem_at
 from creval.tasks.yaml.reader import read_yaml
@@ -18,7 +19,7 @@ from creval.tasks.yaml.schema import named_validator, problems_of
 
 __all__ = ["Entry", "RunFile", "entry_names", "read_run_file"]
 
-_ELSEWHERE = ("schema", "tasks", "model", "models", "output")
+_ELSEWHERE = ("schema", "tasks", "model", "models", "output", MADE_HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class Entry:
 class RunFile:
     """What a run file asks for. `several`: it lists `models`, so `output` holds a run folder for each.
 
-    `output` is None where the file names none.
+    `output` is None where the file names none. `claims` is what the file names that acts on this machine; None where
+    the command line says it all.
     """
 
     tasks: Sequence[str]
@@ -49,12 +51,14 @@ class RunFile:
     options: RunOptions
     several: bool
     output: Path | None = None
+    claims: Claims | None = None
 
 
 def read_run_file(file: Path) -> RunFile:
     """Read a run file. Relative paths in it are taken from its own folder.
 
-    Raises TaskError with every problem and its place, UsageError for values that do not go together.
+    Nothing of it may act before `claims` are checked. Raises TaskError with every problem and its place, UsageError for
+    values that do not go together.
     """
     document = read_yaml(file)
     root = document.root
@@ -78,7 +82,8 @@ def read_run_file(file: Path) -> RunFile:
         error.where = f"{file}: {str(error.where or '').removeprefix('--').replace('-', '_')}".rstrip(": ")
         raise
     output = _beside(base, data["output"]) if "output" in data else None
-    return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output)
+    claims = Claims.of_file(data, file)
+    return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output, claims)
 
 
 def entry_names(entries: Sequence[Entry]) -> list[str]:

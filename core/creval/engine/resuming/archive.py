@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from creval.engine.resuming.rows import Column
+from creval.runs.opener import open_plain
 
 __all__ = ["open_arrays", "write_arrays"]
 
@@ -34,14 +34,10 @@ def write_arrays(file: BinaryIO, columns: Mapping[str, Column]) -> None:
 def open_arrays(path: Path) -> Iterator[_Arrays]:
     """Open such a file; each array is read when it is asked for.
 
-    Raises ValueError for what is no plain file, and whatever zipfile and numpy raise for one that is damaged.
+    Raises StrangeFileError for what is no plain file, and whatever zipfile and numpy raise for one that is damaged.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not be waited for
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("no plain file")
-        with zipfile.ZipFile(file) as archive:
-            yield _Arrays(archive)
+    with os.fdopen(open_plain(path), "rb") as file, zipfile.ZipFile(file) as archive:
+        yield _Arrays(archive)
 
 
 class _Arrays(Mapping[str, Column]):

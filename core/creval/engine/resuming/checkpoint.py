@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from creval.engine.resuming.archive import open_arrays, write_arrays
 from creval.engine.resuming.rows import Rows
 from creval.errors import RunError
 from creval.runs.jsonl import pieces, replacing
+from creval.runs.opener import open_plain
 
 __all__ = ["EVERY", "Checkpoint"]
 
@@ -70,7 +72,6 @@ class Checkpoint:
             about, columns = self._rows.saved()
             about |= {"form": _FORM, "identity": self._identity, "sha256": self._digest.hexdigest()}
             text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self._path) as file:
                 write_arrays(file, {"about": text, **columns})
         self._lines = self._rows.lines
@@ -98,7 +99,7 @@ class Checkpoint:
 
     def _hash(self, size: int) -> None:
         """Bring the digest to the first `size` bytes of the file."""
-        with self._rows.path.open("rb") as file:
+        with os.fdopen(open_plain(self._rows.path), "rb") as file:
             file.seek(self._hashed)
             for piece in pieces(file, size - self._hashed):
                 self._digest.update(piece)

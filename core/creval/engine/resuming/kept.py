@@ -16,6 +16,7 @@ from creval.engine.resuming.took import Took
 from creval.runs.codec import read_key
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import keep_lines
+from creval.runs.opener import remove
 
 __all__ = ["Kept"]
 
@@ -64,7 +65,7 @@ class Kept(Generic[S]):
 
     def begin_scores(self) -> None:
         """Drop all scores: the task is scored from the beginning."""
-        self.scores.path.unlink(missing_ok=True)
+        remove(self.scores.path)
         self.scores.clear()
         self._scores.restart()
 

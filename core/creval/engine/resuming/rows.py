@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from creval.runs.codec import read_key
 from creval.runs.commands import resume_command
 from creval.runs.folder import REDO
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
+from creval.runs.opener import open_plain, plain_size
 
 __all__ = ["Column", "Rows", "Summary"]
 
@@ -78,7 +80,7 @@ class Rows(Generic[S]):
     @property
     def whole(self) -> bool:
         """Whether every whole line of the file is accounted for, and nothing stands behind them."""
-        return (self.path.stat().st_size if self.path.exists() else 0) == self.size
+        return plain_size(self.path) == self.size
 
     def read(self) -> None:
         """Account for the lines that came since. Raises RunError with file and line."""
@@ -155,7 +157,7 @@ class Rows(Generic[S]):
     def _check_again(self) -> None:
         """Raises ValueError or RunError where a row that is to be made again is another one: it would be cut out."""
         before = 0
-        with self.path.open("rb") as file:
+        with os.fdopen(open_plain(self.path), "rb") as file:
             for rank, start, end in self._rows_again():
                 file.seek(max(0, start))
                 record = Line(file.readline(max(0, end - start)), 0, start, self.path).record()

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from creval.engine.options import RunOptions
 from creval.engine.planning.advice import pinned_providers, provider_advice
+from creval.errors import CrevalError
 from creval.report.baselines import Baselines
 from creval.report.page.published import Printed, beside, differences, printed_numbers, remarks, same_model
 from creval.report.page.samples import MOST, PageSamples, collect_samples
 from creval.runs.folder import file_name
+from creval.runs.opener import read_bytes
 from creval.runs.reader import Run
+from creval.tasks.yaml.nodes import plain
+from creval.tasks.yaml.reader import read_yaml_text
 
 __all__ = ["page_data"]
 
@@ -117,8 +119,10 @@ def _tasks(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def _kept_yaml(folder: Path, task: str) -> Mapping[str, Any]:
     """Return the task as its run kept it; nothing where the run is older or the file is none any more."""
     try:
-        data = yaml.safe_load((folder / "tasks" / f"{file_name(task)}.yaml").read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        file = folder / "tasks" / f"{file_name(task)}.yaml"
+        root = read_yaml_text(read_bytes(file).decode("utf-8"), file).root
+        data = {} if root is None else plain(root)
+    except (CrevalError, OSError, ValueError, RecursionError):
         return {}
     sound = isinstance(data, dict) and isinstance(data.get("metrics", []), list)
     return data if sound and all(isinstance(metric, dict) for metric in data.get("metrics", [])) else {}

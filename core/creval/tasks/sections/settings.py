@@ -20,6 +20,7 @@ __all__ = [
     "CONDITION_KEY",
     "EXTRA",
     "MAX_CELLS",
+    "acts_outside",
     "cells",
     "condition_name",
     "generation_settings",
@@ -36,6 +37,11 @@ EXTRA = "extra"
 """The member of `generation` that holds settings outside the chat-completions protocol."""
 
 MAX_CELLS = 10_000
+_ACTS = re.compile(
+    r"(?:^|_)(?:api|base|url|urls|uri|endpoint|host|proxy|proxies|key|keys|secret|password|credential|credentials|header"
+    r"|headers|client|callback|callbacks|fallbacks?|llm_provider|organization|profile|region|aws|azure|vertex|watsonx|mock"
+    r"|model|file|path|folder|dir)(?:$|_)|(?:^|_)(?:ad|auth|access|session|bearer)_token|^token$"
+)
 _SIMPLE = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
@@ -43,6 +49,11 @@ def generation_settings() -> Mapping[str, Any]:
     """Return the known generation settings, each with the JSON Schema of its value."""
     properties: Mapping[str, Any] = load_schema("task")["$defs"]["generation"]["properties"]
     return {name: schema for name, schema in properties.items() if name != EXTRA}
+
+
+def acts_outside(name: str) -> bool:
+    """Whether a setting may be more than a parameter of sampling: an address, a key, a file, another provider."""
+    return name not in generation_settings() and _ACTS.search(name.lower()) is not None
 
 
 def read_generation(reading: Reading) -> Mapping[str, Any]:
@@ -65,6 +76,10 @@ def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, 
             if key in generation_settings():
                 message = f"{key!r} is a known setting; {EXTRA} holds only others"
                 cure = "Write it one level higher, where its value is checked."
+                reading.add(member.key or member.place, message, (*path, key), cure)
+            elif acts_outside(key):
+                message = f"{key!r} is no setting of sampling: no task file says where calls go, or what they may read"
+                cure = f"Leave it out here. Who runs the task may add: --generation extra.{key}=..."
                 reading.add(member.key or member.place, message, (*path, key), cure)
             settings[key] = plain(member)
     return settings

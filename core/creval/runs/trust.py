@@ -1,0 +1,251 @@
+"""Whether what a run folder or run file names may act on this machine: it may be somebody else's.
+
+What a run is (tasks, models, settings, seeds) is taken from the file. What acts here, or decides where a key goes
+(addresses, key variables, executors, paths outside of the file's folder), is taken from the command line; from a file
+where this installation wrote it (`made_here`, a digest keyed by the user's own key), or where the user trusted it once
+(`--trust`). A key may always go to the provider's own address, to one that the environment names, and to loopback.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import logging
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from creval.errors import UsageError
+from creval.models.providers.endpoints import ENDPOINTS, is_loopback
+from creval.models.secrets import find_key
+from creval.state import STATE, State
+from creval.tasks.files import is_path, parse_path
+from creval.tasks.sections.settings import acts_outside
+from creval.visible import visible
+
+__all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "names_a_file"]
+
+MADE_HERE = "made_here"
+"""The key of run.json, run.yaml and sweep.yaml that holds the keyed digest."""
+_ACTING = ("base_url", "executor", "executor_options", "cache_folder", "data", "reuse", "generation", "conditions")
+_PLAIN_EXECUTOR = "local"
+_READS_A_FILE = ("replay",)
+_SHOWN = 3
+_LONGEST = 120
+_LOG = logging.getLogger("creval")
+_TRUSTED: ContextVar[frozenset[str]] = ContextVar("creval_trusted", default=frozenset())
+
+
+class UntrustedError(UsageError):
+    """A file names what it may not decide. `file` is the one to trust, `command` what the user wants to do."""
+
+    def __init__(self, what: str, file: Path, command: str) -> None:
+        super().__init__(what, where=str(file))
+        self.file = file
+        self.advise(command)
+
+    def advise(self, command: str) -> None:
+        """Let the cure be this command with trust in the file."""
+        self.cure = (
+            f"Give that on the command line, or if you trust it: {command} --trust {shlex.quote(str(self.file))}"
+        )
+
+
+class Named(NamedTuple):
+    """What a file names that acts: the option's name (`data.drat`: of a mapping) and its value."""
+
+    option: str
+    value: str
+
+    def __str__(self) -> str:
+        value = self.value if len(self.value) <= _LONGEST else f"{self.value[:_LONGEST]}..."
+        return visible(f"{self.option}: {value}")
+
+
+class Claims:
+    """What a run.json (`of_run`) or a run file (`of_file`) names, and whether it may.
+
+    `file` is what a message names and `--trust` takes, `base` the folder in which paths are the file's own.
+    """
+
+    def __init__(self, file: Path, base: Path, facts: Mapping[str, Any], signature: object) -> None:
+        self.file = file
+        self._base = base
+        self._facts = facts
+        self._text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
+        self._signature = signature if isinstance(signature, str) else ""
+
+    @classmethod
+    def of_run(cls, manifest: Mapping[str, Any], folder: Path) -> Claims:
+        """The claims of a run's manifest."""
+        options = manifest["options"]
+        facts = {name: options[name] for name in (*_ACTING, "resources") if options.get(name)}
+        facts |= {"kind": "run", "tasks": manifest["requested"], "roles": manifest["roles"]}
+        return cls(folder, folder, facts, manifest.get(MADE_HERE))
+
+    @classmethod
+    def of_file(cls, data: Mapping[str, Any], file: Path) -> Claims:
+        """The claims of a run file or sweep file."""
+        names = (*_ACTING, "resources", "roles", "tasks", "model", "models", "output")
+        facts = {name: data[name] for name in names if data.get(name)}
+        return cls(file, file.parent, {"kind": "file", **facts}, data.get(MADE_HERE))
+
+    @property
+    def trusted(self) -> bool:
+        """Whether this installation wrote them, or the user trusts them."""
+        digest = self._digest
+        if digest in _TRUSTED.get() or State().knows(digest):
+            return True
+        key = State().key(make=False) if self._signature else None
+        return key is not None and hmac.compare_digest(self._keyed(key), self._signature)
+
+    def check(self, command: str, given: Collection[str] = (), only: Collection[str] | None = None) -> None:
+        """Raises UntrustedError where they are not trusted, and name what the command line does not give.
+
+        `given` are names of options that the command line states, `only` those that count (None: all but the tasks of
+        a run, of which the folder holds copies). `command` is what the user wants to do.
+        """
+        of_run = self._facts["kind"] == "run"
+        named = [each for each in dict.fromkeys(self.named()) if _counts(each.option, given, only, of_run)]
+        if not named or self.trusted:
+            return
+        said = "; ".join(map(str, named[:_SHOWN])) + (f" and {len(named) - _SHOWN} more" if named[_SHOWN:] else "")
+        what = f"it was not made here, and names what acts on this machine: {said}"
+        raise UntrustedError(what, self.file, command)
+
+    def trust(self) -> list[Named]:
+        """Trust them from now on, and return what they name. A warning says where that cannot be remembered."""
+        named = list(dict.fromkeys(self.named()))
+        _TRUSTED.set(_TRUSTED.get() | {self._digest})
+        state = State()
+        if not state.trust(self._digest, "\n".join([str(self.file.absolute()), *map(str, named), ""])):
+            _LOG.warning("%s: the trust is not remembered. Name another folder: export %s=DIR", state.fault, STATE)
+        return named
+
+    def signed(self) -> str | None:
+        """Return the keyed digest that says that this installation wrote them; None, with a warning, without a key."""
+        state = State()
+        key = state.key(make=True)
+        if key is not None:
+            return self._keyed(key)
+        if any(_counts(each.option, (), None, self._facts["kind"] == "run") for each in self.named()):
+            words = "%s: to resume this run, --trust will be needed. Name another folder: export %s=DIR"
+            _LOG.warning(words, state.fault or f"{state.folder} holds no key", STATE)
+        return None
+
+    def named(self) -> Iterator[Named]:
+        """Yield what acts on this machine, or decides where a key goes."""
+        facts = self._facts
+        model = facts.get("model") or facts.get("roles", {}).get("target") or ""
+        models = facts.get("models") or ()
+        for each in [model, *models]:
+            own = each if isinstance(each, Mapping) else {"model": each}
+            yield from _of_model("models", str(own.get("model", "")), own, facts, self._base)
+        for name in ("roles", "resources"):
+            for key, given in facts.get(name, {}).items():
+                own = given if isinstance(given, Mapping) else {"model": given}
+                yield from _of_model(f"{name}.{key}", str(own.get("model", "")), own, {}, self._base)
+        yield from self._of_executor()
+        yield from self._of_paths()
+
+    def _of_executor(self) -> Iterator[Named]:
+        if self._facts.get("executor", _PLAIN_EXECUTOR) != _PLAIN_EXECUTOR:
+            yield Named("executor", str(self._facts["executor"]))
+        for name, value in self._facts.get("executor_options", {}).items():
+            yield Named(f"executor_options.{name}", str(value))
+
+    def _of_paths(self) -> Iterator[Named]:
+        facts = self._facts
+        tasks = facts.get("tasks", ())
+        for name in [tasks] if isinstance(tasks, str) else tasks:
+            if is_path(str(name)):
+                yield from self._path("tasks", str(parse_path(str(name)).file))
+        for name in ("cache_folder", "output"):
+            yield from self._path(name, facts.get(name))
+        for key, path in facts.get("data", {}).items():
+            yield from self._path(f"data.{key}", path)
+        for path in facts.get("reuse", ()):
+            yield from self._path("reuse", path)
+
+    def _path(self, option: str, path: object) -> Iterator[Named]:
+        if path and not _within(self._base, str(path)):
+            yield Named(option, str(path))
+
+    @property
+    def _digest(self) -> str:
+        return hashlib.sha256(self._text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _keyed(self, key: bytes) -> str:
+        return hmac.new(key, self._text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+def _counts(option: str, given: Collection[str], only: Collection[str] | None, of_run: bool) -> bool:
+    name = option.partition(".")[0]
+    if name in given or (name == "executor_options" and "executor" in given):
+        return False
+    return name in only if only is not None else not (of_run and name == "tasks")
+
+
+def _of_model(
+    option: str, model: str, own: Mapping[str, Any], shared: Mapping[str, Any], base: Path
+) -> Iterator[Named]:
+    """Yield what is named for one model: its address, variables of keys, a file that its name is, odd settings."""
+    for place, given in ((option, own), ("", shared)):
+        address = given.get("base_url")
+        if address and not _known(model, str(address)):
+            yield Named("base_url" if not place else f"{place}.base_url", str(address))
+        for name, value in given.items():
+            if "key" in name and value:
+                yield Named(f"{place}.{name}".lstrip("."), str(value))
+        for settings in (given.get("generation"), given.get("conditions")):
+            yield from _of_settings(settings)
+    if names_a_file(model, base):
+        yield Named(option, model)
+
+
+def names_a_file(spec: str, base: Path) -> bool:
+    """Whether the name of a model or resource (`replay/answers.jsonl`) is that of a file outside of `base`."""
+    provider, _, rest = spec.partition("/")
+    path = bool(rest) and (provider in _READS_A_FILE or rest.startswith(("/", "~", ".")))
+    return path and not _within(base, rest)
+
+
+def _of_settings(settings: object) -> Iterator[Named]:
+    if not isinstance(settings, Mapping):
+        return
+    extra = settings.get("extra")
+    for name, value in [*settings.items(), *(extra.items() if isinstance(extra, Mapping) else ())]:
+        if acts_outside(str(name)):
+            yield Named(f"generation.{name}", str(value))
+
+
+def _known(model: str, address: str) -> bool:
+    """Whether a key of the model's provider may go to an address unasked."""
+    try:
+        if is_loopback(address):
+            return True
+        place = _server(address)
+    except ValueError:
+        return False
+    endpoint = ENDPOINTS.get(model.partition("/")[0])
+    if endpoint is None:
+        return False
+    known = [url for url in (endpoint.url, find_key(endpoint.url_vars)) if url]
+    return place in [_server(url) for url in known]
+
+
+def _server(address: str) -> Sequence[object]:
+    parts = urlsplit(address.strip())
+    return parts.scheme.lower(), (parts.hostname or "").lower(), parts.port
+
+
+def _within(base: Path, path: str) -> bool:
+    """Whether a path, taken from `base` where it is relative, is in this folder; links are followed."""
+    try:
+        return (base / Path(path).expanduser()).resolve().is_relative_to(base.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return False

@@ -1,0 +1,89 @@
+"""The user's own state: a key and what this user trusts, in files that nobody else reads."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["STATE", "State", "state_folder"]
+
+STATE = "CREVAL_STATE"
+_KEY_BYTES = 32
+_LOG = logging.getLogger("creval")
+
+
+def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder: CREVAL_STATE, else `creval` in XDG_STATE_HOME or in the user's ~/.local/state."""
+    own = environment.get(STATE)
+    if own:
+        return Path(own).expanduser()
+    return Path(environment.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "creval"
+
+
+class State:
+    """The state folder. Files have the mode 0600, folders 0700. `fault` says why it could not be written, if so."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = state_folder() if folder is None else folder
+        self.fault: str | None = None
+
+    def key(self, make: bool) -> bytes | None:
+        """Return the key of this installation; with `make` it is made where there is none. None where there is none."""
+        found = self._read("key")
+        if found is None and make and self._write("key", secrets.token_bytes(_KEY_BYTES)):
+            found = self._read("key")  # another process may have been first
+        return found if found is not None and len(found) == _KEY_BYTES else None
+
+    def knows(self, digest: str) -> bool:
+        """Whether this digest was trusted."""
+        return self._read(f"trusted/{digest}") is not None
+
+    def trust(self, digest: str, about: str) -> bool:
+        """Note that a digest is trusted; `about` is for people who read the file. Returns whether it could be noted."""
+        return self.knows(digest) or self._write(f"trusted/{digest}", about.encode("utf-8", "backslashreplace"))
+
+    def _read(self, name: str) -> bytes | None:
+        path = self.folder / name
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            mode = os.fstat(descriptor).st_mode
+            if not stat.S_ISREG(mode) or mode & 0o077:
+                _LOG.warning("%s is not used: others can read it. Fix it: chmod 600 %s", path, path)
+                return None
+            return file.read(1 << 16)
+
+    def _write(self, name: str, content: bytes) -> bool:
+        """Make a file whole, unless it is there already. Returns whether it is there."""
+        path = self.folder / name
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            _place(beside, path)
+        except OSError as error:
+            self.fault = f"{self.folder} cannot be written ({error.strerror})"
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+        return True
+
+
+def _place(file: Path, target: Path) -> None:
+    """Give a file its name, unless another process was first. Raises OSError."""
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        file.rename(target)
