@@ -21,8 +21,11 @@ __all__ = ["view"]
 def view(runs: Sequence[Path], html: Path | None, baselines: Path | None, no_open: bool) -> None:
     """Write RUNS as one page (see creval report --html) and open it in the browser."""
     from creval.report.page.write import write_page
+    from creval.runs.opener import plain_size
 
     folders = list(dict.fromkeys(runs))
+    if html is None:
+        plain_size(folders[0] / "report.html")  # a link there would lead to another file
     page = write_page(folders, html or folders[0] / "report.html", baselines)
     click.echo(page)
     if not no_open:
