@@ -81,4 +81,4 @@ def test_numbers_of_groups_are_compared_group_by_group(tmp_path: Path, run_task:
     task = Path(__file__).resolve().parents[2] / "examples" / "tasks" / "choices.yaml"
     folders = [run_task(str(task), f"baseline/{player}").folder for player in ("floor", "ceiling")]
     (shared,) = shared_tasks(open_runs(list(map(str, folders))), (), False, load_plugins().registry)
-    assert [key.name for key in shared.metrics] == ["accuracy", "group_accuracy", "consistency"]
+    assert [key.name for key in shared.metrics] == ["exact_match", "group_accuracy", "consistency"]

@@ -20,14 +20,14 @@ FOLDER = ROOT / "examples" / "tasks"
 FILES = sorted(FOLDER.glob("*.yaml"))
 PAGE = (ROOT / "docs" / "task-without-code.md").read_text(encoding="utf-8")
 EXPECTED = {
-    "questions": {"accuracy": (0.0, 1.0)},
-    "choices": {"accuracy": (None, 1.0), "group_accuracy": (None, 1.0), "consistency": (None, 1.0)},
-    "few_shot": {"accuracy": (0.0, 1.0)},
+    "questions": {"numeric": (0.0, 1.0)},
+    "choices": {"exact_match": (None, 1.0), "group_accuracy": (None, 1.0), "consistency": (None, 1.0)},
+    "few_shot": {"numeric": (0.0, 1.0)},
     "judged": {"originality": (1.0, 5.0)},
     "pairwise": {"wins": (0.0, 0.5), "wins_agrees": (1.0, 1.0)},
-    "best_of_n": {"best_of_5": (0.0, 1.0)},
-    "best_of_n_majority": {"majority_of_5": (0.0, 1.0)},
-    "mode_collapse": {"distinct": (0.1, None), "distance": (0.0, None)},
+    "best_of_n": {"numeric": (0.0, 1.0)},
+    "best_of_n_majority": {"numeric": (0.0, 1.0)},
+    "mode_collapse": {"distinct": (0.1, None), "set_distance": (0.0, None)},
 }
 """By task and metric: what floor and ceiling reach (None: between the two)."""
 

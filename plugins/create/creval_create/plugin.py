@@ -17,7 +17,7 @@ _EXTENT = ("left_out", "counted")
 _RULES = ("strict", "shared", "released")
 _JUDGED = (
     *("exact_utility@0.9", "exact_gap@0.9", "strength", "distance"),
-    *("valid", "factual", "useful", "triples", "factuality"),
+    *("valid", "paths", "useful", "triples", "factuality"),
 )
 _COUNTS = ("printed", "readable", "rescued", "distinct", "valid_strict", "valid_shared", "valid_released")
 

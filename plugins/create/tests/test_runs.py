@@ -168,7 +168,7 @@ def test_invalid_repeated_and_untrue_paths_cost_no_more_than_they_must(tmp_path:
     (score,) = rows(folder, "scores")
     assert [score["scores"][name] for name in ("printed", "readable", "distinct", "valid")] == [9, 9, 7, 4]
     factuality = [prompt for prompt in judged if "fact-checking expert" in prompt]
-    assert len(factuality) == 4 and len(judged) == 4 + score["scores"]["factual"]
+    assert len(factuality) == 4 and len(judged) == 4 + score["scores"]["paths"]
     assert all(path_in(prompt)[0][0] == "pierre curie" for prompt in judged)
 
 

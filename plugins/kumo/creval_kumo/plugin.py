@@ -68,14 +68,14 @@ def _register_game(registry: Registry) -> None:
         "kumo_play",
         "creval_kumo.task.scoring:KumoPlay",
         "success and counts of actions, beside optimal play",
-        produces=("success", "tests", "paper_compat", "relative_action_count", "parse_error"),
+        produces=("success_rate", "tests", "paper_compat", "relative_action_count", "parse_error_rate"),
     )
     registry.add(
         "scorer",
         "kumo_belief",
         "creval_kumo.task.belief_scoring:KumoBelief",
         "success and soundness where results are evidence only",
-        produces=("success", "tests", "posterior", "most_probable", "attainable", "parse_error"),
+        produces=("success_rate", "tests", "posterior", "most_probable_rate", "attainable_success", "parse_error_rate"),
     )
     registry.add(
         "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"

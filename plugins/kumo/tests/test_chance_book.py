@@ -160,7 +160,7 @@ def test_the_closing_tells_luck_and_soundness_apart() -> None:
         ScoreRecord(
             SampleKey("kumo_probabilistic", str(doc), "default", 0),
             Status.SCORED,
-            {"success": success, "most_probable": sound, "tests": 3.0},
+            {"success_rate": success, "most_probable_rate": sound, "tests": 3.0},
         )
         for doc, (success, sound) in enumerate([(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
     ]

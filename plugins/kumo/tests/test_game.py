@@ -59,11 +59,11 @@ def test_a_golden_game(tmp_path: Path) -> None:
     assert score["status"] == "scored"
     n = len(GOLDEN.tests)
     assert score["scores"] == {
-        "success": 1,
+        "success_rate": 1,
         "tests": n,
         "paper_compat": n + 2,
         "relative_action_count": 0,
-        "parse_error": 0,
+        "parse_error_rate": 0,
     }
     assert sample["outcome"]["tests"] == list(GOLDEN.tests)
     check_prompts(server.requests)
@@ -87,17 +87,17 @@ def check_prompts(requests: list[Received]) -> None:
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        ([VALID], {"success": 1, "tests": 0, "paper_compat": 2}),
-        ([WRONG], {"success": 0, "tests": 0, "paper_compat": 7}),
-        ([FIRST, FIRST, FIRST, VALID], {"success": 1, "tests": 3, "paper_compat": 5}),
-        ([FIRST, SECOND, WRONG], {"success": 0, "tests": 2, "paper_compat": 7}),
+        ([VALID], {"success_rate": 1, "tests": 0, "paper_compat": 2}),
+        ([WRONG], {"success_rate": 0, "tests": 0, "paper_compat": 7}),
+        ([FIRST, FIRST, FIRST, VALID], {"success_rate": 1, "tests": 3, "paper_compat": 5}),
+        ([FIRST, SECOND, WRONG], {"success_rate": 0, "tests": 2, "paper_compat": 7}),
     ],
 )
 def test_counts(tmp_path: Path, names: list[str], expected: dict[str, float]) -> None:
     score, _, _ = play(tmp_path, replies(*names))
     golden = GOLDEN.compat_length
     relative = (expected["paper_compat"] - golden) / golden
-    assert score["scores"] == {**expected, "relative_action_count": relative, "parse_error": 0}
+    assert score["scores"] == {**expected, "relative_action_count": relative, "parse_error_rate": 0}
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_what_is_neither_action_nor_truth_ends_the_game_as_a_failure(tmp_path: P
     score, sample, _ = play(tmp_path, [Answer(tag(FIRST)), Answer(answer), *replies(VALID)])
     assert score["status"] == "unparsed" and score["reason"]
     assert (sample["outcome"]["end"], sample["outcome"]["last_answer"]) == ("unparsed", answer)
-    failed = {"success": 0, "tests": 1, "paper_compat": 7, "parse_error": 1}
+    failed = {"success_rate": 0, "tests": 1, "paper_compat": 7, "parse_error_rate": 1}
     assert {name: score["scores"][name] for name in failed} == failed
     assert len(sample["calls"]) == 2
 
 
 def test_the_last_of_several_tags_counts(tmp_path: Path) -> None:
     score, _, _ = play(tmp_path, [Answer(f"{tag(WRONG)} No. {tag('${' + VALID + '}')}")])
-    assert score["scores"]["success"] == 1
+    assert score["scores"]["success_rate"] == 1
 
 
 def test_fifty_turns_and_no_more(tmp_path: Path) -> None:
@@ -131,13 +131,13 @@ def test_fifty_turns_and_no_more(tmp_path: Path) -> None:
     assert len(server.requests) == 50
     assert score["status"] == "scored"
     assert sample["outcome"]["end"] == "out of turns"
-    ended = {"success": 0, "tests": 50, "paper_compat": 7, "parse_error": 0}
+    ended = {"success_rate": 0, "tests": 50, "paper_compat": 7, "parse_error_rate": 0}
     assert {name: score["scores"][name] for name in ended} == ended
 
 
 def test_a_prediction_in_the_fiftieth_turn_counts(tmp_path: Path) -> None:
     score, _, _ = play(tmp_path, replies(*[FIRST] * 49, VALID))
-    assert (score["scores"]["success"], score["scores"]["tests"]) == (1, 49)
+    assert (score["scores"]["success_rate"], score["scores"]["tests"]) == (1, 49)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_prediction_in_the_fiftieth_turn_counts(tmp_path: Path) -> None:
 def test_cut_and_declined_games_are_failures(tmp_path: Path, reply: Answer, status: str) -> None:
     score, _, _ = play(tmp_path, [Answer(tag(FIRST)), reply])
     assert score["status"] == status
-    failed = {"success": 0, "tests": 1, "paper_compat": 7, "parse_error": 1}
+    failed = {"success_rate": 0, "tests": 1, "paper_compat": 7, "parse_error_rate": 1}
     assert {name: score["scores"][name] for name in failed} == failed
 
 
@@ -232,7 +232,7 @@ def test_a_game_whose_optimum_is_not_proven_keeps_its_other_scores(
 
     monkeypatch.setattr("creval_kumo.task.scoring.golden_run", limited)
     score, _, _ = play(tmp_path, replies(FIRST, VALID))
-    assert score["scores"] == {"success": 1, "tests": 1, "paper_compat": 3, "parse_error": 0}
+    assert score["scores"] == {"success_rate": 1, "tests": 1, "paper_compat": 3, "parse_error_rate": 0}
     assert "not proven" in json.dumps(score)
 
 

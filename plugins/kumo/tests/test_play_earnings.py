@@ -11,7 +11,7 @@ from creval_kumo.play.screen import GameScreen
 
 def score(success: float, tests: int, actions: int = 6) -> ScoreRecord:
     compat = tests + 2 if success else actions + 1
-    scores = {"success": success, "tests": float(tests), "paper_compat": float(compat)}
+    scores = {"success_rate": success, "tests": float(tests), "paper_compat": float(compat)}
     return ScoreRecord(SampleKey("kumo_easy", f"d{tests}", "default", 0), Status.SCORED, scores)
 
 

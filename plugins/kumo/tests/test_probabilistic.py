@@ -365,7 +365,11 @@ def test_a_score_shows_the_whole_posterior() -> None:
     assert (score.scores["tests"], score.scores["posterior"]) == (2, float(beliefs[game.truths[1]]))
     silent = scored(game, {"tests": [], "prediction": None, "end": "unparsed"})
     assert "posterior" not in silent.scores
-    assert (silent.scores["most_probable"], silent.scores["success"], silent.scores["parse_error"]) == (0, 0, 1)
+    assert (silent.scores["most_probable_rate"], silent.scores["success_rate"], silent.scores["parse_error_rate"]) == (
+        0,
+        0,
+        1,
+    )
     with pytest.raises(UsageError, match="results of this game are certain"):
         scored(games("medical", EASY, 1)[0], outcome)
 

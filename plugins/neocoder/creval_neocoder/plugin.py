@@ -98,7 +98,7 @@ def _register_scorers(registry: Registry) -> None:
         f"{home}.tests:ProgramTests",
         "whether a program passes its tests, in the sandbox",
         parameters=params(tests=tests, seconds=seconds, released=released),
-        produces=("correct", "correct_sound", "survives_perturbation"),
+        produces=("pass@1", "correct_sound", "survives_perturbation"),
         uses=("sandbox",),
     )
     listed = flag(about="divide by the augmenter's list, doubles included")
@@ -109,7 +109,7 @@ def _register_scorers(registry: Registry) -> None:
         f"{home}.techniques:Creativity",
         "constraint following, convergent and divergent creativity and NeoGauge (Eqs. 2 to 4)",
         parameters=params(tests=tests, seconds=seconds, released=released, listed=listed, human_techniques=human),
-        produces=("follow", "convergent", "divergent", "neogauge", "syntax_precision", "syntax_recall"),
+        produces=("constraint_following", "convergent", "divergent", "neogauge", "syntax_precision", "syntax_recall"),
         uses=("sandbox",),
         roles=("augmenter",),
         prompts=("techniques",),
@@ -199,7 +199,7 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
         f"{home}:PassAny",
         "whether any of several programs passes its tests, and how many do",
         parameters=params(tests=tests, seconds=seconds, released=released),
-        produces=("pass_any", "pass_any_sound", "pass_share"),
+        produces=("pass@5", "correct_sound@5", "pass@1"),
         uses=("sandbox",),
     )
     registry.add(
@@ -214,7 +214,7 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
             listed=flag(about="divide by the augmenter's list, doubles included"),
             ties=one_of("merit", "first", about="which of equally good programs: the more convergent, or the first"),
         ),
-        produces=("follow", "convergent", "divergent", "neogauge"),
+        produces=("constraint_following", "convergent", "divergent", "neogauge"),
         uses=("sandbox",),
         roles=("augmenter",),
         prompts=("techniques",),

@@ -92,7 +92,7 @@ def test_self_correction_passes_at_the_second_try(tmp_path: Path) -> None:
 
     play = Play(tmp_path, "self_correction", say)
     assert play.outcome == {"trials": 2, "passed": True, "tests": 1, "feedback": "sample"}
-    assert play.numbers["convergent"] == play.numbers["correct"] == 1
+    assert play.numbers["convergent"] == play.numbers["pass@1"] == 1
     retry = next(each for each in play.solver if "Your previous program" in each.prompt and about_own02(each))
     assert WRONG.splitlines()[0] in retry.prompt
     assert "It prints one line whatever comes." in retry.prompt
@@ -119,7 +119,7 @@ def test_self_correction_with_tests_of_its_own(tmp_path: Path) -> None:
     parameters = "protocol: {neocoder.self_correction: {feedback: own}}\n"
     play = Play(tmp_path, "self_correction", say, parameters)
     assert play.outcome == {"trials": 1, "passed": True, "tests": 1, "feedback": "own"}
-    assert play.numbers["correct"] == 0
+    assert play.numbers["pass@1"] == 0
     assert play.samples["own01"].outcome == {"trials": 1, "passed": None, "tests": 0, "feedback": "own"}
 
 
@@ -174,7 +174,7 @@ def test_a_plan_that_is_ignored_is_scored_by_the_program(tmp_path: Path) -> None
     assert all("2. Recurse over" in each.prompt for each in implementing)
     assert all(system(each).startswith("You are a Python code generator") for each in implementing)
     assert play.outcome == {"plan_lines": 2}
-    assert (play.numbers["correct"], play.numbers["follow"], play.numbers["convergent"]) == (1, 0, 0)
+    assert (play.numbers["pass@1"], play.numbers["constraint_following"], play.numbers["convergent"]) == (1, 0, 0)
 
 
 FIVE = [WRONG, "No code.", GOLD, FOR_LOOP, "def solve():\n    print(2)"]
@@ -191,10 +191,10 @@ def test_sampling_takes_the_best_of_five(tmp_path: Path) -> None:
         return Answer("", extra={"choices": choices})
 
     play = Play(tmp_path, "sampling", say)
-    assert play.numbers["pass_any"] == play.numbers["pass_any_sound"] == 1
-    assert play.numbers["pass_share"] == pytest.approx(2 / 5)
+    assert play.numbers["pass@5"] == play.numbers["correct_sound@5"] == 1
+    assert play.numbers["pass@1"] == pytest.approx(2 / 5)
     assert play.numbers["convergent"] == play.numbers["neogauge"] == 1
-    assert play.scores["own01"].scores["pass_any"] == 0
+    assert play.scores["own01"].scores["pass@5"] == 0
     metrics = {name.partition("[")[0]: metric for name, metric in play.result.metrics("mine").items()}
     assert metrics["pass@5"]["value"] == 0.5
     assert metrics["pass@1"]["value"] == pytest.approx(0.2)
@@ -211,7 +211,7 @@ def test_sampling_counts_cut_answers_as_failed_tries(tmp_path: Path) -> None:
 
     play = Play(tmp_path, "sampling", say)
     assert play.outcome == {"samples": 5, "lost": 3}
-    assert play.numbers["pass_share"] == pytest.approx(2 / 5)
+    assert play.numbers["pass@1"] == pytest.approx(2 / 5)
     assert (play.samples["own01"].status, play.scores["own01"].status) == ("unparsed", "unparsed")
 
 

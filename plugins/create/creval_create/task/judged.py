@@ -35,7 +35,7 @@ class CreativeUtility:
     - `exact_utility@0.9` and `exact_gap@0.9`, the best order's value and what it is above the greedy one, for sets of
       at most eight paths
     - `strength` (of the strongest path, 0 for an empty set), `distance` (mean over pairs; none below two paths)
-    - `valid`, `factual` (valid and all triples true: the |U| of Table 1), `useful` (adds at least 1)
+    - `valid`, `paths` (valid and all triples true: the |U| of Table 1), `useful` (adds at least 1)
     - `factuality`, the share of true triples among the `triples` of valid paths; weighted by these it is Table 8's
 
     A judge that fails or gives no readable verdict makes the sample errored.
@@ -89,7 +89,7 @@ class CreativeUtility:
         scores |= {
             "strength": float(max(qualities, default=0)),
             "valid": float(len(judged.found.valid(rules.validity))),
-            "factual": float(len(qualities)),
+            "paths": float(len(qualities)),
             "useful": float(sum(gain >= _USEFUL for gain in ordered.gains)),
         }
         mean = mean_distance(distances)

@@ -58,7 +58,7 @@ def plays_of(run: Run) -> Iterator[Play]:
     """Yield the games of one run; see `read_plays`."""
     found, reliability = False, 1
     for sample, score in run.scored():
-        if "success" in score.scores and is_game(sample.doc):
+        if "success_rate" in score.scores and is_game(sample.doc):
             reliability = sample.doc.get("reliability", 1)
             if reliability == 1:
                 found = True
@@ -80,7 +80,7 @@ def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
         game=f"{sample.key.task}\x1f{sample.key.doc}\x1f{sample.key.condition}",
         domain=str(sample.doc["domain"]),
         difficulty=difficulty(len(sample.doc["truths"]), len(sample.doc["actions"])),
-        success=score.scores["success"] == 1.0,
+        success=score.scores["success_rate"] == 1.0,
         tests=int(score.scores["tests"]),
         tokens=sum(int(use["input_tokens"]) + int(use["output_tokens"]) for use in usage),
         unread=sample.status in _UNREAD,

@@ -45,8 +45,8 @@ def earnings(scores: Iterable[ScoreRecord], count: str = "tests") -> Earnings:
     games = successes = 0
     actions = 0.0
     for score in scores:
-        if "success" in score.scores:
+        if "success_rate" in score.scores:
             games += 1
-            successes += score.scores["success"] == 1.0
+            successes += score.scores["success_rate"] == 1.0
             actions += score.scores[count]
     return Earnings(games, successes, actions)

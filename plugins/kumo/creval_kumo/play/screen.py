@@ -66,7 +66,7 @@ class GameScreen:
             return []
         games = "game" if found.games == 1 else "games"
         right = f"You were right in {found.successes} of {found.games} {games} and took {found.actions:g} actions."
-        sound = [score.scores["most_probable"] for score in every if "most_probable" in score.scores]
+        sound = [score.scores["most_probable_rate"] for score in every if "most_probable_rate" in score.scores]
         if sound:
             named = "You named the most probable truth, or one of them, given what you had seen"
             return [right, f"{named}: in {sum(sound):g} of {len(sound)}."]

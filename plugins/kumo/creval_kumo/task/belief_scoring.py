@@ -15,15 +15,15 @@ __all__ = ["KumoBelief"]
 class KumoBelief:
     """Scores a game of reliability below 1 (see `creval_kumo.games.belief`).
 
-    - `success`: 1 where the valid truth was named, else 0.
+    - `success_rate`: 1 where the valid truth was named, else 0.
     - `tests`: actions taken, repeats included; the prediction is not one.
     - `posterior`: probability of the named truth given exactly what was seen before it was named. For any player its
-      mean is that of `success` but for chance, with a smaller error. A game without a prediction has none.
-    - `most_probable`: 1 where a truth was named and no other was more probable given what was seen, else 0. Luck has
-      no part in it.
-    - `attainable`: highest probability of a truth after all actions of the game; its mean is the success rate that the
-      best player can expect. It does not depend on the play.
-    - `parse_error`: 1 where the game ended with an answer that could not be read, was cut or was declined.
+      mean is that of `success_rate` but for chance, with a smaller error. A game without a prediction has none.
+    - `most_probable_rate`: 1 where a truth was named and no other was more probable given what was seen, else 0. Luck
+      has no part in it.
+    - `attainable_success`: highest probability of a truth after all actions of the game; its mean is the success rate
+      that the best player can expect. It does not depend on the play.
+    - `parse_error_rate`: 1 where the game ended with an answer that could not be read, was cut or was declined.
 
     There is no relative action count: Algorithm 3's E[S] counts the truths that are left, and here all of them are.
     """
@@ -43,11 +43,11 @@ class KumoBelief:
         taken, named = list(outcome.get("tests", ())), outcome.get("prediction")
         beliefs = posterior(game, taken)
         scores = {
-            "success": float(named in game.valid_truths),
+            "success_rate": float(named in game.valid_truths),
             "tests": float(len(taken)),
-            "most_probable": float(named in most_probable(beliefs)),
-            "attainable": float(attainable(game)),
-            "parse_error": float(outcome.get("end") in ("unparsed", "unfinished")),
+            "most_probable_rate": float(named in most_probable(beliefs)),
+            "attainable_success": float(attainable(game)),
+            "parse_error_rate": float(outcome.get("end") in ("unparsed", "unfinished")),
         }
         if named is not None:
             scores["posterior"] = float(beliefs[named])

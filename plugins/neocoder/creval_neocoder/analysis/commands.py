@@ -38,7 +38,17 @@ class TableAnalysis:
         opened = open_runs(runs)
         series = {run.model: states_of(run) for run in opened}
         tables = [*series.values(), list(PAPER)]
-        columns = ("model", "t", "n", "pass@1", "follow", "convergent", "divergent", "NeoGauge", "cumulative")
+        columns = (
+            "model",
+            "t",
+            "n",
+            "pass@1",
+            "constraint_following",
+            "convergent",
+            "divergent",
+            "NeoGauge",
+            "cumulative",
+        )
         rows = [line for table in tables for line in _lines(table)]
         files: list[Path] = []
         if options.get("output"):
@@ -48,7 +58,7 @@ class TableAnalysis:
                 files += draw_neogauge(series, folder / "neogauge") + draw_stacked(series, folder / "stacked")
         notes = [
             "In percent. Cumulative NeoGauge is the running sum over the states, our reading of Figure 4.",
-            "The paper's pass@1 and follow are over one problem more (199, 199, 198, 194, 176, 97).",
+            "The paper's pass@1 and constraint_following are over one problem more (199, 199, 198, 194, 176, 97).",
             _MISMATCH,
         ]
         return AnalysisOutput("NeoCoder by state", columns, rows, notes, [str(file) for file in files])

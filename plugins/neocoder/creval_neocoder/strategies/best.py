@@ -61,7 +61,7 @@ def _tries(item: ScorerInput) -> int:
 
 
 class PassAny:
-    """Gives `pass_any` and `pass_any_sound` (does any of the programs pass?) and `pass_share`, the share that does.
+    """Gives `pass@5` and `correct_sound@5` (does any of the five programs pass?) and `pass@1`, the share that does.
 
     The share is over all tries, also those that gave no program. The sandbox alone decides.
     """
@@ -85,14 +85,14 @@ class PassAny:
         found = [await judge.verdict(program, text, item.doc) for program, text in programs]
         sound = [await judge.on_sound(program, item.doc) for program, _ in programs]
         passed = sum(each is Verdict.ACCEPTED for each in found)
-        scores = {"pass_any": float(passed > 0), "pass_share": passed / _tries(item)}
+        scores = {"pass@5": float(passed > 0), "pass@1": passed / _tries(item)}
         if sound[0] is not None:
-            scores["pass_any_sound"] = float(Verdict.ACCEPTED in sound)
+            scores["correct_sound@5"] = float(Verdict.ACCEPTED in sound)
         return Score(scores, {"verdicts": [each.value for each in found]})
 
 
 class BestCreativity:
-    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4) of the best of several programs.
+    """Gives `constraint_following`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4) of the best program.
 
     Every program is run, and its techniques are asked of the augmenter. See `choose` for which is the best.
     """
@@ -133,7 +133,7 @@ class BestCreativity:
         ]
         place = choose(merits, self._ties)
         best = merits[place]
-        scores = {"follow": float(best.follow), "convergent": float(best.convergent)}
+        scores = {"constraint_following": float(best.follow), "convergent": float(best.convergent)}
         if best.share is not None:
             scores |= {"divergent": best.share, "neogauge": best.neogauge}
         return Score(scores, {"chosen": place, "techniques": list(lists[place]), "all": [list(each) for each in lists]})

@@ -62,7 +62,7 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
 
 
 class Creativity:
-    """Gives `follow`, `convergent`, `divergent` and `neogauge` (Eqs. 2 to 4), and the syntax detector's agreement.
+    """Gives `constraint_following`, `convergent`, `divergent`, `neogauge` (Eqs. 2 to 4), and the syntax agreement.
 
     `listed` divides by the augmenter's list with its doubles, as the released code does. `human_techniques`: T-hat of
     Eq. 3 from the lists that the authors ship, or from the augmenter's own lists of the human solutions (`detect`),
@@ -101,7 +101,7 @@ class Creativity:
         techniques = await detect(item.value, item.key, item.doc, context)
         correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
         follow = follows(techniques, item.doc["constraints"])
-        scores = {"follow": float(follow), "convergent": float(follow and correct)}
+        scores = {"constraint_following": float(follow), "convergent": float(follow and correct)}
         human = await self._human(item, context)
         if human:
             share = new_share(techniques, union_of(human), self._listed)

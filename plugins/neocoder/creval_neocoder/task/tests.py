@@ -57,7 +57,7 @@ class Judge:
 
 
 class ProgramTests:
-    """Gives `correct` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are).
+    """Gives `pass@1` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are).
 
     The tests are the samples of the statement, so a program may print their answers without having solved anything:
     `survives_perturbation` says of one that passes whether it does so on changed inputs too, where the problem has any.
@@ -75,7 +75,7 @@ class ProgramTests:
     async def _one(self, judge: Judge, item: ScorerInput) -> Score:
         found = await judge.verdict(item.value, item.answers[-1], item.doc)
         sound = await judge.on_sound(item.value, item.doc)
-        scores = {"correct": float(found is Verdict.ACCEPTED)}
+        scores = {"pass@1": float(found is Verdict.ACCEPTED)}
         details = {"verdict": found.value}
         if sound is not None:
             scores["correct_sound"] = float(sound is Verdict.ACCEPTED)
