@@ -1,5 +1,6 @@
 # make demo    install everything into .venv and score a real small model on two benchmarks, offline
-# make test    lint and the whole suite: core, plugins, packaging
+# make test    lint and the whole suite: core, plugins, packaging; at its end the skips, and what each folder took
+# make check   for every commit: lint, and the tests of the core without models, browsers, Ray, wheels and kills
 # make lint    types, style, layers
 # make docs    the documentation site, in build/site
 # make versions  says where something released changed without its version (SINCE=a tag or commit; else each one's own last release)
@@ -23,7 +24,7 @@ export OMP_NUM_THREADS ?= 1
 # Empty counts as unset: where containers forbid bytecode, each of the many processes of the tests would compile anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test versions lint docs bench fidelity install clean
+.PHONY: demo test check versions lint docs bench fidelity install clean
 
 install: $(INSTALLED)
 
@@ -64,7 +65,10 @@ $(EEE): $(INSTALLED)
 	@touch $@
 
 test: lint $(TORCH) $(EEE)
-	CREVAL_EEE=$$(ls $(abspath $(VENV))/eee/bin/every_eval_ever 2>/dev/null) $(BIN)/python -m pytest -n 2 --dist loadfile --only-listed-skips
+	CREVAL_EEE=$$(ls $(abspath $(VENV))/eee/bin/every_eval_ever 2>/dev/null) $(BIN)/python -m pytest -n 2 --dist loadfile --only-listed-skips --costs
+
+check: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (model or browser or ray or wheels or kills or fidelity)" tests
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import functools
 import ipaddress
 import os
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +15,11 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from support.cost import CostSummary, CostWatch
+from support.kinds import mark_kinds
+from support.order import longest_first
 from support.parity import Parity
+from support.skips import SkipWatch
 
 # No test asserts a time: a busy machine must not fail a property.
 settings.register_profile("creval", deadline=None)
@@ -23,25 +28,50 @@ settings.load_profile("creval")
 pytest_plugins = ["creval.testing"]  # as its entry point does where creval was installed since it has one
 ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background (make test &)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option of `make test`."""
-    parser.addoption("--only-listed-skips", action="store_true", help="Fail on any skip that is not listed.")
+    """The options of `make test`."""
+    parser.addoption("--only-listed-skips", action="store_true", help="List the skips; fail on any that is unknown.")
+    parser.addoption("--costs", action="store_true", help="Print the processor seconds of each folder of tests.")
+    parser.addoption("--save-costs", action="store_true", help="Note those of each file, for the order of the next.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch skips where the session is told to; the workers of xdist report to the one session that watches."""
+    """Watch skips and costs where the session is told to; the workers of xdist report to the one session that sums."""
     if "CREVAL_WHEELS" not in os.environ:  # one set of wheels for all tests and all workers
         os.environ["CREVAL_WHEELS"] = tempfile.mkdtemp(prefix="creval-wheels-")
         config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_WHEELS"], ignore_errors=True))
-    if not hasattr(config, "workerinput"):  # the user's own state is no test's, nor of a process that one starts
-        os.environ["CREVAL_STATE"] = tempfile.mkdtemp(prefix="creval-state-")
-        config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_STATE"], ignore_errors=True))
-    if config.getoption("--only-listed-skips") and not hasattr(config, "workerinput"):
-        from support.skips import SkipWatch
-
+    costs = config.getoption("--costs") or config.getoption("--save-costs")
+    if costs:
+        config.pluginmanager.register(CostWatch(), "creval-cost-watch")
+    if hasattr(config, "workerinput"):
+        return
+    # the user's own state is no test's, nor of a process that one starts
+    os.environ["CREVAL_STATE"] = tempfile.mkdtemp(prefix="creval-state-")
+    config.add_cleanup(functools.partial(shutil.rmtree, os.environ["CREVAL_STATE"], ignore_errors=True))
+    if costs:
+        config.pluginmanager.register(CostSummary(save=config.getoption("--save-costs")), "creval-costs")
+    if config.getoption("--only-listed-skips"):
         config.pluginmanager.register(SkipWatch(), "creval-skips")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the kinds of slow tests; a worker of xdist gets the longest files first."""
+    mark_kinds(items)
+    if hasattr(config, "workerinput"):
+        longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give the files to the workers in that order."""
+    from support.scheduler import LongestFirst
+
+    return LongestFirst(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,8 @@ import pytest
 from support.chat_server import ChatServer
 from support.commands import creval, program, start, write_spelling
 
+pytestmark = pytest.mark.kills
+
 WORDS = {f"word{i}": "ok" for i in range(40)}
 
 

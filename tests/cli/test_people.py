@@ -249,6 +249,7 @@ def wait_for(true: Any) -> Any:
     return found
 
 
+@pytest.mark.browser
 def test_ten_boxes_are_filled_in_a_browser(tmp_path: Path) -> None:
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")

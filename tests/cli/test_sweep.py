@@ -55,6 +55,7 @@ def asked(server: ChatServer) -> Counter[str]:
     return Counter(str(request.body["model"]) for request in server.requests)
 
 
+@pytest.mark.kills
 def test_a_killed_sweep_of_three_models_goes_on_with_what_is_missing(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

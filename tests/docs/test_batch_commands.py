@@ -7,8 +7,11 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
 from support.batch_server import BatchServer
 from support.commands import creval
+
+pytestmark = pytest.mark.model
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "batches.md"
 LINE = re.compile(r"^(creval [^\n#]*runs/mine[^\n#]*)", re.MULTILINE)

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from support.forked import finished
 
+pytestmark = pytest.mark.model
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 PATIENCE = 900

@@ -24,6 +24,8 @@ from support.chat_server import ChatServer, Received
 from support.forked import finished
 from support.page_files import shown_files, write_plugin, write_shown
 
+pytestmark = pytest.mark.model
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 LINE = re.compile(r"^ *(creval (?:[^\n#]* )?--model [^\n#]*)(?:#[^\n]*)?$", re.MULTILINE)

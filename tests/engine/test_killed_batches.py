@@ -12,8 +12,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from support.batch_server import BatchServer, Plan
 from support.parrot import parrot
+
+pytestmark = pytest.mark.kills
 
 PROGRAM = """
 import creval.models.batches.desk as desk

@@ -380,6 +380,7 @@ def answered(folder: Path) -> set[str]:
     return {line["messages"][0]["content"] for line in lines(folder) if "reply" in line}
 
 
+@pytest.mark.kills
 def test_killed_at_twenty_moments_of_scoring_no_answered_question_is_paid_again(serve, monkeypatch, tmp_path, options):
     """kill -9 after some number of verdicts, drawn at random: only what was in flight is asked again."""
     draw = random.Random(11)

@@ -219,6 +219,7 @@ for how in sys.stdin:
 """Starts processes on demand that have imported everything already."""
 
 
+@pytest.mark.kills
 def test_killed_at_twenty_moments_a_run_loses_and_doubles_nothing(make_task, tmp_path, options):
     """kill -9 after some number of answers, drawn at random, 20 times; the end must equal an undisturbed run.
 

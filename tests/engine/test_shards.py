@@ -173,6 +173,7 @@ run_new([task], model, RunOptions(output=Path(folder), seed=1, shard=shard, conc
 """
 
 
+@pytest.mark.kills
 def test_sixteen_shards_two_of_them_killed_are_the_undivided_run(make_task, server, tmp_path):
     """The answers of a recorded run, replayed in 16 parts, with conditions and repeats."""
     task = make_task(docs=160, repeats=2, conditions="conditions: {temperature: [0, 1]}")

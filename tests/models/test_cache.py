@@ -113,6 +113,7 @@ def test_processes_may_write_at_once(tmp_path: Path) -> None:
     cache.close()
 
 
+@pytest.mark.kills
 def test_a_killed_process_leaves_a_sound_file(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     victim = writer(path, "a", 2000, "hang")

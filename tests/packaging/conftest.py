@@ -38,8 +38,11 @@ def unpacked(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) 
 def third_party(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The packages of this environment without anything of creval: links to each."""
     folder = tmp_path_factory.mktemp("third-party")
-    for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
-        if not entry.name.lower().startswith(("creval", "_creval", "_editable_impl_creval", "__editable__")):
+    own = Path(sysconfig.get_paths()["purelib"])
+    below = [Path(path) for path in sys.path if Path(path).name == own.name and Path(path) != own]  # by a .pth file
+    for entry in (entry for packages in (own, *below) for entry in packages.iterdir()):
+        ours = entry.name.lower().startswith(("creval", "_creval", "_editable_impl_creval", "__editable__"))
+        if not ours and not (folder / entry.name).is_symlink():
             (folder / entry.name).symlink_to(entry)
     return folder
 

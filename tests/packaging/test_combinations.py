@@ -1,7 +1,8 @@
-"""Distributions in any combination: every one loads whole; and their requirements on each other hold."""
+"""Distributions in combination: every one loads whole; and their requirements on each other hold."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -26,14 +27,14 @@ Rows = dict[tuple[str, ...], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def combinations(unpacked: dict[str, Path], third_party: Path, tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    """What each combination of our plugins gives, as wheels beside the core's: see `every_combination`."""
+    """What the sets of plugins in `plugin_sets` give, as wheels next to the core's."""
     folder = tmp_path_factory.mktemp("combined")
     (folder / "wheels").mkdir()
     for name in PLUGINS:
         (folder / "wheels" / name).symlink_to(unpacked[name])
     path = os.pathsep.join(map(str, (unpacked["core"], third_party)))
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": path}
-    script, task = Path(__file__).parent / "every_combination.py", ROOT / "examples" / "tasks" / "questions.yaml"
+    script, task = Path(__file__).parent / "plugin_sets.py", ROOT / "examples" / "tasks" / "questions.yaml"
     needed = {name: [each for each in requirements(name) if each != "creval"] for name in PLUGINS}
     command = [sys.executable, "-S", str(script), str(folder / "wheels"), str(task), "2", json.dumps(needed)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
@@ -43,16 +44,16 @@ def combinations(unpacked: dict[str, Path], third_party: Path, tmp_path_factory:
 
 def test_every_combination_loads_whole_and_lists_its_own_tasks(combinations: Rows) -> None:
     versions = {"core": project("core")["version"], **{name: project(name)["version"] for name in PLUGINS}}
-    assert len(combinations) == 2 ** len(PLUGINS) >= 512
+    assert {(), *itertools.combinations(PLUGINS, 2), tuple(PLUGINS)} < combinations.keys()
+    assert {tuple(each for each in PLUGINS if each != left_out) for left_out in PLUGINS} < combinations.keys()
     alone = {name: combinations[name,]["files"] for name in PLUGINS}
     folders = {name: combinations[name,]["folders"] for name in PLUGINS}
     for names, row in combinations.items():
         assert "error" not in row, (names, row)
-        assert row["failures"] == row.get("problems", []) == [], names
+        assert row["failures"] == row["problems"] == [], names
         assert row["plugins"] == {name: versions[name] for name in ("core", *names)}
         assert row["folders"] == sorted(folder for name in names for folder in folders[name]), names
-        assert row.get("files") in (None, sorted(file for name in names for file in alone[name])), names
-    assert sum("files" in row for row in combinations.values()) > 60
+        assert row["files"] == sorted(file for name in names for file in alone[name]), names
     assert all(f"/wheels/{name}/" in file for name, files in alone.items() for _, file in files)
     assert sum(map(len, alone.values())) > 50
 
@@ -61,8 +62,8 @@ def test_tasks_are_valid_in_every_combination(combinations: Rows) -> None:
     """Another task each time, of plugins that have what they require."""
     assert requirements("create").keys() == {"creval", "creval-embedded"}
     asked = [row for row in combinations.values() if row.get("valid")]
-    assert len(asked) > 20 and all(row["valid"] == "no problems found\n" for row in asked)
-    assert len({row["task"] for row in asked}) > 15
+    assert len(asked) > 15 and all(row["valid"] == "no problems found\n" for row in asked)
+    assert len({row["task"] for row in asked}) > 10
 
 
 def test_the_command_lists_what_is_found(combinations: Rows) -> None:

@@ -10,6 +10,8 @@ from types import ModuleType
 import pytest
 from support.distributions import PLUGINS, SOURCES
 
+pytestmark = pytest.mark.wheels
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

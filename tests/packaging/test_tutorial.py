@@ -9,6 +9,10 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.wheels
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorial.md"
 
 

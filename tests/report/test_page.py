@@ -212,6 +212,7 @@ def press(browser: Any, *keys: str) -> None:
         browser.find_element(By.TAG_NAME, "body").send_keys(key)
 
 
+@pytest.mark.browser
 @needs_browser
 def test_the_page_is_read_by_keyboard_search_and_side_by_side(browser: Any, runs: list[Path], tmp_path: Path) -> None:
     page = write_page(runs, tmp_path / "page.html")
@@ -240,6 +241,7 @@ def test_the_page_is_read_by_keyboard_search_and_side_by_side(browser: Any, runs
     assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
 
 
+@pytest.mark.browser
 @needs_browser
 def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "words.jsonl").write_text("".join(f'{{"id": "w{i}", "target": "w{i % 3}"}}\n' for i in range(6)))
@@ -276,6 +278,7 @@ def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: A
     assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
 
 
+@pytest.mark.browser
 @needs_browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_runs_over_the_edge(browser: Any, runs: list[Path], tmp_path: Path, width: int) -> None:
@@ -295,6 +298,7 @@ def test_nothing_runs_over_the_edge(browser: Any, runs: list[Path], tmp_path: Pa
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.browser
 @needs_browser
 def test_ten_thousand_samples_draw_few_nodes(browser: Any, runs: list[Path], tmp_path: Path) -> None:
     data = page_data(open_runs(runs), Baselines())

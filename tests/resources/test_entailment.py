@@ -16,6 +16,8 @@ from creval.resources.entailment.role import RoleEntailment, read_label
 from creval.resources.local_models import find_model
 from creval.resources.options import ResourceOptions
 
+pytestmark = pytest.mark.model
+
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "man", "eats", "sleeps", "all", "some", "no"]
 
 

@@ -18,6 +18,8 @@ from creval.resources.entailment.classifier import TransformersEntailment
 from creval.resources.options import ResourceOptions
 from creval.resources.sentence_encoder import SentenceTransformersEmbedding
 
+pytestmark = pytest.mark.model
+
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "brick", "find", "uses", "of", "like", ":"]
 PROMPTS = {"s2s_query": "find like : ", "s2p_query": "find uses of : "}
 OFFLINE = ResourceOptions(offline=True, device="cpu")

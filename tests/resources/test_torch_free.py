@@ -25,6 +25,8 @@ from creval.resources.options import ResourceOptions
 from creval.resources.sentence_encoder import SentenceTransformersEmbedding
 from creval.types.components import Embedding
 
+pytestmark = pytest.mark.model
+
 MINILM = KNOWN_ENCODERS["all-MiniLM-L6-v2"]
 TEXTS = [
     "a brick",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -51,6 +53,8 @@ def creval(folder: Path, *arguments: str, **environment: str) -> subprocess.Comp
 def start(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None, **streams: Any) -> Any:
     """Start one command line in `folder`; `streams` as `subprocess.Popen` takes them, else pipes of text."""
     given = streams or {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # a suite under nohup
+        given["preexec_fn"] = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen(program(*arguments), cwd=folder, env=_environment(folder, environment or {}), **given)
 
 

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import pytest
 
 __all__ = ["ALLOWED", "SkipWatch"]
 
+_DATA = "set CREVAL_DATA to a folder with the papers' and authors' own numbers, which are not ours to ship"
+_TEXTS = "put the papers' texts into the folder `papers` next to that of CREVAL_DATA"
 ALLOWED: Mapping[str, str] = {
-    "reference data not found": "the papers' and authors' own numbers are not ours to ship; CI has them",
-    "no KUMO data in": "as above",
-    "the text of arXiv:": "as above: the papers' own texts",
-    "is not there: run `make fidelity`": "all-mpnet-base-v2 is a download of 400 MB, which `make fidelity` makes",
-    "no word vectors called 'glove-840b'": "GloVe 840B comes from its makers alone (2 GB)",
-    "its data come from elsewhere": "no test leaves this machine; the plugin's tests run the examples on a copy",
-    "nobody plays its ": "floor and ceiling need a judge; the examples, where it is scripted, are run",
-    "no Chromium with chromedriver": "where it cannot be installed",
-    "CREVAL_EEE names no command": "that validator needs Python 3.12; the bundled schemas are checked",
-    "no Ray": "where it cannot be installed",
-    "no bubblewrap": "where it cannot be installed",
-    "no fish: ": "as above; its script is checked all the same",
-    "no zsh: ": "as above",
-    "no /proc on this system": "Linux alone has it",
+    "reference data not found": _DATA,
+    "no KUMO data in": _DATA,
+    "the text of arXiv:": _TEXTS,
+    "is not there: run `make fidelity`": "make fidelity (fetches all-mpnet-base-v2, 400 MB)",
+    "no word vectors called 'glove-840b'": "put GloVe 840B, which its makers give out (2 GB), into creval's cache",
+    "its data come from elsewhere": "nothing: no test leaves this machine; the plugin's tests run them on a copy",
+    "nobody plays its ": "nothing: it needs a judge; the examples, where it is scripted, are run",
+    "no Chromium with chromedriver": "apt-get install chromium chromium-driver",
+    "CREVAL_EEE names no command": "make test installs that validator where a Python 3.12 or later is found",
+    "no Ray": "make test installs it where a Ray for this Python is found",
+    "no bubblewrap as another user": "run the tests as root, with the system's Python",
+    "no bubblewrap": "apt-get install bubblewrap",
+    "no fish: ": "apt-get install fish",
+    "no zsh: ": "apt-get install zsh",
+    "no /proc on this system": "run on Linux",
 }
-"""What a reason holds -> why that is no gap in the suite."""
+"""What a reason holds -> how to get rid of the skip; `nothing` where another test shows the same."""
 
 
 class SkipWatch:
-    """Collects the skips of a session (of all its workers) and fails it where one is not listed."""
+    """Collects the skips of a session (of all its workers), lists them, and fails it where one is unknown."""
 
     def __init__(self) -> None:
+        self.listed: Counter[tuple[str, str]] = Counter()
         self.unlisted: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -44,16 +49,26 @@ class SkipWatch:
             self._see(report.nodeid, report.longrepr)
 
     def _see(self, test: str, longrepr: object) -> None:
-        reason = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr)
-        if not any(part in reason for part in ALLOWED):
+        reason = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr).removeprefix("Skipped: ")
+        cure = next((cure for part, cure in ALLOWED.items() if part in reason), None)
+        if cure is None:
             self.unlisted.append(f"{test}: {reason}")
+        else:
+            self.listed[reason, cure] += 1
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A skip that is not listed is a failure."""
         if self.unlisted and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    def lines(self) -> list[str]:
+        """Return each reason with its number of tests, and how to have them run."""
+        return [f"{count:4}  {reason}\n      to run: {cure}" for (reason, cure), count in self.listed.most_common()]
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Name them."""
+        """Print them."""
+        terminalreporter.section(f"{self.listed.total()} skipped")
+        for line in self.lines():
+            terminalreporter.write_line(line)
         for line in self.unlisted:
             terminalreporter.write_line(f"skipped, and not listed in tests/support/skips.py: {line}", red=True)

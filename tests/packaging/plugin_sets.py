@@ -1,10 +1,12 @@
-"""Every combination of plugins: python -S every_combination.py UNPACKED TASK WORKERS NEEDED; PYTHONPATH has the core.
+"""Combinations of plugins: python -S plugin_sets.py UNPACKED TASK WORKERS NEEDED; PYTHONPATH has the core.
+
+They are none, each alone, each pair, all but one, and all: what two plugins do to each other shows in a pair, what one
+misses where it is not installed shows in all but one. Sets between these are left out: there are 2^n of them, and each
+pair of theirs was tried.
 
 One process has imported the core and what it needs while no plugin was in reach, and validated a TASK of the core's
-own parts. It forks for none, one or two plugins, for all, and for all but one: each begins as a new interpreter does
-that has these modules already, with its own wheels alone on the path, and lists its tasks. What is between these is
-discovered in one process, by the metadata of its own wheels alone; there modules of the others may be imported
-already, which each plugin alone has shown that it does without. A line of JSON is printed for each.
+own parts. It forks for each combination: the fork begins as a new interpreter does that has these modules already, with
+its own wheels alone on the path, and lists its tasks. A line of JSON is printed for each.
 """
 
 from __future__ import annotations
@@ -26,28 +28,24 @@ NEEDED: dict[str, list[str]] = {}
 
 
 def main() -> int:
-    """Walk through all combinations, `workers` at a time; 0 where each said what it found."""
+    """Walk through the combinations, `workers` at a time; 0 where each said what it found."""
     folder, task, workers = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     NEEDED.update(json.loads(sys.argv[4]))
-    names = sorted(path.name for path in folder.iterdir())
-    sets = [each for size in range(len(names) + 1) for each in itertools.combinations(names, size)]
     look(0, task)
-    forked = [each for each in sets if len(each) < 3 or len(each) > len(names) - 2]
-    sets = [*forked, *(each for each in sets if each not in forked)]
-    count = len(forked)
-    children = [os.fork() or work(folder, list(enumerate(sets))[one::workers], count) for one in range(workers)]
+    chosen = list(enumerate(combinations(sorted(path.name for path in folder.iterdir()))))
+    children = [os.fork() or work(folder, chosen[one::workers]) for one in range(workers)]
     return max(os.waitpid(child, 0)[1] for child in children)
 
 
-def work(folder: Path, sets: Sequence[tuple[int, tuple[str, ...]]], forked: int) -> NoReturn:
-    """Fork for the first combinations in turn; the others are discovered here."""
-    codes = [0]
-    for number, names in sets:
-        if number < forked:
-            codes.append(os.waitpid(os.fork() or tell(folder, number, names), 0)[1])
-        else:
-            sys.path.extend(path for path in map(str, folder.iterdir()) if path not in sys.path)
-            say(names, lambda names=names: discover([str(folder / name) for name in names]))
+def combinations(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the sets that are tried."""
+    sizes = sorted({0, 1, 2, len(names) - 1, len(names)})
+    return [each for size in sizes for each in itertools.combinations(names, size)]
+
+
+def work(folder: Path, sets: Sequence[tuple[int, tuple[str, ...]]]) -> NoReturn:
+    """Fork for the combinations in turn."""
+    codes = [os.waitpid(os.fork() or tell(folder, number, names), 0)[1] for number, names in sets]
     os._exit(1 if any(codes) else 0)
 
 
@@ -67,18 +65,6 @@ def say(names: tuple[str, ...], found: Callable[[], dict[str, object]]) -> None:
     os.write(1, (json.dumps({"names": names, **row}) + "\n").encode())
 
 
-def discover(path: Sequence[str] | None = None) -> dict[str, object]:
-    """Return which plugins there are, and what failed."""
-    from creval.plugins.loader import load_plugins
-
-    plugins = load_plugins(path=path)
-    return {
-        "plugins": {info.name: info.version for info in plugins.infos},
-        "failures": [str(each) for each in plugins.failures],
-        "folders": sorted(str(folder) for _, folder in plugins.task_folders),
-    }
-
-
 def look(number: int, task: str | None = None) -> dict[str, object]:
     """Discover and list what is there; in every other combination also as users do, by the commands.
 
@@ -95,7 +81,9 @@ def look(number: int, task: str | None = None) -> dict[str, object]:
     here = {info.distribution for info in plugins.infos}
     tasks = [head.qualified for head in heads if head.kind == "task" and here >= set(NEEDED.get(head.plugin, ()))]
     row = {
-        **discover(),
+        "plugins": {info.name: info.version for info in plugins.infos},
+        "failures": [str(each) for each in plugins.failures],
+        "folders": sorted(str(folder) for _, folder in plugins.task_folders),
         "problems": [str(each) for each in index.problems()],
         "files": sorted({(head.plugin, str(head.file)) for head in heads}),
     }
