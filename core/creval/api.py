@@ -19,7 +19,7 @@ from creval.shown import some
 if TYPE_CHECKING:
     import pandas
 
-    from creval.types.screens import Desk
+    from creval.types.screens import Seat
 
 __all__ = ["RunOptions", "RunResult", "load_result", "run"]
 
@@ -92,12 +92,12 @@ def run(
     model: str,
     options: RunOptions | None = None,
     observer: Observer | None = None,
-    desk: Desk | None = None,
+    seat: Seat | None = None,
     progress: bool | None = None,
 ) -> RunResult:
     """Run tasks (names, suites, YAML paths) on a model and return the result.
 
-    `observer` is told what happens on the way. `desk` is where a person answers, where the model is `human/NAME`
+    `observer` is told what happens on the way. `seat` is where a person answers, where the model is `human/NAME`
     (default: the terminal). `progress` shows how far the run is, beside the observer: True always, in a notebook as a
     bar and elsewhere on standard error; None in a notebook alone; False never.
 
@@ -111,7 +111,7 @@ def run(
     shown = in_notebook() if progress is None else progress
     with showing() if shown else nullcontext() as display:
         watchers = [one for one in (observer, display) if one is not None]
-        finished = run_new(tasks, model, options or RunOptions(), Guarded(*watchers), desk)
+        finished = run_new(tasks, model, options or RunOptions(), Guarded(*watchers), seat)
     return RunResult(finished.folder, finished.results)
 
 

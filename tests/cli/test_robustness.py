@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shlex
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from support.commands import creval, program
 from support.toy_plugins import write_distribution
 
 from creval.cli.main import invoke
-from creval.cli.root import COMMANDS
+from creval.cli.root import COMMANDS, cli
+from creval.plugins import distributions, loader
 from creval.plugins.loader import RESERVED, load_plugins
 
 RUN = ("--tasks", "kumo_easy", "--model", "baseline/floor", "--limit", "1", "--repeats", "1")
@@ -45,6 +48,52 @@ def test_a_command_whose_distribution_is_absent_names_it(
     (line,) = capsys.readouterr().err.splitlines()
     distribution = COMMANDS[words[0]].distribution or "creval-hub"
     assert f"pip install {distribution}" in line and "not installed" in line
+
+
+@pytest.mark.parametrize("name", [name for name, one in COMMANDS.items() if one.distribution])
+def test_the_shell_is_offered_nothing_of_a_command_whose_distribution_is_absent(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+    assert cli.get_command(click.Context(cli, resilient_parsing=True), name) is None
+
+
+def without(monkeypatch: pytest.MonkeyPatch, distribution: str) -> None:
+    """As if a distribution were not installed."""
+    module, find_spec = distribution.replace("-", "_"), importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else find_spec(name))
+    version = distributions.installed_version
+    monkeypatch.setattr(
+        distributions, "installed_version", lambda name: None if name == distribution else version(name)
+    )
+    found = [each for each in distributions.find_distributions() if each.name != distribution]
+    monkeypatch.setattr(loader, "find_distributions", lambda path=None: found)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--tasks", "rat", "--model", "human/ada"),
+        ("--tasks", "rat", "--model", "human/ada", "--base-url", "http://127.0.0.1:9/v1"),
+        ("--tasks", "rat", "--model", "human/ada", "--dry-run"),
+        ("--tasks", "rat", "--model", "human/ada", "--model", "baseline/floor", "--limit", "1"),
+        ("--tasks", "jury_people", "--model", "given/solution", "--role", "judge=human/ada", "--limit", "1"),
+        ("resume", "mine"),
+    ],
+    ids=["run", "address", "dry-run", "sweep", "judge", "resume"],
+)
+def test_a_person_as_model_without_creval_people_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["--tasks", "rat", "--model", "baseline/floor", "--limit", "1", "-o", "mine"]) == 0
+    manifest = tmp_path / "mine" / "run.json"
+    manifest.write_text(manifest.read_text("utf-8").replace("baseline/floor", "human/ada"), "utf-8")
+    without(monkeypatch, "creval-people")
+    capsys.readouterr()
+    assert invoke([*arguments]) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "creval-people" in line]
+    assert "human/ada needs creval-people, which is not installed: pip install creval-people" in line
 
 
 def test_a_full_output_is_one_message_and_keeps_the_run(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ from support.chat_server import ChatServer
 
 import creval
 from creval.cli.main import invoke
-from creval.engine.options import Rescoring, RunOptions
-from creval.engine.people import score_table
+from creval.engine.options import Rescoring
 from creval.engine.run import rescore
 from creval.errors import RunError
 from creval.runs import jsonl
@@ -88,13 +87,3 @@ def test_a_full_disk_while_a_run_goes_on_names_the_run(run: creval.RunResult) ->
 
         resume(run.folder)
     assert told(caught.value) == ["resume", str(run.folder)]
-
-
-def test_a_table_of_people_is_scored_again_and_nobody_asked(make_task: Any, tmp_path: Path) -> None:
-    table = tmp_path / "answers.csv"
-    table.write_text("participant,doc,answer\np1,d0,word0\np1,d1,word1\np1,d2,no\n")
-    options = RunOptions(output=tmp_path / "study")
-    with full("samples"), pytest.raises(RunError, match="the disk is full") as caught:
-        score_table(make_task(), table, options, str)
-    assert "score the table again, into another folder (--output)" in str(caught.value)
-    assert "play" not in str(caught.value)

@@ -18,15 +18,15 @@ USERS = {
     *("Compared", "CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "compare", "run"),
 }
 AUTHORS = """
-Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord Choice ChoiceGroup
+Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord
 Completion Condition Context ContextLengthError CrevalError DataError DataOptions Difference Doc Embedding
 Entailment Executor Expected FatalModelError FieldSpec Figures Foreman GenerateRequest Generator JsonArray JsonObject
 Kind
 Link ListRows Made Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
-Parser Past PluginError Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
+Parser PluginError Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
 ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey ScoreRecord
-ScorerInput Score ScoreSink Scorer ScoringError Screen Session Status TaskProtocol TokenLogprob Turn
-UnknownNameError Usage UsageError View WordList Work Workbench Workshop agreement build_store cache_folder
+ScorerInput Score ScoreSink Scorer ScoringError Session Status TaskProtocol TokenLogprob Turn
+UnknownNameError Usage UsageError WordList Work Workbench Workshop agreement build_store cache_folder
 command_options component crossing_error csv_text download either file_digest flag
 has_mark holds_json hookimpl integer is_no_item is_refusal is_small_talk list_of list_stores nearest number offline_cure
 one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench open_workshop

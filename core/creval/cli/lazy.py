@@ -14,7 +14,7 @@ from creval.errors import MissingPartError, PluginError, UnknownNameError, Usage
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command", "missing_distribution"]
+__all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command", "import_installed", "missing_distribution"]
 
 
 class LazyCommand(NamedTuple):
@@ -48,6 +48,17 @@ def missing_distribution(part: str, distribution: str) -> MissingPartError:
     return MissingPartError(f"{part} needs {distribution}, which is not installed: pip install {distribution}")
 
 
+def import_installed(target: str, distribution: str, part: str) -> Any:
+    """Import `module:attribute` of another distribution. Raises MissingPartError where that is not installed.
+
+    `part` is what needs it, for the message.
+    """
+    module, _, attribute = target.partition(":")
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        raise missing_distribution(part, distribution)
+    return getattr(importlib.import_module(module), attribute)
+
+
 def _installed_command(name: str, command: LazyCommand) -> click.Command:
     """Import a command of the root group. Raises MissingPartError where its distribution is not installed."""
     package = command.target.partition(":")[0].partition(".")[0]
@@ -72,7 +83,12 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self.lazy:
-            return _installed_command(cmd_name, self.lazy[cmd_name])
+            try:
+                return _installed_command(cmd_name, self.lazy[cmd_name])
+            except MissingPartError:
+                if ctx.resilient_parsing:  # the shell asks while the word is being written
+                    return None
+                raise
         from creval.plugins.loader import load_plugins
 
         commands = load_plugins().commands

@@ -27,12 +27,16 @@ COMMANDS = {
     "new": _command("tasks.new", "Write a plugin or a task to begin with."),
     "prefetch": _command("tasks.prefetch", "Fetch what tasks need from the network, for runs without it."),
     "registry": _command("tasks.registry", "Check the entries of published plugins."),
-    "play": _command("play", "Play a task yourself, in the terminal or on a local web page."),
+    "play": LazyCommand(
+        "creval_people.cli.play:play", "Play a task yourself, in the terminal or on a local web page.", "creval-people"
+    ),
     "run": _command("run", "Run what a YAML file says, or only what is missing of it."),
     "resume": _command("resume", "Go on with a run that was interrupted or killed."),
     "merge": _command("merge", "Make one run of its shards."),
     "score": _command("score", "Score the saved answers of a run again, asking no model."),
-    "score-file": _command("score_file", "Score answers of people from a spreadsheet."),
+    "score-file": LazyCommand(
+        "creval_people.cli.score_file:score_file", "Score answers of people from a spreadsheet.", "creval-people"
+    ),
     "report": _command("looking.report", "Print the results of runs beside floor and ceiling."),
     "compare": _command("looking.compare", "Say which of several runs is better, paired by doc, and how surely."),
     "gate": _command("looking.gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."),

@@ -30,11 +30,12 @@ def start(given: Mapping[str, Any]) -> int:
         from creval.cli.display.dry_run import show_estimate
 
         return show_estimate(tasks, model, options)
-    provider, _, player = model.partition("/")
+    provider, _, name = model.partition("/")
     if provider == "human":
-        from creval.cli.commands.play import Seat, play_new
+        from creval.cli.lazy import import_installed
 
-        return play_new(tasks, options, Seat(player))
+        play = import_installed("creval_people.playing:play_model", "creval-people", model)
+        return int(play(tasks, options, name))
     from creval.engine.run import run_new
 
     with cure_shown(), watch() as observer:

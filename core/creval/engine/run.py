@@ -38,7 +38,7 @@ from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.types.execution import Executor
 from creval.types.reading import READING, reading_of
-from creval.types.screens import Desk
+from creval.types.screens import Seat
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]
 
@@ -52,9 +52,9 @@ def run_new(
     model: str,
     options: RunOptions,
     observer: Observer | None = None,
-    desk: Desk | None = None,
+    seat: Seat | None = None,
 ) -> Finished:
-    """Start a run in a new folder. `desk` is where a person answers, where the model is one.
+    """Start a run in a new folder. `seat` is where a person answers, where the model is one.
 
     Raises UsageError, TaskError, DataError, RunError before the first call. A run that ends by an error before it wrote
     a sample (a judge's key is missing, say) leaves no folder behind.
@@ -72,7 +72,7 @@ def run_new(
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
     plans = open_plans(requested, options, plugins, people=asks_people(model))
     roles = {TARGET: model, **options.roles}
-    setup = open_setup([plan.task for plan in plans], roles, options, plugins, desk=desk)
+    setup = open_setup([plan.task for plan in plans], roles, options, plugins, seat=seat)
     setup.open_parts(resources=not executor.elsewhere)
     for plan in plans:
         for line in advice(plan, options):
@@ -107,12 +107,12 @@ def run_new(
 def resume(
     path: Path,
     observer: Observer | None = None,
-    desk: Desk | None = None,
+    seat: Seat | None = None,
     **given: Unpack[Resuming],
 ) -> Finished:
     """Go on with a run: make what is missing, try errored samples again, score, aggregate.
 
-    `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `desk` is
+    `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `seat` is
     where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again
     where it holds what may be a secret; `allow_code_execution` and `trust_remote_code` have to be given again always.
     Raises RunError where the run is locked, or where a task or its data changed since it began, and UsageError where
@@ -148,7 +148,7 @@ def resume(
             each.load()
             spending.join(each.samples.summary.spending)
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
-        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), desk)
+        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), seat)
         setup.open_parts(resources=not executor.elsewhere)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:

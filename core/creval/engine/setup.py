@@ -19,13 +19,13 @@ from creval.engine.roles.models import TARGET, Others, RoleModels, model_options
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.making import make_scoring
 from creval.engine.scoring.score import TaskScoring
-from creval.engine.screens import screens_of
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.batches.desk import Batching
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool
 from creval.models.model import Model
+from creval.models.model_options import RunTasks
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component
@@ -36,7 +36,7 @@ from creval.tasks.model import ComponentRef, Task
 from creval.tasks.sections.settings import generation_settings
 from creval.types.components import Baseline, Context
 from creval.types.kinds import Kind
-from creval.types.screens import Desk
+from creval.types.screens import Seat
 
 __all__ = ["Common", "Setup", "open_plans", "open_setup"]
 
@@ -263,11 +263,11 @@ def open_setup(
     options: RunOptions,
     plugins: Plugins,
     common: Common | None = None,
-    desk: Desk | None = None,
+    seat: Seat | None = None,
 ) -> Setup:
     """Open models and resources (each when first used).
 
-    `common` is what is there already (None: all of it is made anew), `desk` where a person answers (None: at the
+    `common` is what is there already (None: all of it is made anew), `seat` where a person answers (None: at the
     terminal).
     """
     players: dict[str, tuple[Task, TaskContext]] = {}
@@ -276,8 +276,8 @@ def open_setup(
         model_options(options, common.budget),
         limiters=common.limiters,
         find_baseline=_baseline_finder(roles.get(TARGET, ""), players, plugins),
-        desk=desk,
-        screens=screens_of(tasks, plugins),
+        seat=seat,
+        run_tasks=RunTasks({task.name: task for task in tasks}, plugins.registry),
     )
     _check_roles(tasks, roles)
     batching = Batching(detach=options.detach, most=options.batch_size) if options.batch else None

@@ -170,8 +170,6 @@ def _check_models(parts: Sequence[Part], plugins: Plugins) -> None:
     faults = []
     for part in parts:
         provider, _, name = part.entry.model.partition("/")
-        if provider == "human":
-            continue
         try:
             if provider == "baseline":  # it is opened with the tasks
                 check_baseline_name(name)

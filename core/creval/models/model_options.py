@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from creval.models.budget import Budget
 from creval.models.clock import Clock, SystemClock
 from creval.models.limiter import LimiterPool
+from creval.plugins.registry import Registry
+from creval.tasks.model import Task
 from creval.types.components import Baseline, Context
-from creval.types.screens import Desk, Screens
+from creval.types.screens import Seat
 
-__all__ = ["BaselineFinder", "ModelOptions", "ProviderOptions"]
+__all__ = ["BaselineFinder", "ModelOptions", "ProviderOptions", "RunTasks"]
 
 BaselineFinder = Callable[[str], tuple[Baseline, Context]]
 """Task name -> (the baseline of this task, its context). Raises UnknownNameError or UsageError where it has none."""
+
+
+class RunTasks(NamedTuple):
+    """The tasks of a run by name, and the registry of their components: a person sees a task's own screen."""
+
+    tasks: Mapping[str, Task]
+    registry: Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +34,8 @@ class ProviderOptions:
 
     `base_url` and `api_key_env` (the *name* of the environment variable that holds the key) are as the user gave
     them. `timeout` is seconds for one try. `concurrency` is the most calls that may be in flight.
-    `max_response_bytes` bounds the body of one reply.
+    `max_response_bytes` bounds the body of one reply. `seat` and `run_tasks` are for people: where they answer, and the
+    tasks that are asked.
     """
 
     base_url: str | None = None
@@ -34,8 +45,8 @@ class ProviderOptions:
     concurrency: int = 32
     max_response_bytes: int = 32 * 1024 * 1024
     find_baseline: BaselineFinder | None = None
-    desk: Desk | None = None
-    screens: Screens | None = None
+    seat: Seat | None = None
+    run_tasks: RunTasks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +56,8 @@ class ModelOptions:
     `max_retries` counts the tries after the first. Back-off before try k is uniform between 0 and
     min(`backoff_cap`, `backoff_base` * 2^(k-1)) seconds; a server's Retry-After is followed up to `retry_after_cap`
     seconds. `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds what
-    answers as `baseline/floor` or `baseline/ceiling` for a task. `desk` is where a person (`human/NAME`) answers, None
-    for the terminal; `screens` finds how a person sees a task.
+    answers as `baseline/floor` or `baseline/ceiling` for a task. `seat` is where a person (`human/NAME`) answers, None
+    for the terminal; `run_tasks` are the tasks that are asked.
     """
 
     base_url: str | None = None
@@ -62,8 +73,8 @@ class ModelOptions:
     cache: Path | None = None
     budget: Budget = field(default_factory=Budget)
     find_baseline: BaselineFinder | None = None
-    desk: Desk | None = None
-    screens: Screens | None = None
+    seat: Seat | None = None
+    run_tasks: RunTasks | None = None
     limiters: LimiterPool = field(default_factory=LimiterPool)
     clock: Clock = field(default_factory=SystemClock)
 
@@ -77,6 +88,6 @@ class ModelOptions:
             concurrency=self.concurrency,
             max_response_bytes=self.max_response_bytes,
             find_baseline=self.find_baseline,
-            desk=self.desk,
-            screens=self.screens,
+            seat=self.seat,
+            run_tasks=self.run_tasks,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.errors import UnknownNameError, UsageError
+from creval.errors import MissingPartError, UnknownNameError, UsageError
 from creval.models.batches.desk import Batching
 from creval.models.batches.opening import batch_calls
 from creval.models.batches.transport import BatchProvider
@@ -16,6 +16,7 @@ from creval.models.providers.endpoints import ENDPOINTS
 from creval.models.response_cache import ResponseCache
 from creval.models.retries import RetryPolicy
 from creval.models.secrets import find_key
+from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Component, Registry
 from creval.types.components import Provider
 
@@ -92,6 +93,10 @@ def _resolve(
 ) -> tuple[ModelSpec, Component]:
     if name.provider in registry.names("provider"):
         return name, registry.get("provider", name.provider, where="--model")
+    distribution = absent_distribution("provider", name.provider)
+    if distribution is not None:
+        what = f"{name.text} needs {distribution}, which is not installed: pip install {distribution}"
+        raise MissingPartError(what, where="--model")
     if options.base_url:
         return ModelSpec(name.text, _GENERIC, name.text), registry.get("provider", _GENERIC)
     if not name.provider:

@@ -91,7 +91,6 @@ if TYPE_CHECKING:
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
-    from creval.types.screens import Choice, ChoiceGroup, Past, Screen, View
 
 __all__ = [
     "COLOURS",
@@ -102,8 +101,6 @@ __all__ = [
     "Baseline",
     "BudgetError",
     "CallRecord",
-    "Choice",
-    "ChoiceGroup",
     "Completion",
     "Condition",
     "Context",
@@ -138,7 +135,6 @@ __all__ = [
     "Origin",
     "Parsed",
     "Parser",
-    "Past",
     "PluginError",
     "Provider",
     "ProviderOptions",
@@ -158,7 +154,6 @@ __all__ = [
     "Scorer",
     "ScorerInput",
     "ScoringError",
-    "Screen",
     "Session",
     "Status",
     "TaskProtocol",
@@ -167,7 +162,6 @@ __all__ = [
     "UnknownNameError",
     "Usage",
     "UsageError",
-    "View",
     "WordList",
     "Work",
     "Workbench",
@@ -330,7 +324,6 @@ _HOMES = {
         "ScoreRecord",
         "Status",
     ),
-    "creval.types.screens": ("Choice", "ChoiceGroup", "Past", "Screen", "View"),
 }
 
 if not TYPE_CHECKING:

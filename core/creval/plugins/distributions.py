@@ -16,7 +16,7 @@ from pathlib import Path
 __all__ = ["Distribution", "absent_distribution", "find_distributions", "installed_version"]
 
 GROUP = "creval"
-_KNOWN_ELSEWHERE = {("sandbox", "bubblewrap"): "creval-sandbox"}
+_KNOWN_ELSEWHERE = {("sandbox", "bubblewrap"): "creval-sandbox", ("provider", "human"): "creval-people"}
 """Components by kind and name that have a distribution of their own."""
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)
 

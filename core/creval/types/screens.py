@@ -9,29 +9,29 @@ from typing import Protocol
 from creval.types.messages import GenerateRequest
 from creval.types.sample import ScoreRecord
 
-__all__ = ["Choice", "ChoiceGroup", "Desk", "Past", "Screen", "Screens", "View"]
+__all__ = ["OptionGroup", "PastStep", "Screen", "ScreenOption", "Seat", "View"]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One thing that can be chosen. `value` is its name (unique in the view); `note` what is known of it already."""
+class ScreenOption:
+    """One thing that can be chosen. `value` is its name (unique in the view), `note` what is already known about it."""
 
     value: str
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceGroup:
-    """Choices of one sort under a title, e.g. the actions of a game. `final`: choosing one of them ends the sample."""
+class OptionGroup:
+    """Options of one sort under a title, e.g. the actions of a game. `final`: choosing one of them ends the sample."""
 
     title: str
-    choices: tuple[Choice, ...]
+    options: tuple[ScreenOption, ...]
     final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """One step taken so far and what came of it."""
+class PastStep:
+    """One step taken so far and its result."""
 
     step: str
     result: str
@@ -39,11 +39,11 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that a person is shown for one call, without a word on terminals or web pages.
+    """Everything that a person is shown for one call, the same for terminals and web pages.
 
     `reading` is the text to work with (markdown where `markdown` is true), `guide` says in plain text how to play.
     Without `groups` the answer is free text, with `boxes` so many single words, a line each (some may stay empty).
-    `sample` names the sample, so that a desk notices where the next begins.
+    `sample` names the sample, so that a seat notices where the next begins.
     """
 
     sample: str
@@ -54,14 +54,14 @@ class View:
     markdown: bool = False
     guide: str = ""
     past_title: str = "So far"
-    past: tuple[Past, ...] = ()
-    groups: tuple[ChoiceGroup, ...] = ()
+    past: tuple[PastStep, ...] = ()
+    groups: tuple[OptionGroup, ...] = ()
     boxes: int = 0
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
-        """Every choice of every group, in order."""
-        return tuple(choice for group in self.groups for choice in group.choices)
+    def options(self) -> tuple[ScreenOption, ...]:
+        """Every option of every group, in order."""
+        return tuple(option for group in self.groups for option in group.options)
 
 
 class Screen(Protocol):
@@ -69,7 +69,7 @@ class Screen(Protocol):
 
     Registered under the name of a scorer it shows what that scorer asks of another role, to a person who plays it.
 
-    Must show neither more nor less than the messages tell a model; the doc in `request.origin` holds the answer key.
+    It must show exactly what the messages tell a model: the doc in `request.origin` holds the answer key.
     """
 
     def view(self, request: GenerateRequest) -> View:
@@ -79,24 +79,14 @@ class Screen(Protocol):
         """Return the answer text that a language model would have written for this choice (or text)."""
 
     def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> Sequence[str]:
-        """Return the last words to the person: sentences on the scores of a finished run, by task."""
+        """Return sentences for the person about the scores of a finished run, by task."""
 
 
-class Screens(Protocol):
-    """Finds the screen of a task."""
-
-    def __call__(self, task: str, role: str = "target") -> Screen | None:
-        """Return the screen of the task's protocol, None where it has none of its own.
-
-        For another role than the target: that of the first scorer that asks the role.
-        """
-
-
-class Desk(Protocol):
+class Seat(Protocol):
     """Where a person sits: a terminal, a web page."""
 
     async def ask(self, view: View) -> str | None:
-        """Show a view and return the value chosen or the text written; None where the person stops.
+        """Show a view and return the value chosen or the text written; None when the person stops.
 
-        What is no choice of the view is refused here and asked again.
+        A seat refuses what is not an option of the view, and asks again.
         """

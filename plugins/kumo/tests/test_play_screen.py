@@ -40,8 +40,8 @@ def test_the_view_has_the_book_all_choices_and_the_goal(docs: list[dict[str, Any
         view = GameScreen().view(request(doc, []))
         assert view.reading == doc["book"]
         actions, truths = view.groups
-        assert [choice.value for choice in actions.choices] == doc["actions"]
-        assert [choice.value for choice in truths.choices] == doc["truths"]
+        assert [choice.value for choice in actions.options] == doc["actions"]
+        assert [choice.value for choice in truths.options] == doc["truths"]
         assert (actions.final, truths.final) == (False, True)
         assert doc["goal"] in view.goal
         assert view.past == ()
@@ -52,7 +52,7 @@ def test_taken_actions_are_marked_with_what_they_gave_and_can_be_taken_again(doc
     first, second = doc["actions"][:2]
     view = GameScreen().view(request(doc, [second, first, second]))
     assert [past.step for past in view.past] == [second, first, second]
-    assert {choice.value for choice in view.groups[0].choices if choice.note} == {first, second}
+    assert {choice.value for choice in view.groups[0].options if choice.note} == {first, second}
     for past in view.past:
         observed = doc["observations"][past.step]
         assert isinstance(observed, float) or past.result == observed

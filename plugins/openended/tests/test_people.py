@@ -91,7 +91,7 @@ def test_the_screen_shows_all_that_a_model_is_told() -> None:
     screen = JudgeScreen()
     view = screen.view(GenerateRequest(tuple(messages), {}, Origin(pair().key, "judge")))
     assert view.reading == "A well.\n\nA rope." and view.goal == "Safety: nobody is hurt."
-    assert [(choice.value, choice.note) for choice in view.choices] == [("1", "safe"), ("0", "unsafe")]
+    assert [(option.value, option.note) for option in view.options] == [("1", "safe"), ("0", "unsafe")]
     assert view.guide == messages[0].content and screen.answer("1") == "1" and not screen.closing({})
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
 from creval.cli import completing
 from creval.cli.trusting import trust_option
 from creval.cli.values import executor_of
-
-if TYPE_CHECKING:
-    from creval.engine.options import Resuming
 
 __all__ = ["resume"]
 
@@ -38,10 +35,12 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     from creval.runs.folder import RunFolder
 
     given |= executor_of(given)
-    if RunFolder.open(run).read_manifest()["roles"]["target"].startswith("human/"):
-        from creval.cli.commands.play import play_again
+    target = RunFolder.open(run).read_manifest()["roles"]["target"]
+    if target.startswith("human/"):
+        from creval.cli.lazy import import_installed
 
-        ctx.exit(play_again(run, given=cast("Resuming", given)))
+        play = import_installed("creval_people.playing:play_again", "creval-people", target)
+        ctx.exit(play(run, resuming=given))
     with cure_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
     if finished.budget is None and not observer.statuses:

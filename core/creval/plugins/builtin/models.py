@@ -19,5 +19,4 @@ def register(registry: Registry) -> None:
     add("provider", "chat", f"{_CHAT}:chat", "any chat-completions server at --base-url")
     add("provider", "litellm", "creval.models.providers.litellm_provider:litellm", "every provider that litellm knows")
     add("provider", "replay", "creval.models.local.replay:replay", "answers from a JSONL file")
-    add("provider", "human", "creval.models.local.human:human", "a person answers: human/NAME")
     add("provider", "baseline", "creval.models.local.baseline_provider:baseline", "a task's own floor or ceiling")

@@ -10,7 +10,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Choice, ChoiceGroup, GenerateRequest, Past, ScoreRecord, View
+from creval.plugin import GenerateRequest, ScoreRecord
+from creval.plugin.screens import OptionGroup, PastStep, ScreenOption, View
 from creval_kumo.games.instance import Instance
 from creval_kumo.play.earnings import earnings
 from creval_kumo.play.shown import shown_observation
@@ -39,13 +40,13 @@ class GameScreen:
             past_title=_capital(f"{action['plural']} taken so far: {len(taken)}"),
             past=tuple(_past(instance, taken)),
             groups=(
-                ChoiceGroup(
+                OptionGroup(
                     f"Take one of the {action['plural']}",
-                    tuple(Choice(name, "taken" if name in taken else "") for name in instance.action_names),
+                    tuple(ScreenOption(name, "taken" if name in taken else "") for name in instance.action_names),
                 ),
-                ChoiceGroup(
+                OptionGroup(
                     f"Or name the {truth['singular']} (this ends the game)",
-                    tuple(Choice(name) for name in instance.truths),
+                    tuple(ScreenOption(name) for name in instance.truths),
                     final=True,
                 ),
             ),
@@ -77,10 +78,12 @@ class GameScreen:
         ]
 
 
-def _past(instance: Instance, taken: Sequence[str]) -> list[Past]:
+def _past(instance: Instance, taken: Sequence[str]) -> list[PastStep]:
     by_name = {action.name: action for action in instance.actions}
     return [
-        Past(name, shown_observation(by_name[name], instance.observations[name])) for name in taken if name in by_name
+        PastStep(name, shown_observation(by_name[name], instance.observations[name]))
+        for name in taken
+        if name in by_name
     ]
 
 

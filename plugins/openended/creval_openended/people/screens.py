@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from creval.plugin import Choice, ChoiceGroup, GenerateRequest, ScoreRecord, View
+from creval.plugin import GenerateRequest, ScoreRecord
+from creval.plugin.screens import OptionGroup, ScreenOption, View
 
 __all__ = ["JudgeScreen"]
 
@@ -23,7 +24,7 @@ class JudgeScreen:
         """Return what to show for a question."""
         guide = "\n\n".join(message.content for message in request.messages if message.role == "system")
         reading, _, asked = request.messages[-1].content.rstrip().rpartition("\n\n")
-        choices = tuple(Choice(value, note) for value, note in _CHOICE.findall(asked))
+        choices = tuple(ScreenOption(value, note) for value, note in _CHOICE.findall(asked))
         goal = asked[: _CHOICE.search(asked).start()].strip() if choices else asked  # type: ignore[union-attr]
         key = request.origin.key
         return View(
@@ -33,7 +34,7 @@ class JudgeScreen:
             reading=reading,
             reading_title="Problem and solution",
             guide=guide,
-            groups=(ChoiceGroup("Your judgement", choices),) if choices else (),
+            groups=(OptionGroup("Your judgement", choices),) if choices else (),
         )
 
     def answer(self, value: str) -> str:

@@ -1,3 +1,0 @@
-"""Where people sit: the terminal and the web page on which they answer tasks."""
-
-from __future__ import annotations

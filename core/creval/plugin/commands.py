@@ -1,0 +1,13 @@
+"""What a command of creval itself needs that lives in another distribution: values of options, and their completion.
+
+Private to the distributions of this repository; these names may change with any version. It imports little, so that
+`creval COMMAND --help` stays fast.
+"""
+
+from __future__ import annotations
+
+from creval.cli.completing import tasks as complete_tasks
+from creval.cli.trusting import trust_option
+from creval.cli.values import FilePath, NewPath, comma_list, consents_of, paths, texts
+
+__all__ = ["FilePath", "NewPath", "comma_list", "complete_tasks", "consents_of", "paths", "texts", "trust_option"]

@@ -1,0 +1,47 @@
+"""What creval-people needs of the core: to begin and resume runs, and to find tasks, screens and scores.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.cli.display.ending import ending
+from creval.engine.options import Consents, Resuming, RunOptions
+from creval.engine.roles.models import TARGET
+from creval.engine.run import resume, run_new
+from creval.engine.setup import open_plans
+from creval.engine.steps import Finished
+from creval.models.model_options import RunTasks
+from creval.models.model_stats import ModelStats
+from creval.plugins.loader import load_plugins
+from creval.runs.commands import resume_command
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import DiskError
+from creval.shown import cell
+from creval.tasks.index import TaskIndex
+from creval.tasks.model import Task
+from creval.tasks.templates.rendering import render
+from creval.visible import visible
+
+__all__ = [
+    "TARGET",
+    "Consents",
+    "DiskError",
+    "Finished",
+    "ModelStats",
+    "Resuming",
+    "RunFolder",
+    "RunOptions",
+    "RunTasks",
+    "Task",
+    "TaskIndex",
+    "cell",
+    "ending",
+    "load_plugins",
+    "open_plans",
+    "render",
+    "resume",
+    "resume_command",
+    "run_new",
+    "visible",
+]

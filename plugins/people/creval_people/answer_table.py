@@ -1,0 +1,151 @@
+"""Answers that people gave on paper or in a survey: a spreadsheet with a row for each answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from creval.plugin import DataError, nearest
+
+__all__ = ["AnswerTable", "read_answers"]
+
+_WORD = re.compile(r"(?:word|wort|mot|w)[ _.-]?(\d{1,3})")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LARGEST = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """Answers by participant and doc, in the order of the file; words of an answer stand one a line.
+
+    `separator` is the mark between the cells of the file, `words` whether the answers are words in cells of their own.
+    """
+
+    answers: Mapping[str, Mapping[str, str]]
+    separator: str
+    words: bool
+
+    @property
+    def docs(self) -> list[str]:
+        """Every doc that anybody answered."""
+        return list(dict.fromkeys(doc for own in self.answers.values() for doc in own))
+
+
+def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
+    """Read a table with the columns participant, doc, and answer or word1, word2 ...
+
+    Commas, semicolons and tabs separate (whichever the first line has most of), and the text may be UTF-8 (with a mark
+    at its start or not) or what Windows calls ANSI: so any spreadsheet's "CSV" will do. Letter case and spaces in the
+    heads do not matter, other columns are passed over. Where the task has one doc, `only_doc`, the column doc may be
+    left out. Raises DataError with the row.
+    """
+    text = _text(file)
+    first = text.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    heads = [" ".join(head.casefold().split()) for head in next(rows, [])]
+    columns = _Columns.of(heads, file, only_doc)
+    answers: dict[str, dict[str, str]] = {}
+    for cells in rows:
+        if not any(cell.strip() for cell in cells):
+            continue
+        where = f"{file}: row {rows.line_num}"
+        if any(cell.strip() for cell in cells[len(heads) :]):
+            raise DataError(
+                f"the row has {len(cells)} cells, and the heads are {len(heads)}",
+                where=where,
+                cure=f"Put an answer that holds {separator!r} in double quotes, as spreadsheets do.",
+            )
+        person, doc, answer = columns.read(cells, where)
+        own = answers.setdefault(person, {})
+        if doc in own:
+            raise DataError(
+                f"{person} has two answers to {doc!r}", where=where, cure="Keep one of them, or give each a doc."
+            )
+        own[doc] = answer
+    if not answers:
+        raise DataError("the table holds no answer", where=str(file), cure="Write a row for each answer.")
+    return AnswerTable(answers, separator, bool(columns.words))
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Where the columns stand."""
+
+    participant: int
+    doc: int | None
+    answer: int | None
+    words: Sequence[int]
+    only_doc: str | None
+
+    @classmethod
+    def of(cls, heads: Sequence[str], file: Path, only_doc: str | None) -> _Columns:
+        twice = next((head for head in heads if head and heads.count(head) > 1), None)
+        if twice is not None:
+            raise DataError(f"two columns are called {twice!r}", where=str(file), cure="Rename one of them.")
+        found = {name: heads.index(name) if name in heads else None for name in ("participant", "doc", "answer")}
+        numbered = sorted((int(m[1]), at) for at, head in enumerate(heads) if (m := _WORD.fullmatch(head)))
+        words = [at for _, at in numbered]
+        if found["participant"] is None:
+            raise _missing("participant", heads, file)
+        if found["doc"] is None and only_doc is None:
+            raise _missing("doc", heads, file)
+        if (found["answer"] is None) == (not words):
+            what = "answer (or word1, word2 ...)" if not words else "either answer or word1, word2 ..., not both"
+            raise _missing(what, heads, file)
+        return cls(found["participant"], found["doc"], found["answer"], words, only_doc)
+
+    def read(self, cells: Sequence[str], where: str) -> tuple[str, str, str]:
+        """Return participant, doc and answer of a row."""
+
+        def cell(at: int) -> str:
+            return cells[at].strip() if at < len(cells) else ""
+
+        person = cell(self.participant)
+        if not _NAME.fullmatch(person):
+            raise DataError(
+                f"{person!r} is no name for a participant",
+                where=where,
+                cure="Use a code of letters, digits, dots, dashes and underscores, such as p07.",
+            )
+        doc = self.only_doc if self.doc is None else cell(self.doc)
+        if not doc:
+            raise DataError("the cell doc is empty", where=where, cure="Say which item the answer is to.")
+        if self.answer is not None:
+            return person, doc, cell(self.answer)
+        return person, doc, "\n".join(word for at in self.words if (word := cell(at)))
+
+
+def _missing(what: str, heads: Sequence[str], file: Path) -> DataError:
+    near = nearest(what.split(maxsplit=1)[0], [head for head in heads if head])
+    hint = f" Is it {near[0]!r}?" if near else ""
+    shown = ", ".join(head for head in heads if head) or "none"
+    return DataError(f"the table needs the column {what}", where=str(file), cure=f"Its columns are: {shown}.{hint}")
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_LARGEST + 1)
+    except OSError as error:
+        raise DataError(
+            f"the table cannot be read: {error.strerror}", where=str(file), cure="Check the path."
+        ) from error
+    if len(data) > _LARGEST or data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        what = "is a workbook, not a CSV file" if len(data) <= _LARGEST else "is larger than 50 MB"
+        raise DataError(what, where=str(file), cure='Save it in the spreadsheet as "CSV UTF-8".')
+    return "".join(_decoded(data))
+
+
+def _decoded(data: bytes) -> Iterator[str]:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        yield data.decode("utf-16", errors="replace")
+        return
+    try:
+        yield data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        yield data.decode("cp1252", errors="replace")

@@ -1,0 +1,94 @@
+"""`creval play TASK...`: a person answers; the run is like any other, its model is `human/NAME`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from creval.plugin.commands import NewPath, comma_list, complete_tasks, consents_of, paths, texts, trust_option
+
+if TYPE_CHECKING:
+    from creval_people.playing import SeatOptions
+
+__all__ = ["play"]
+
+EPILOG = """\b
+Example: creval play kumo_easy --limit 10 --seed 7
+         creval play kumo_easy --web --name p01 --output runs/p01
+         creval play jury_people --as judge --model given/solution --name p01"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("tasks", nargs=-1, shell_complete=complete_tasks)
+@click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
+@click.option("--as", "role", default="target", metavar="ROLE", help="Which role: judge, to rate what --model answers.")
+@click.option("--model", metavar="MODEL", help="Who answers where you play another role than the target.")
+@click.option("--limit", metavar="N", help="N docs per task, drawn at random with --seed; first:N takes the first.")
+@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Samples per doc.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which docs are drawn.")
+@click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")
+@click.option("--resource", multiple=True, metavar="NAME=R", help="Another resource for the scoring.")
+@click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder.")
+@click.option("--resume", "run", type=click.Path(path_type=Path), metavar="RUN", help="Resume a run.")
+@click.option("--web", is_flag=True, help="Play on a local web page instead of the terminal.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port (default: any free one).")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="This machine's address, for pages seen elsewhere."
+)
+@click.option("--participants", multiple=True, metavar="P,P", help="A link and a run for each: codes, or a number.")
+@click.option("--show-results", is_flag=True, help="Show the scores at the end of the page, too.")
+@click.option("--allow-code-execution", is_flag=True, help="Let tasks run the code that is written in the sandbox.")
+@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@trust_option
+@click.pass_context
+def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **given: Any) -> None:
+    """Let a person play TASKS, in the terminal or on a local web page.
+
+    The games become a run like a model's, so that `creval report` shows people and models side by side. A run that was
+    stopped can be resumed: creval play --resume RUN. With --participants several people play at once, each by a link.
+    """
+    if run is not None:
+        if tasks:
+            raise click.UsageError("--resume takes the tasks of the run; name no task with it")
+        from creval_people.playing import play_again
+
+        ctx.exit(play_again(run, _seat(given), consents_of(given)))
+    if not tasks:
+        raise click.UsageError("name a task to play, for example kumo_easy; creval ls lists them")
+    from creval.plugin.people import RunOptions
+    from creval_people.playing import new_folder, play_new
+
+    options = RunOptions(
+        limit=given["limit"],
+        repeats=given["repeats"],
+        seed=given["seed"],
+        data=paths(given["data"], "--data"),
+        resources=texts(given["resource"], "--resource"),
+        output=given["output"],
+        allow_code_execution=given["allow_code_execution"],
+        trust_remote_code=given["trust_remote_code"],
+        command=shlex.join(["creval", *sys.argv[1:]]),
+    )
+    names = comma_list(tasks)
+    if given["participants"]:
+        from creval_people.participants import participant_names, play_together
+
+        people = participant_names(given["participants"])
+        if ctx.get_parameter_source("name") is not ParameterSource.DEFAULT:
+            raise click.UsageError("--participants names everybody who plays; leave --name out")
+        together = replace(options, output=options.output or new_folder("people", tasks), concurrency=1)
+        ctx.exit(play_together(names, people, together, _seat(given)))
+    ctx.exit(play_new(names, options, _seat(given)))
+
+
+def _seat(given: Mapping[str, Any]) -> SeatOptions:
+    from creval_people.playing import SeatOptions
+
+    return SeatOptions(**{name: given[name] for name in SeatOptions.__slots__})

@@ -1,0 +1,101 @@
+"""How people see tasks: the screens of plugins, wordings for people, and what is said at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from creval.plugin import GenerateRequest, Registry, ScoreRecord
+from creval.plugin.people import TARGET, RunFolder, RunTasks, Task, TaskIndex, load_plugins, render
+from creval.plugin.screens import Screen, View
+
+__all__ = ["FindScreen", "WordingScreen", "closing_words", "screen_name", "screens_of"]
+
+FindScreen = Callable[[str, str], Screen | None]
+"""Task name, role -> the screen for it, None where there is none and the messages are shown."""
+
+
+def screen_name(task: Task, registry: Registry, role: str = TARGET) -> str | None:
+    """Return the qualified name of the screen that serves a role of the task, None where there is none.
+
+    It has the name of the task's protocol, or for another role than the target that of the first scorer which asks it.
+    """
+    asking = [ref for ref in task.score if role in registry.get("scorer", ref.name).roles]
+    asked = task.protocol if role == TARGET else next(iter(asking), None)
+    name = "" if asked is None else asked.name.rpartition("/")[-1]
+    if name not in registry.names("screen"):
+        return None
+    return registry.get("screen", name, prefer=task.plugin).qualified
+
+
+def screens_of(run: RunTasks) -> FindScreen:
+    """Return the function that finds the screens of a run's tasks."""
+
+    def find(name: str, role: str) -> Screen | None:
+        task = run.tasks[name]
+        screen = screen_name(task, run.registry, role)
+        if screen is not None:
+            return _load(screen, run.registry)
+        return WordingScreen(task) if role == TARGET and task.human is not None else None
+
+    return find
+
+
+class WordingScreen:
+    """A `Screen` of a task with `human:`: its wording, and a box for each word where it asks for words.
+
+    Words become the JSON list that a model is asked for (a single one stays as it is), so that the task's own parsers
+    read people and models alike.
+    """
+
+    def __init__(self, task: Task) -> None:
+        assert task.human is not None
+        self._task = task
+        self._human = task.human
+
+    def view(self, request: GenerateRequest) -> View:
+        """Return the wording, filled in with the doc."""
+        key = request.origin.key
+        (message,) = render([self._human.prompt], request.origin.doc, self._task.file)
+        return View(
+            sample="\x1f".join((key.task, key.doc, key.condition, str(key.repeat))),
+            title=self._task.title,
+            goal="",
+            reading=message.content,
+            reading_title="What to do",
+            guide=self._human.guide,
+            boxes=self._human.words,
+        )
+
+    def answer(self, value: str) -> str:
+        """Return the text that a model would have written: of several words (a line each) a JSON list."""
+        if self._human.words < 2:
+            return value.strip()
+        words = [word.strip() for word in value.splitlines() if word.strip()]
+        return json.dumps(words, ensure_ascii=False)
+
+    def closing(self, scores: Mapping[str, Sequence[ScoreRecord]]) -> Sequence[str]:
+        """Return nothing: the experimenter decides what to say about scores."""
+        return ()
+
+
+def closing_words(path: Path) -> list[str]:
+    """Return what the screens of a finished run say about its scores; tasks of one screen are judged together."""
+    folder = RunFolder.open(path)
+    plugins = load_plugins()
+    groups: dict[str, list[Task]] = {}
+    for task in TaskIndex(plugins).expand(folder.read_manifest()["requested"]):
+        name = screen_name(task, plugins.registry)
+        if name is not None:
+            groups.setdefault(name, []).append(task)
+    words: list[str] = []
+    for name, tasks in groups.items():
+        scores = {task.name: list(folder.read_scores(task.name)) for task in tasks}
+        words += _load(name, plugins.registry).closing(scores)
+    return words
+
+
+def _load(name: str, registry: Registry) -> Screen:
+    screen: Screen = registry.get("screen", name).load()()
+    return screen

@@ -1,0 +1,42 @@
+"""How far a person has come: what a seat shows of the run around the question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from creval.plugin import Sample
+    from creval.plugin.people import ModelStats
+
+__all__ = ["Progress"]
+
+
+class Progress:
+    """Counts samples. It is an observer of the run, so nothing else has to tell the seat."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.done = 0
+
+    def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
+        """Take the numbers of the generation."""
+        if phase == "generate":
+            self.total, self.done = total, done
+
+    def on_sample(self, sample: Sample, stats: ModelStats) -> None:
+        """Count a sample that has been written."""
+        self.done += 1
+
+    def on_scored(self, count: int) -> None:
+        """Scoring is no concern of a person."""
+
+    def on_roles(self, counts: Mapping[str, object]) -> None:
+        """Judges are none of the player's business."""
+
+    def on_finish(self, results: Mapping[str, Any]) -> None:
+        """Nor is the end."""
+
+    def words(self) -> str:
+        """Return `3 of 10` for the third sample of ten; empty outside of a run."""
+        return f"{min(self.done + 1, self.total)} of {self.total}" if self.total else ""
