@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_the_right_choice_in_each_form(kind: Any, answer: object, letter: str) -
     ("row", "message"),
     [
         ({"texts": ["a"], "right": 0}, "1 choices"),
-        ({"texts": ["a", "a"], "right": 0}, "two choices are the same"),
+        ({"texts": ["a", "a"], "right": 0}, "two choices are 'a', the right one"),
         ({"texts": ["a", "b"], "right": 2}, "no index of the 2 choices"),
         ({"texts": ["a", "b"], "right": True}, "no index"),
         ({"texts": "ab", "right": 0}, "is no list of choices"),
@@ -108,6 +109,42 @@ def test_the_right_choice_in_each_form(kind: Any, answer: object, letter: str) -
 def test_choices_that_cannot_be_asked(row: Mapping[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Shaping(choices=ChoicesRef("texts", "right")).choices_of(row, "0")
+
+
+def test_two_wrong_choices_may_be_the_same():
+    assert Shaping(choices=ChoicesRef("t", "r")).choices_of({"t": ["a", "b", "b"], "r": 0}, "0")["target"] == "A"
+
+
+ARC = [  # the form of AI2's ARC: labels are letters in most rows and digits in some, of three to five choices
+    ({"text": ["a", "b", "c", "d"], "label": ["A", "B", "C", "D"]}, "C", "C", "c"),
+    ({"text": ["a", "b", "c", "d"], "label": ["1", "2", "3", "4"]}, "3", "3", "c"),
+    ({"text": ["a", "b", "c"], "label": ["A", "B", "C"]}, "A", "A", "a"),
+    ({"text": ["a", "b", "c", "d", "e"], "label": ["A", "B", "C", "D", "E"]}, "E", "E", "e"),
+]
+
+
+@pytest.mark.parametrize(("choices", "key", "target", "text"), ARC)
+def test_rows_with_labels_of_their_own(choices, key, target, text):
+    ref = ChoicesRef("choices.text", "answerKey", answer_is="label", labels="choices.label")
+    fields = Shaping(choices=ref).choices_of({"choices": choices, "answerKey": key}, "0")
+    assert (fields["target"], fields["target_text"], fields["letters"]) == (target, text, choices["label"])
+    assert fields["options"].startswith(f"{choices['label'][0]}. a\n")
+    shuffled = dataclasses.replace(ref, seed=5)
+    fields = Shaping(choices=shuffled).choices_of({"choices": choices, "answerKey": key}, "0")
+    assert fields["choices"][fields["letters"].index(fields["target"])] == text
+
+
+def test_labels_that_the_task_gives():
+    ref = ChoicesRef("texts", "right", answer_is="label", labels=("1", "2", "3", "4"))
+    assert Shaping(choices=ref).choices_of({"texts": ["a", "b"], "right": 2}, "0")["options"] == "1. a\n2. b"
+    for right, labels, message in [
+        (3, ("1", "2", "3"), "no label"),
+        (1, ("1",), "2 choices and 1 labels"),
+        (1, "x", "no"),
+    ]:
+        ref = ChoicesRef("texts", "right", answer_is="label", labels=labels)
+        with pytest.raises(ValueError, match=message):
+            Shaping(choices=ref).choices_of({"texts": ["a", "b"], "right": right}, "0")
 
 
 def shot(

@@ -1,4 +1,4 @@
-"""Parsers tagged, regex, lines, words, last_number, choice."""
+"""Parsers tagged, regex, lines, words."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.errors import ScoringError, UsageError
-from creval.parsing.choice import Choice
 from creval.parsing.lines import Lines, Text
-from creval.parsing.numbers import LastNumber
 from creval.parsing.pattern import MAX_SLOW, MAX_TEXT, Regex
 from creval.parsing.pattern_size import expanded_size, has_nested_repeats
 from creval.parsing.tagged import Tagged
@@ -215,71 +213,3 @@ def test_words_are_clean_unique_and_stable(items):
     words = Words(minimum=0).parse(items).value
     assert len({word.casefold() for word in words}) == len(words)
     assert all(not set(word) & set(' \t\n"`*_.,:;()') for word in words)
-
-
-# --- last_number ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("It is 42.", 42),
-        ("1 then 2", 2),
-        ("$1,234.50 in all", 1234.5),
-        ("-3", -3),
-        ("x = −7", -7),
-        ("3-4", 4),
-        ("50%", 50),
-        ("1.5e3", 1500),
-        ("1e999 but 2 and 1e999", 2),
-        ("1,2,3", 3),
-        ("12,345,678", 12345678),
-    ],
-)
-def test_last_number(text, number):
-    assert LastNumber().parse(text).value == number
-
-
-def test_no_number():
-    assert LastNumber().parse("none").reason == "no number in the answer"
-    assert not LastNumber().parse("1e999").ok
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
-def test_any_number_that_python_writes_is_read_back(number):
-    assert LastNumber().parse(f"so: {float(number)!r}").value == float(number)
-
-
-# --- choice -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "option", "route"),
-    [
-        ("B", "B", "choice"),
-        (" (b). ", "B", "choice"),
-        ("A is tempting, but the answer is C.", "C", "choice/cue"),
-        ("Answer: **D**", "D", "choice/cue"),
-        ("The answer is A. No, wait: the answer is B", "B", "choice/cue"),
-        ("I would pick B, being a cautious one.", "B", "choice/only"),
-    ],
-)
-def test_choice(text, option, route):
-    parsed = Choice().parse(text)
-    assert (parsed.value, parsed.route) == (option, route)
-
-
-def test_choice_does_not_guess():
-    assert Choice().parse("A or B").reason == "the answer names several options: A, B"
-    assert Choice().parse("a cautious guess").reason == "the answer names none of the options"
-
-
-def test_longer_options_hide_the_shorter_ones_inside_them():
-    choice = Choice(options=("valid", "not valid"))
-    assert choice.parse("I think it is Not valid here").value == "not valid"
-    assert choice.parse("I think it is valid here").value == "valid"
-
-
-def test_options_must_differ():
-    with pytest.raises(UsageError):
-        Choice(options=("a", "A"))

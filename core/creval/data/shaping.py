@@ -95,17 +95,19 @@ def _number(value: Any, source: str) -> int | float:
 def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, Any]:
     """Return the fields of a question of several choices, the choices in the order in which they are shown.
 
-    `choices` are their texts, `letters` as many letters from A, `options` both as lines, `target` the letter of the
-    right one and `target_text` its text. With a seed the order is shuffled by seed and doc id alone, so that it is the
-    same on every machine and whatever other docs there are. Raises ValueError with what is wrong.
+    `choices` are their texts, `letters` as many letters from A (or the labels), `options` both as lines, `target` the
+    letter of the right one and `target_text` its text. With a seed the order is shuffled by seed and doc id alone, so
+    that it is the same on every machine and whatever other docs there are. Raises ValueError with what is wrong.
     """
     texts = _texts(fields, ref)
-    right = _right(fields, ref, texts)
+    letters = _labels(fields, ref, len(texts))
+    right = _right(fields, ref, texts, letters)
+    if texts.count(texts[right]) > 1:
+        raise ValueError(f"two choices are {texts[right][:_SHOWN]!r}, the right one, so that no letter alone is right")
     order = list(range(len(texts)))
     if ref.seed is not None:
         order.sort(key=lambda place: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{place}".encode()).digest())
     shown = [texts[place] for place in order]
-    letters = list(LETTERS[: len(shown)])
     return {
         "choices": shown,
         "letters": letters,
@@ -116,21 +118,40 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
 
 
 def _texts(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str]:
-    if isinstance(ref.source, str):
-        found = _found(fields, ref.source)
-        if not isinstance(found, list):
-            raise ValueError(f"the field {ref.source!r} is no list of choices")
-    else:
-        found = [_found(fields, name) for name in ref.source]
+    found = (
+        _list(fields, ref.source, "choices") if isinstance(ref.source, str) else [_found(fields, n) for n in ref.source]
+    )
     texts = [str(each) for each in found]
     if not 2 <= len(texts) <= len(LETTERS):
         raise ValueError(f"there are {len(texts)} choices; 2 to {len(LETTERS)} can be asked about")
-    if len(set(texts)) < len(texts):
-        raise ValueError("two choices are the same, so that no letter is the right one")
     return texts
 
 
-def _right(fields: Mapping[str, Any], ref: ChoicesRef, texts: Sequence[str]) -> int:
+def _labels(fields: Mapping[str, Any], ref: ChoicesRef, count: int) -> list[str]:
+    """Return what the choices are called, in the order in which they are shown."""
+    if ref.labels is None:
+        return list(LETTERS[:count])
+    if isinstance(ref.labels, str):
+        labels = [str(label).strip() for label in _list(fields, ref.labels, "labels")]
+        if len(labels) != count:
+            raise ValueError(f"the field {ref.labels!r} holds {len(labels)} labels for {count} choices")
+    else:
+        labels = list(ref.labels[:count])
+        if len(labels) < count:
+            raise ValueError(f"there are {count} choices and {len(labels)} labels")
+    if "" in labels or len({label.casefold() for label in labels}) < count:
+        raise ValueError(f"the labels {', '.join(map(repr, labels))} are not all different")
+    return labels
+
+
+def _list(fields: Mapping[str, Any], name: str, what: str) -> list[Any]:
+    found = _found(fields, name)
+    if not isinstance(found, list):
+        raise ValueError(f"the field {name!r} is no list of {what}")
+    return found
+
+
+def _right(fields: Mapping[str, Any], ref: ChoicesRef, texts: Sequence[str], labels: Sequence[str]) -> int:
     """Return the place of the right choice, from 0."""
     answer = _found(fields, ref.answer)
     wrong = ValueError(
@@ -140,11 +161,11 @@ def _right(fields: Mapping[str, Any], ref: ChoicesRef, texts: Sequence[str]) -> 
         if str(answer) not in texts:
             raise wrong
         return texts.index(str(answer))
-    if ref.answer_is == "letter":
-        letter = str(answer).strip().upper()
-        if len(letter) != 1 or letter not in LETTERS[: len(texts)]:
+    if ref.answer_is in ("letter", "label"):
+        named = [label.casefold() for label in (labels if ref.answer_is == "label" else LETTERS[: len(texts)])]
+        if isinstance(answer, bool) or str(answer).strip().casefold() not in named:
             raise wrong
-        return LETTERS.index(letter)
+        return named.index(str(answer).strip().casefold())
     if isinstance(answer, bool) or not str(answer).strip().isdecimal():
         raise wrong
     place = int(str(answer).strip()) - (1 if ref.answer_is == "number" else 0)

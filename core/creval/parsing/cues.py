@@ -7,36 +7,39 @@ from collections import deque
 
 __all__ = ["CUE", "LINK", "boxed_spans"]
 
-_LATIN = (  # words of languages in Latin script; what links them to the answer
-    "answers?|solution|result|choice|option|selection|pick|verdict",  # English
-    "respuesta|opción|solución|resultado|elección|alternativa",  # Spanish
-    "réponse|solution|résultat|choix",  # French
-    "resposta|opção|solução|escolha",  # Portuguese
-    "antwort|lösung|ergebnis|auswahl",  # German
-    "risposta|opzione|soluzione|scelta",  # Italian
-    "jawaban(?:nya)?|pilihan(?:nya)?",  # Indonesian and Malay
+_ANSWER = (  # words of languages in Latin script
+    "answers?|solution|result|verdict",  # English
+    "respuesta|solución|resultado",  # Spanish
+    "réponse|résultat",  # French
+    "resposta|solução",  # Portuguese
+    "antwort|lösung|ergebnis",  # German
+    "risposta|soluzione",  # Italian
+    "jawaban(?:nya)?",  # Indonesian and Malay
     "antwoord|odpowiedź|odpověď|svar|cevap|yanıt|đáp án|câu trả lời|răspuns(?:ul)?|sagot|jibu",
 )
-_OTHER = (  # words of languages in other scripts, after which the answer follows without a link
-    "答案|选项|選項|答え|正解|回答|解答|选择|選擇|应选|應選|故选|选|選",  # Chinese, Japanese
-    "उत्तर|जवाब|विकल्प",  # Hindi
-    "الإجابة|الاجابة|إجابة|الجواب|الخيار|پاسخ|گزینه",  # Arabic, Persian
-    "উত্তর|বিকল্প",  # Bengali
-    "ответ(?:ом)?|вариант(?:ом)?|відповідь",  # Russian, Ukrainian
-    "جواب|آپشن",  # Urdu
-    "정답|답변|답|선택지",  # Korean
+_OPTION = "choice|option|selection|pick|opción|elección|choix|opção|alternativa|escolha|auswahl|opzione|scelta|pilihan"
+_OTHER = (  # words of languages in other scripts, after which the answer follows with or without a link
+    "答案|正确选项|正確選項|故选|故選|应选|應選|选择(?!题)|選擇(?!題)|选(?![项择])|選(?![項擇])",  # Chinese
+    "答え|正解|回答",  # Japanese
+    "उत्तर|जवाब|सही विकल्प",  # Hindi
+    "الإجابة|الاجابة|إجابة|الجواب|الخيار الصحيح|پاسخ|گزینه صحیح",  # Arabic, Persian
+    "উত্তর|সঠিক বিকল্প",  # Bengali
+    r"ответ(?:ом)?(?!\w)|правильн\w{2,3} вариант|відповідь",  # Russian, Ukrainian
+    "جواب|درست آپشن|صحیح آپشن",  # Urdu
+    "정답|답변|답",  # Korean
     "คำตอบ|பதில்|సమాధానం|ਜਵਾਬ",
 )
-_LINK = (
-    r"is|are|was|be|being|remains|equals|es|será|est|serait|é|ist|lautet|wäre|è|adalah|ialah|to|jest|je|är|er|là|este|"
-    r"هي|هو|है|হল|হলো|হচ্ছে|ہے|это|は|は、|为|為|是|은|는|คือ"
+_LINKS = (
+    r"is|are|was|be|being|remains|equals|es|será|est|serait|é|ist|lautet|wäre|è|adalah|ialah|to|jest|je|är|er|là|este"
+    r"|هي|هو|है|হল|হলো|হচ্ছে|ہے|это|は|为|為|是|은|는|คือ"
 )
 CUE = re.compile(
-    rf"(?P<latin>(?<![^\W_])(?:{'|'.join(_LATIN)})(?![^\W_]))|(?P<other>{'|'.join(_OTHER)})|(?P<hashes>\#{{4}})",
+    rf"(?<![^\W_])(?:(?P<answer>{'|'.join(_ANSWER)})|(?P<option>{_OPTION}))(?![^\W_])"
+    rf"|(?P<other>{'|'.join(_OTHER)})|(?P<hashes>\#{{4}})",
     re.IGNORECASE,
 )
-"""A word that announces an answer, or the `####` before one."""
-LINK = re.compile(rf"(?:{_LINK})(?![A-Za-z])|[:：=→]|->|=>", re.IGNORECASE)
+"""A word that announces an answer, by its kind, or the `####` before one."""
+LINK = re.compile(rf"(?<![A-Za-z])(?:{_LINKS})(?![A-Za-z])|[:：=→]|->|=>", re.IGNORECASE)
 """What links such a word to the answer."""
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,9}\{")

@@ -104,7 +104,7 @@ def _fields(text: str) -> Iterator[_Field]:
 
 def _after_cue(text: str, cue: re.Match[str]) -> Iterator[_Field]:
     """Yield what may be the answer after a cue: from each of its links on, to the end of the sentence or clause."""
-    starts = [cue.end()] if cue["latin"] is None else []
+    starts = [cue.end()] if cue["other"] or cue["hashes"] else []
     link_end = min(cue.end() + _LONGEST_LINK, len(text))
     starts += [link.end() for link in LINK.finditer(text, cue.end(), link_end)]
     for start in starts:

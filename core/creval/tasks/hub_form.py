@@ -81,7 +81,9 @@ def _check_whole(task: Task, form: HubForm) -> None:
             form.reasons.append(f"the form cuts nothing out of a field: write {ref.name!r} into the data")
     if dataset.choices is not None and not isinstance(dataset.choices.source, str):
         form.reasons.append("the form takes the choices from one field: write them into the data as a list")
-    if dataset.choices is not None and dataset.choices.answer_is not in ("index", "letter"):
+    if dataset.choices is not None and (
+        dataset.choices.answer_is not in ("index", "letter") or dataset.choices.labels is not None
+    ):
         form.reasons.append(
             "the form knows the right choice by its place from 0 or its letter: write that into the data"
         )

@@ -57,14 +57,16 @@ class FieldRef:
 class ChoicesRef:
     """A question of several choices: the field with their list (or a field each), and that which says the right one.
 
-    `answer_is`: it holds the place from 0 (`index`) or 1 (`number`), a letter, or the choice's own text. With a `seed`
-    the choices are shuffled, each doc's in its own order.
+    `answer_is`: it holds the place from 0 (`index`) or 1 (`number`), a letter, a label, or the choice's own text.
+    `labels` are written before the choices in place of A, B, C: given in order, or a field with as many as there are
+    choices. With a `seed` the choices are shuffled, each doc's in its own order; the labels stay in theirs.
     """
 
     source: str | Sequence[str]
     answer: str
-    answer_is: Literal["index", "number", "letter", "text"] = "index"
+    answer_is: Literal["index", "number", "letter", "label", "text"] = "index"
     seed: int | None = None
+    labels: str | Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
         task=task,
         sample=sample,
         fields=_fields(reading, node),
-        choices=_choices(node),
+        choices=_choices(reading, node),
         few_shot=read_few_shot(reading, found, base),
     )
     return reference, found
@@ -87,13 +87,19 @@ def _check_pattern(reading: Reading, node: Node, path: KeyPath) -> None:
         reading.add(node.place, f"is no regular expression: {error}", path)
 
 
-def _choices(dataset: Node) -> ChoicesRef | None:
+def _choices(reading: Reading, dataset: Node) -> ChoicesRef | None:
     section = dataset.get("choices")
     if section is None:
         return None
     given = plain(section)
     source = given["from"] if isinstance(given["from"], str) else tuple(given["from"])
-    return ChoicesRef(source, given["answer"], given.get("answer_is", "index"), given.get("seed"))
+    labels = given.get("labels")
+    if isinstance(labels, list):
+        labels = tuple(str(label) for label in labels)
+    kind = given.get("answer_is", "index" if labels is None else "label")
+    if kind == "label" and labels is None:
+        reading.add(section.place, "answer_is: label needs labels", ("dataset", "choices"), "Write labels: [...].")
+    return ChoicesRef(source, given["answer"], kind, given.get("seed"), labels)
 
 
 def _file_parameter(found: Found) -> str | None:
