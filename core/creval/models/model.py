@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
-from creval.models.answers.broken import broken_off
+from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
+from creval.models.answers.flags import UNKNOWN_FINISH_REASON
 from creval.models.answers.masking import masked_reply
 from creval.models.answers.read_answers import read_answers
 from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
@@ -141,7 +142,8 @@ class Model:
             self._tally.cached += 1
             return replace(kept, cached=True, cost=0.0)
         reply = await self._ask(request)
-        if all(c.finish_reason not in _INCOMPLETE for c in reply.completions):
+        whole = all(c.finish_reason not in _INCOMPLETE for c in reply.completions)
+        if whole and UNKNOWN_FINISH_REASON not in reply.flags:
             cache.put(key, reply)
         return reply
 
@@ -271,9 +273,10 @@ class Model:
         finally:
             limiter.release(slot, answered=answered, limited=limited, pause=pause)
         self._pay(reply)
-        if not self.traits.remote:
+        if self.traits.verbatim:
             return reply
-        fault = broken_off(reply, self.spec)
+        reply = with_known_finish_reasons(reply)
+        fault = broken_off(reply, self.spec, self.traits.remote)
         if fault is not None:
             raise fault
         return masked_reply(reply, self._mask) if self._mask else reply

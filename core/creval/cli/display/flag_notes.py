@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, ENDLESS_THINKING, LOGPROBS_DROPPED, OVER_LIMIT
+from creval.models.answers.flags import (
+    AT_LIMIT,
+    CUT_PROMPT,
+    ENDLESS_THINKING,
+    LOGPROBS_DROPPED,
+    OVER_LIMIT,
+    STRANGE_PARTS,
+    TEMPLATE_TOKENS,
+    UNKNOWN_FINISH_REASON,
+)
 
 __all__ = ["flag_notes"]
 
@@ -20,6 +29,14 @@ _WORDS = {
     AT_LIMIT: "the server calls an answer whole that is as long as the limit allows; it counts as truncated",
     OVER_LIMIT: "the answer is longer than the limit that was sent: the server does not keep it",
     LOGPROBS_DROPPED: "log-probabilities that are no finite numbers, or do not fit the answer, were left out",
+    UNKNOWN_FINISH_REASON: (
+        "the server gave a finish reason that creval does not know; the answer counts as whole. `creval samples` shows "
+        "which samples, `creval sample` the word"
+    ),
+    STRANGE_PARTS: "the answer holds parts of a kind that creval does not know; they were left out",
+    TEMPLATE_TOKENS: (
+        "tokens of the chat template were in the answer and were taken out; the server may use the wrong template"
+    ),
 }
 
 

@@ -10,7 +10,10 @@ __all__ = [
     "EXTRA_ANSWERS",
     "LOGPROBS_DROPPED",
     "OVER_LIMIT",
+    "STRANGE_PARTS",
+    "TEMPLATE_TOKENS",
     "THINKING",
+    "UNKNOWN_FINISH_REASON",
 ]
 
 THINKING = "thinking"
@@ -30,6 +33,15 @@ OVER_LIMIT = "over_limit"
 
 CUT_PROMPT = "cut_prompt"
 """The server counts far fewer tokens in the prompt than its characters need: it has probably cut the prompt."""
+
+UNKNOWN_FINISH_REASON = "unknown_finish_reason"
+"""The server ended the answer with a word that is not known: it counts as whole, and may be none."""
+
+STRANGE_PARTS = "strange_parts"
+"""The answer came in parts, and some of a kind that is not known; they were left out."""
+
+TEMPLATE_TOKENS = "template_tokens"
+"""End tokens or other marks of a chat template were in the answer and were taken out of it."""
 
 EXTRA_ANSWERS = "extra_answers"
 """The server sent more answers than were asked for; the first ones count."""

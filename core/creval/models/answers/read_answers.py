@@ -1,10 +1,14 @@
-"""How a reply is read before anybody sees it: thinking taken out, answers cut at the limit and cut prompts noticed."""
+"""How a reply is read before anybody sees it.
+
+Thinking and marks of the chat template are taken out; answers that were cut at the limit and cut prompts are noticed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, OVER_LIMIT
+from creval.models.answers.template_tokens import without_template_tokens
 from creval.models.answers.thinking import tags_in, without_thinking
 from creval.models.providers.chat_request import LIMITS
 from creval.types.messages import Completion, GenerateRequest, Reply, Usage
@@ -26,6 +30,7 @@ def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
 
     An answer that the server calls whole (`stop`) though it has exactly as many tokens as the limit that was sent is
     cut: its finish reason becomes `length`. Thinking goes from the texts to the reasoning, unless the task keeps it.
+    Tokens of the chat template are taken out.
     """
     flags = list(reply.flags)
     completions = tuple(reply.completions)
@@ -40,6 +45,7 @@ def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
     if _prompt_is_cut(reply.usage, request):
         flags.append(CUT_PROMPT)
     completions = _thoughtless(completions, request, flags)
+    completions = _without_tokens(completions, request, flags)
     if not flags and not reply.flags:
         return reply
     return replace(reply, completions=completions, flags=tuple(dict.fromkeys(flags)))
@@ -58,6 +64,18 @@ def _thoughtless(
             if own is None:  # looked for only now: almost no answer has such tags
                 own = request.own_tags | tags_in(m.content for m in request.messages if m.role != "assistant")
             read, found = without_thinking(completion, own)
+        changed.append(read)
+        flags += found
+    return tuple(changed)
+
+
+def _without_tokens(
+    completions: tuple[Completion, ...], request: GenerateRequest, flags: list[str]
+) -> tuple[Completion, ...]:
+    changed = []
+    for completion in completions:
+        prompts = (message.content for message in request.messages if message.role != "assistant")
+        read, found = without_template_tokens(completion, prompts)
         changed.append(read)
         flags += found
     return tuple(changed)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from creval.models.answers.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
-from creval.types.messages import Completion, TokenLogprob
+from creval.models.answers.kept_tokens import kept_tokens
+from creval.types.messages import Completion
 
 __all__ = ["tags_in", "tags_in_parameters", "without_thinking"]
 
@@ -148,7 +149,7 @@ def without_thinking(completion: Completion, own_tags: frozenset[str]) -> tuple[
     thinking = [text[start:end].strip() for start, end in split.thinking]
     reasoning = "\n\n".join(part for part in (completion.reasoning, *thinking) if part)
     spans = _trimmed(text, split.answer) if split.ended else []
-    tokens, dropped = _cut(completion.logprobs, text, spans)
+    tokens, dropped = kept_tokens(completion.logprobs, text, spans)
     changed = replace(
         completion,
         text="".join(text[start:end] for start, end in spans),
@@ -283,28 +284,3 @@ def _unwrapped(said: str) -> str:
     before = next((wrap for wrap in _BEFORE if bare.startswith(wrap)), "")
     after = next((wrap for wrap in _AFTER if bare.endswith(wrap)), "")
     return bare.removeprefix(before).removesuffix(after) if before or after else said
-
-
-def _cut(
-    tokens: tuple[TokenLogprob, ...] | None, text: str, spans: list[tuple[int, int]]
-) -> tuple[tuple[TokenLogprob, ...] | None, bool]:
-    """Return the tokens that lie in the spans, and whether they had to be left out."""
-    if tokens is None:
-        return None, False
-    if "".join(token.token for token in tokens) != text:
-        return None, True
-    kept, position = [], 0
-    inside = bytearray(len(text))
-    for start, end in spans:
-        inside[start:end] = b"\x01" * (end - start)
-    for token in tokens:
-        end = position + len(token.token)
-        said = [inside[place] for place in range(position, end) if not text[place].isspace()]
-        if said and all(said):
-            kept.append(token)
-        elif any(said):
-            return None, True
-        elif not said and any(inside[position:end]):
-            kept.append(token)
-        position = end
-    return tuple(kept), False

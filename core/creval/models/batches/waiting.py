@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from creval.errors import CrevalError, ModelError, RetryableModelError
-from creval.models.answers.broken import broken_off
+from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import BATCH
 from creval.models.answers.masking import masked_reply
 from creval.models.answers.reply_json import lost_to_json, reply_to_json
@@ -76,7 +76,8 @@ class Waiting:
     def read(self, key: str, batch: str, line: Mapping[str, Any], request: GenerateRequest) -> Reply:
         """Read a line and note it in the book. Raises ModelError where it is no answer."""
         try:
-            reply = self._priced(masked_reply(_read_line(line, request, self._calls), self._mask))
+            reply = with_known_finish_reasons(_read_line(line, request, self._calls))
+            reply = self._priced(masked_reply(reply, self._mask))
             fault = broken_off(reply, self._spec)
             if fault is not None:
                 raise fault

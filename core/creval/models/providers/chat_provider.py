@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +17,7 @@ from creval.models.providers.addresses import shown_address
 from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
 from creval.models.providers.chat_request import LIMITS, request_body
 from creval.models.providers.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, place
-from creval.models.providers.event_stream import is_stream, whole_body
+from creval.models.providers.event_stream import parse_body
 from creval.models.providers.failures import Caller, Failure, declined, error_of, explain, failure_in, plain_text
 from creval.models.secrets import redact
 from creval.types.messages import Completion, GenerateRequest, Reply
@@ -162,7 +161,7 @@ class ChatProvider:
 
     def _read(self, data: bytes, content_type: str, latency: float, request: GenerateRequest) -> Reply:
         try:
-            body = whole_body(data) if is_stream(content_type, data) else json.loads(data)
+            body = parse_body(content_type, data)
         except (ValueError, RecursionError):
             words = redact(plain_text(data[:2000].decode("utf-8", "replace")), self._caller.keys)[:200]
             raise RetryableModelError(f"the reply is no JSON: {words or 'nothing'}", where=self._caller.where) from None
@@ -222,6 +221,8 @@ class ChatProvider:
 
 def _error_within(body: Any) -> Any:
     """The error that a router put into a reply of status 200, or into one of its choices; None where there is none."""
+    if isinstance(body, list) and len(body) == 1:  # Gemini wraps an error in a list
+        body = body[0]
     if not isinstance(body, dict):
         return None
     if body.get("error"):

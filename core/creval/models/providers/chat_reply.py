@@ -5,28 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
+from creval.models.answers.finish_reasons import finish_reason
+from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED, STRANGE_PARTS, UNKNOWN_FINISH_REASON
+from creval.models.providers.content_parts import read_content, told_reasoning
 from creval.types.messages import Completion, GenerateRequest, Lost, Reply, TokenLogprob, Usage
 
 __all__ = ["Malformed", "paid_for", "read_reply"]
-
-# Other words that providers use for the protocol's own.
-_FINISH = {
-    "max_tokens": "length",
-    "model_length": "length",
-    "max_output_tokens": "length",
-    "eos": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    **dict.fromkeys(("function_call", "tool_call", "tool_use", "malformed_function_call"), "tool_calls"),
-    **dict.fromkeys(("safety", "content_filtered", "refusal", "sensitive", "recitation"), "content_filter"),
-    **dict.fromkeys(("prohibited_content", "blocklist", "spii"), "content_filter"),
-    **dict.fromkeys(("abort", "aborted", "cancel", "cancelled", "canceled", "failed", "failure"), "error"),
-    **dict.fromkeys(("internal_error", "network_error", "timeout", "insufficient_system_resource"), "error"),
-    **dict.fromkeys(("interrupted", "incomplete", "other", "finish_reason_unspecified", "server_error"), "error"),
-    **dict.fromkeys(("", "none", "null", "unknown"), "unknown"),
-}
-_LONGEST_WORD = 60
 
 
 class Malformed(ValueError):
@@ -41,16 +25,18 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
     if not isinstance(body, dict):
         raise Malformed(f"the reply is a JSON {type(body).__name__}, not an object")
     choices = body.get("choices")
+    if not choices and _prompt_is_blocked(body):
+        choices = [{"message": None, "finish_reason": "content_filter"}]
     if not isinstance(choices, list) or not choices:
         raise Malformed("the reply has no choices")
     reported = _reported_cost(body)
     ordered = choices if len(choices) == 1 else sorted(choices, key=_index)
-    flags = []
+    flags: list[str] = []
     if request is not None and len(ordered) > request.n:
         ordered = ordered[: request.n]
         flags.append(EXTRA_ANSWERS)
     wanted = request is None or bool(request.settings.get("logprobs") or request.settings.get("top_logprobs"))
-    completions = tuple(_completion(choice, wanted) for choice in ordered)
+    completions = tuple(_completion(choice, wanted, flags) for choice in ordered)
     if any(c.logprobs is None and wanted and _has_logprobs(raw) for c, raw in zip(completions, ordered, strict=True)):
         flags.append(LOGPROBS_DROPPED)
     served = body.get("provider")
@@ -62,7 +48,7 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
         latency=latency,
         model=_clean(model) if isinstance(model, str) else None,
         served_by=_clean(served) if isinstance(served, str) else None,
-        flags=tuple(flags),
+        flags=tuple(dict.fromkeys(flags)),
     )
 
 
@@ -94,46 +80,54 @@ def _index(choice: Any) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _completion(choice: Any, logprobs: bool) -> Completion:
-    message = choice.get("message") if isinstance(choice, dict) else None
+def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
+    """Read one choice; what is odd about it is added to `flags`."""
+    if not isinstance(choice, dict):
+        raise Malformed("a choice has no message")
+    finish, strange = finish_reason(choice.get("finish_reason"), _native_finish_reason(choice))
+    message = choice.get("message")
+    if message is None and finish in ("content_filter", "length", "error"):
+        message = {}  # Azure and Gemini send none where the filter or the limit left nothing
     if not isinstance(message, dict):
         raise Malformed("a choice has no message")
-    text, thought = _content(message.get("content"))
-    finish = choice.get("finish_reason")
-    finish = _clean(finish.strip().lower()[:_LONGEST_WORD]) if isinstance(finish, str) else "unknown"
-    finish = _FINISH.get(finish, finish)
+    content = read_content(message.get("content"))
+    if content is None:
+        raise Malformed(f"the content is a JSON {type(message['content']).__name__}, not a text")
+    flags += [UNKNOWN_FINISH_REASON] if strange else []
+    flags += [STRANGE_PARTS] if content.strange else []
+    text = _clean("".join(content.texts))
     if finish == "stop" and not text.strip() and (message.get("tool_calls") or message.get("function_call")):
         finish = "tool_calls"
-    told = (message.get("reasoning"), message.get("reasoning_content"), message.get("thinking"), thought)
-    reasoning = next((each for each in told if isinstance(each, str) and each), None) or _details(message)
+    reasoning = told_reasoning(message) or "".join(content.reasoning)
     refusal = message.get("refusal")
+    refusal = refusal if isinstance(refusal, str) and refusal else "".join(content.refusals)
     return Completion(
         text=text,
         finish_reason=finish,
         reasoning=_clean(reasoning) if reasoning else None,
         logprobs=_logprobs(choice.get("logprobs")) if logprobs else None,
-        refusal=_clean(refusal) if isinstance(refusal, str) and refusal else None,
+        refusal=_clean(refusal) if refusal else None,
     )
 
 
-def _content(content: Any) -> tuple[str, str]:
-    """The answer's text and any reasoning in it: a string, nothing, or a list of typed parts."""
-    if content is None:
-        return "", ""
-    if isinstance(content, str):
-        return _clean(content), ""
-    if not isinstance(content, list):
-        raise Malformed(f"the content is a JSON {type(content).__name__}, not a text")
-    texts, thoughts = [], []
-    for part in content:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif isinstance(part, dict) and part.get("type") in ("thinking", "reasoning"):
-            inner = part.get("thinking") or part.get("reasoning") or ""
-            thoughts.append(inner if isinstance(inner, str) else _content(inner)[0])
-    return _clean("".join(texts)), "".join(thoughts)
+def _native_finish_reason(choice: dict[str, Any]) -> Any:
+    """The word of the server behind a router (OpenRouter) or a library (litellm), None where it is not told."""
+    more = choice.get("provider_specific_fields")
+    behind = more.get("native_finish_reason") if isinstance(more, dict) else None
+    return choice.get("native_finish_reason") or behind
+
+
+def _prompt_is_blocked(body: dict[str, Any]) -> bool:
+    """Whether a reply without choices says that a filter stopped the prompt (Gemini, Azure)."""
+    feedback = body.get("promptFeedback") or body.get("prompt_feedback")
+    if isinstance(feedback, dict) and (feedback.get("blockReason") or feedback.get("block_reason")):
+        return True
+    results = body.get("prompt_filter_results")
+    for result in results if isinstance(results, list) else ():
+        found = result.get("content_filter_results") if isinstance(result, dict) else None
+        if isinstance(found, dict) and any(isinstance(e, dict) and e.get("filtered") is True for e in found.values()):
+            return True
+    return False
 
 
 def _clean(text: str) -> str:
@@ -145,13 +139,6 @@ def _clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def _details(message: dict[str, Any]) -> str:
-    """The reasoning that a router tells in typed parts."""
-    parts = message.get("reasoning_details")
-    texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _has_logprobs(choice: Any) -> bool:

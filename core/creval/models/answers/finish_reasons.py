@@ -1,0 +1,132 @@
+"""Why an answer ended: the words of many providers, read as five outcomes.
+
+Words are those of OpenAI, Azure, Anthropic, Gemini and Vertex AI, Bedrock, Cohere, Mistral, OpenRouter, vLLM, SGLang,
+TGI, llama.cpp, Ollama, LM Studio, Groq, Together, Fireworks, Cerebras, DeepSeek, Qwen, Zhipu, GigaChat, YandexGPT,
+watsonx and litellm, in lower case with underscores.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.models.answers.flags import UNKNOWN_FINISH_REASON
+from creval.types.messages import Lost, Reply
+
+__all__ = ["ABSENT", "broken_off", "finish_reason", "with_known_finish_reasons"]
+
+ABSENT = "unknown"
+"""The server gave no finish reason: the answer broke off."""
+_BY_OUTCOME = {
+    "stop": (
+        "stop stopped stop_sequence stop_sequence_reached stop_criteria_met stop_string_found stop_token stop_trigger "
+        "stop_word end end_turn end_of_text end_of_turn endoftext eos eos_token eos_found eog_token complete completed "
+        "completion finish finished final alternative_status_final done normal success succeeded word"
+    ),
+    "length": (
+        "length limit max_length model_length max_tokens max_output max_output_tokens max_completion_tokens "
+        "max_new_tokens max_predicted_tokens_reached max_token maximum_tokens max_tokens_exceeded token_limit "
+        "output_limit length_limit context context_length context_length_reached context_length_exceeded "
+        "context_window_exceeded context_limit model_context_window_exceeded error_limit truncated "
+        "alternative_status_truncated_final partial alternative_status_partial continuation num_predict repetition"
+    ),
+    "content_filter": (
+        "content_filter content_filtered content_filter_error content_policy content_policy_violation error_toxic "
+        "prohibited_content safety recitation blocklist blacklist spii language refusal refused sensitive moderation "
+        "moderated policy_violation guardrail guardrail_intervened guardrails blocked block model_armor "
+        "alternative_status_content_filter image_safety image_prohibited_content image_recitation escalation "
+        "responsible_ai_policy_violation harm_category jailbreak"
+    ),
+    "tool_calls": (
+        "tool_calls tool_call tool_use tool_code function_call function_calls function_call_error "
+        "function_call_failure malformed_function_call malformed_tool_use malformed_tool_call unexpected_tool_call "
+        "too_many_tool_calls missing_thought_signature"
+    ),
+    "error": (
+        "error errored abort aborted cancel cancelled canceled client_cancelled user_cancel user_cancelled "
+        "user_stopped disconnect failed failure internal_error server_error network_error connection_error "
+        "upstream_error provider_error timeout timed_out time_limit deadline_exceeded overloaded rate_limit "
+        "rate_limited insufficient_system_resource interrupted interrupt incomplete in_progress not_finished "
+        "pause_turn paused compaction turn_detected preempted load unload model_unloaded no_image image_other other "
+        "finish_reason_unspecified unspecified malformed_response malformed_model_output rag_query_when_rag_disabled"
+    ),
+    ABSENT: "unknown none null nil undefined",
+}
+_OUTCOME_OF = {word: outcome for outcome, words in _BY_OUTCOME.items() for word in words.split()} | {"": ABSENT}
+_WORSE = ("stop", "tool_calls", "length", "content_filter", "error")
+_PARTS = (
+    ("error", r"error|fail|time_?out|cancel|abort|interrupt|overload|unavailable|disconnect|exhausted|crash|unload"),
+    (
+        "content_filter",
+        r"filter|safety|prohibited|toxic|refus|moderat|guardrail|sensitive|policy|harm|blocked|recitation",
+    ),
+    ("length", r"length|max_\w*tokens?|tokens?_limit|context_(?:window|limit|size)|output_limit|truncat"),
+    ("tool_calls", r"tool|function_call"),
+)
+"""Parts of words that are not listed: what they say is clear all the same."""
+_LONGEST_WORD = 60
+_BROKEN = frozenset({"error", ABSENT})
+
+
+def finish_reason(said: Any, native: Any = None) -> tuple[str, bool]:
+    """Return the outcome of what a server says of an answer's end, and whether one of its words is not known.
+
+    `native` is the word of the server behind a router or library, which may tell more: the worse of the two counts. A
+    word that is not known stays as it is.
+    """
+    first, second = _word(said), _word(native)
+    outcome, behind = _outcome(first), _outcome(second)
+    if second == "" or behind == ABSENT:
+        return outcome or first, outcome is None
+    if behind is None:
+        return outcome or first, True
+    if outcome == ABSENT:
+        return behind, False
+    if outcome is None:
+        return (behind if behind != "stop" else first), True
+    return max(outcome, behind, key=_WORSE.index), False
+
+
+def with_known_finish_reasons(reply: Reply) -> Reply:
+    """Return a reply whose finish reasons are outcomes; one with another word is flagged."""
+    if all(completion.finish_reason in _BY_OUTCOME for completion in reply.completions):
+        return reply
+    read = [finish_reason(completion.finish_reason) for completion in reply.completions]
+    completions = tuple(replace(c, finish_reason=word) for c, (word, _) in zip(reply.completions, read, strict=True))
+    new = (UNKNOWN_FINISH_REASON,) if any(strange for _, strange in read) else ()
+    return replace(reply, completions=completions, flags=tuple(dict.fromkeys((*reply.flags, *new))))
+
+
+def broken_off(reply: Reply, where: str, remote: bool = True) -> ModelError | None:
+    """Return the error of a reply that broke off, with what it took all the same; None where it did not.
+
+    It is worth another try, unless the answer is a recorded one.
+    """
+    broken = next((c.finish_reason for c in reply.completions if c.finish_reason in _BROKEN), None)
+    if broken is None or (broken == ABSENT and not remote):
+        return None
+    said = "without a finish reason" if broken == ABSENT else f"with the finish reason {broken!r}"
+    what = f"the answer broke off {said}"
+    fault = RetryableModelError(what, where=where) if remote else FatalModelError(what, where=where)
+    fault.lost = Lost(1, reply.usage, reply.cost)
+    return fault
+
+
+def _word(said: Any) -> str:
+    """A finish reason in lower case with underscores; SGLang sends an object that names its type."""
+    if isinstance(said, dict):
+        said = said.get("type")
+    if not isinstance(said, str):
+        return ""
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said.strip()[:_LONGEST_WORD])
+    text = re.sub(r"[\s_-]+", "_", text.encode("utf-8", "replace").decode()).lower()
+    return text.removeprefix("finish_reason_") if text != "finish_reason_unspecified" else text
+
+
+def _outcome(word: str) -> str | None:
+    known = _OUTCOME_OF.get(word)
+    if known is not None:
+        return known
+    return next((outcome for outcome, parts in _PARTS if re.search(parts, word)), None)
