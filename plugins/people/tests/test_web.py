@@ -242,6 +242,69 @@ def test_refusals_and_failures_carry_the_headers_of_the_page(
         assert response.headers["X-Content-Type-Options"] == "nosniff" and "secret of ours" not in str(text)
 
 
+def plain(port: int, data: bytes) -> tuple[int, str]:
+    """Send bytes as they are, and return the status and the rest of the answer."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(data)
+        head, _, rest = connection.recv(65536).decode("latin-1").partition("\r\n")
+    return int(head.split()[1]), rest
+
+
+JSON = "application/json"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        *(({"Content-Type": f"{JSON}; charset={name}"}, b"{}", 415) for name in ("foo", "utf-16", "hex", "../x")),
+        *(({"Content-Type": JSON, "Content-Encoding": name}, b"{}", 0) for name in ("gzip", "deflate", "br", "foo")),
+        *(({"Content-Type": name}, b"{}", 415) for name in ("text/json", "\x80/;;=", "multipart/form-data")),
+        *(({"Content-Type": JSON}, body, 400) for body in (b"\xff{}", b"[" * 100_000, b"[]", b"{", b"", b"9" * 5000)),
+        ({"Content-Type": JSON, "Content-Length": "-2"}, b"{}", 400),
+        ({"Content-Type": JSON, "Content-Length": "9" * 30}, b"{}", 400),
+        ({"Content-Type": JSON, "Content-Length": "9999999"}, b"{" * 1_100_000, 413),
+        ({"Content-Type": JSON, "Transfer-Encoding": "chunked"}, b"zz\r\n{}\r\n", 400),
+        ({"Content-Type": JSON, "Transfer-Encoding": "foo"}, b"{}", 400),
+        ({"Content-Type": JSON, "Expect": "foo"}, b"{}", 417),
+        ({"Content-Type": JSON, "X": "a\x00b"}, b"{}", 400),
+        ({"Content-Type": JSON, "Host": "evil.example"}, b"{}", 400),
+        ({"Content-Type": f"{JSON}; charset=UTF-8"}, b'{"view": 1}', 409),
+    ],
+)  # fmt: skip
+def test_a_malformed_answer_is_refused_without_a_traceback(
+    page: Page, caplog: pytest.LogCaptureFixture, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    if not {"Content-Length", "Transfer-Encoding"} & set(headers):
+        headers = {**headers, "Content-Length": str(len(body))}
+    lines = [f"POST {page.base}/answer HTTP/1.1", f"Host: 127.0.0.1:{page.port}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    found, _ = plain(page.port, "\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+    assert caplog.records == []
+    assert found == status if status else found in (400, 415)  # aiohttp may be first to find that it cannot decode it
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("OPTIONS * HTTP/1.1", 404),
+        ("CONNECT {base}/answer HTTP/1.1", 403),
+        ("FOO {base}/answer HTTP/1.1", 400),
+        ("GET {base}/state HTTP/9.9", 400),
+        ("GET {base}/%zz HTTP/1.1", 404),
+        ("GET /%ff%00%ed%a0%80/ HTTP/1.1", 404),
+        ("GET http://[ HTTP/1.1", 400),
+        ("GET state HTTP/1.1", 400),
+        ("GET {base}/%s HTTP/1.1" % ("a" * 20_000), 400),
+        ("", 400),
+    ],
+)
+def test_a_malformed_request_line_is_refused_without_a_traceback(
+    page: Page, caplog: pytest.LogCaptureFixture, line: str, status: int
+) -> None:
+    head = f"{line.format(base=page.base)}\r\nHost: 127.0.0.1:{page.port}\r\n\r\n"
+    assert (plain(page.port, head.encode())[0], caplog.records) == (status, [])
+
+
 def test_the_closing_is_shown_and_known_to_have_been_seen(seat: WebSeat, page: Page, asking: Any) -> None:
     page.next()
     with ThreadPoolExecutor(1) as pool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import socket
 import threading
@@ -22,6 +23,9 @@ __all__ = ["ADDRESS", "WebSeat"]
 
 ADDRESS = "127.0.0.1"
 T = TypeVar("T")
+_QUIET = logging.getLogger("creval_people.requests")
+"""What aiohttp says about requests that are not HTTP: they are refused, and are no concern of the person who plays."""
+_QUIET.setLevel(logging.CRITICAL + 1)
 
 
 class WebSeat:
@@ -119,7 +123,8 @@ class WebSeat:
         self.port = listener.getsockname()[1]
         names = {self._host, "localhost"} if self._host == ADDRESS else {self._host}
         hosts = frozenset(f"{name}:{self.port}" for name in names)
-        self._runner = web.AppRunner(make_app(self._board, hosts, self._secret), access_log=None, shutdown_timeout=1.0)
+        app = make_app(self._board, hosts, self._secret)
+        self._runner = web.AppRunner(app, access_log=None, logger=_QUIET, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.SockSite(self._runner, listener).start()
 

@@ -37,9 +37,10 @@ _LOG = logging.getLogger("creval")
 def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Application:
     """Return the application for a board. `hosts` are the values of the Host header that are answered.
 
-    Other hosts, and requests that a page of another origin sent, are refused: a web site that the player has open
-    elsewhere can neither read the game nor play it. Every address begins with `secret`, which the player alone was
-    told: nor can another user of this machine. The headers stand on every answer, refusals and failures included.
+    Other hosts, and requests from a page of another origin, are refused: a web site that the person has open elsewhere
+    can neither read the game nor play it. Every address begins with `secret`, which only the person was told, so that
+    another user of this machine cannot either. Every response has the headers, refusals and failures included; only
+    what is not HTTP is refused by aiohttp, before it gets here.
     """
 
     @web.middleware
@@ -58,7 +59,8 @@ def make_app(board: Board, hosts: frozenset[str], secret: str) -> web.Applicatio
         origin = request.headers.get("Origin")
         if request.host not in hosts or (origin is not None and origin.partition("://")[2] not in hosts):
             raise web.HTTPForbidden(text="This page is served to this machine only.")
-        if not secrets.compare_digest(request.path.split("/")[1].encode(), secret.encode()):
+        given = request.path.removeprefix("/").partition("/")[0]  # `OPTIONS *` has no slash
+        if not secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode()):
             raise web.HTTPNotFound(text="There is no page here. Its whole address stands in the terminal.")
         response: web.StreamResponse = await handler(request)
         return response
@@ -109,12 +111,14 @@ def _file(name: str, kind: str) -> _Handler:
 
 
 async def _body(request: web.Request) -> dict[str, Any]:
-    if request.content_type != "application/json":
-        raise web.HTTPUnsupportedMediaType(text="JSON is expected.")
+    """Return the JSON object that a page sent. Raises HTTPUnsupportedMediaType, HTTPBadRequest."""
+    coded = request.headers.get("Content-Encoding", "identity").lower() != "identity"
+    if request.content_type != "application/json" or (request.charset or "utf-8").lower() != "utf-8" or coded:
+        raise web.HTTPUnsupportedMediaType(text="JSON in plain UTF-8 is expected.")
     try:
-        told = await request.json()
-    except (ValueError, RecursionError) as error:
-        raise web.HTTPBadRequest(text="The body is no JSON.") from error
+        told = json.loads((await request.read()).decode("utf-8"))
+    except (ValueError, RecursionError, web.RequestPayloadError) as error:
+        raise web.HTTPBadRequest(text="The body is not JSON.") from error
     if not isinstance(told, dict):
         raise web.HTTPBadRequest(text="A JSON object is expected.")
     return told
