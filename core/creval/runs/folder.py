@@ -264,7 +264,11 @@ def _head(line: Line) -> tuple[SampleKey, str]:
         task, doc, condition, repeat, status = head.groups()
         return SampleKey(task.decode(), doc.decode(), condition.decode(), int(repeat)), status.decode()
     record = line.record()
-    return read_key(record), record["status"]
+    try:
+        return read_key(record), record["status"]
+    except KeyError as error:
+        cure = f"Remove the line, then: {resume_command(line.path.parent.parent)}"
+        raise RunError(f"a row without {error}", where=f"{line.path}:{line.number}", cure=cure) from error
 
 
 def file_name(task: str) -> str:

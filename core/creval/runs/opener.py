@@ -11,6 +11,7 @@ import errno
 import json
 import math
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -190,7 +191,10 @@ def rename(source: Path, target: Path) -> None:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy a folder of a run with all that is in it. Raises StrangeFileError for what is no file or folder; OSError."""
+    """Copy a folder of a run with all that is in it. Raises StrangeFileError for what is no file or folder; OSError.
+
+    A file that the disk has no room for is not begun.
+    """
     if source.is_symlink():
         raise _strange("is a link", source)
     target.mkdir(parents=True, exist_ok=True)
@@ -199,6 +203,8 @@ def copy_files(source: Path, target: Path) -> None:
         if entry.is_dir(follow_symlinks=False):
             copy_files(path, target / entry.name)
             continue
+        if plain_size(path) > shutil.disk_usage(target).free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         with os.fdopen(_descriptor(path, os.O_RDONLY), "rb") as old, open_new(target / entry.name) as new:
             while piece := old.read(1 << 20):
                 new.write(piece)

@@ -53,6 +53,9 @@ def find_leaks(
     for name, path in files.items():
         with os.fdopen(open_plain(path), "rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), start=1):
+                if len(line) == _MAX_LINE:
+                    what = f"a line is longer than {_MAX_LINE:,} bytes, and is not looked at"
+                    raise UsageError(what, where=f"{name}:{number}", cure="Remove the line, and score the run again.")
                 for what in _in_line(line.decode("utf-8", "replace"), masks, forms):
                     yield Leak(name, number, what)
 
