@@ -7,14 +7,14 @@ import re
 import warnings
 from collections.abc import Sequence
 
+from creval_neocoder.programs.entry import runs_itself, with_call
+
 __all__ = ["find_program", "find_source", "is_python", "runnable"]
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SOLVE = re.compile(r"^[ \t]*def[ \t]+solve[ \t]*\(", re.MULTILINE)
 _BEGINS = re.compile(r"^(?:import |from |def |class |@|async def )", re.MULTILINE)
-_DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ONE_BY_ONE = 64  # lines of a beginning that is none, before the steps grow
-_ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
 def find_program(text: str) -> str | None:
@@ -34,22 +34,16 @@ def find_source(text: str) -> str | None:
 
 
 def runnable(source: str) -> str:
-    """Return a program that calls solve() once: imports, functions, classes, and assignments before the last solve().
+    """Return a program that calls solve(), in its own words.
 
-    Whatever else stands at the top level is left out: tests that were written against the wish of the prompt, or a call
-    behind a guard. A program without solve() stays as it is.
+    A program that reaches solve() by itself, or has none, is run as it is written (`entry.runs_itself`). Of any other
+    what follows the last solve() is left out but for definitions, and a call is added (`entry.with_call`).
     """
     tree = _parse(source)
     assert tree is not None, "only sources that parse are run"
-    solves = [node.end_lineno or 0 for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "solve"]
-    if not solves:
+    if runs_itself(tree):
         return source if source.endswith("\n") else source + "\n"
-    kept = [
-        node
-        for node in tree.body
-        if isinstance(node, _DEFINING) or (isinstance(node, _ASSIGNING) and (node.end_lineno or 0) < solves[-1])
-    ]
-    return "\n".join([*(ast.unparse(node) for node in kept), "solve()", ""])
+    return with_call(source, tree)
 
 
 def is_python(source: str) -> bool:
@@ -121,5 +115,6 @@ def _tree(source: str) -> ast.Module:
 
 
 def _says_nothing(node: ast.stmt) -> bool:
-    """A word, a number or a comparison by itself: prose that happens to be Python."""
-    return isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call | ast.Await | ast.Yield)
+    """A word, a number or a comparison by itself: prose that happens to be Python. What calls nothing does nothing."""
+    active = (ast.Call, ast.Await, ast.Yield)
+    return isinstance(node, ast.Expr) and not any(isinstance(part, active) for part in ast.walk(node))

@@ -55,7 +55,7 @@ def techniques_of(program: str) -> frozenset[str]:
     """Return the techniques that the syntax of a Python program shows; none where it is no Python."""
     try:
         tree = ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     found = {name for node in ast.walk(tree) for kind, name in _STATEMENTS if isinstance(node, kind)}
     for node in ast.walk(tree):
