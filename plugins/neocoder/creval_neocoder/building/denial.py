@@ -59,7 +59,7 @@ async def deny(problem: Problem, asker: Asker, rounds: int, seed: int) -> Denied
         if turn == rounds:
             break
         try:
-            techniques = await detect(runnable(source), asker.key, {}, asker)
+            techniques = (await detect(runnable(source), asker.key, {}, asker)).names
         except ScoringError as error:
             made.ended = f"after round {turn} {error.what}"
             break

@@ -73,7 +73,7 @@ def _asked(chosen: Chosen, given: dict[str, Any]) -> list[tuple[str, ...] | None
 
     async def one(name: str, source: str) -> tuple[str, ...] | None:
         try:
-            return await detect(source, SampleKey("neocoder_detector", name, "default", 0), {}, context)
+            return (await detect(source, SampleKey("neocoder_detector", name, "default", 0), {}, context)).names
         except ScoringError:
             return None
 

@@ -127,7 +127,7 @@ class BestCreativity:
         programs = _programs(item)
         if not programs:
             return Score({}, failure="none of the answers holds a Python program")
-        lists = [await detect(program, item.key, item.doc, context) for program, _ in programs]
+        lists = [(await detect(program, item.key, item.doc, context)).names for program, _ in programs]
         merits = [
             await self._merit(judge, item, pair, techniques) for pair, techniques in zip(programs, lists, strict=True)
         ]

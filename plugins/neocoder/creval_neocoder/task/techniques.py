@@ -14,7 +14,7 @@ from creval_neocoder.task.tests import Judge
 from creval_neocoder.techniques.agreement import agreement
 from creval_neocoder.techniques.creativity import follows, new_share, union_of
 from creval_neocoder.techniques.syntax import SEEN, techniques_of
-from creval_neocoder.techniques.vocabulary import MOST, Unreadable, read_techniques
+from creval_neocoder.techniques.vocabulary import MOST, Listed, Unreadable, read_techniques
 
 __all__ = ["AUGMENTER", "TRIES", "Asking", "Creativity", "detect"]
 
@@ -33,7 +33,7 @@ class Asking(Protocol):
     def unreadable(self, reply: Reply, reason: str) -> None: ...
 
 
-async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: Asking) -> tuple[str, ...]:
+async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: Asking) -> Listed:
     """Return the techniques that the augmenter finds in a program; each distinct program is asked for once a run.
 
     A list that cannot be read or holds more than ten names is asked for again, three times in all. Raises ScoringError
@@ -50,9 +50,9 @@ async def detect(program: str, key: SampleKey, doc: Mapping[str, Any], context: 
         except Unreadable as error:
             reason = str(error)
         else:
-            if len(found) <= MOST:
+            if len(found.names) <= MOST:
                 return found
-            reason = f"names {len(found)} techniques at once"
+            reason = f"names {len(found.names)} techniques at once"
         context.unreadable(reply, reason)
     raise ScoringError(
         f"the {AUGMENTER}'s list of techniques cannot be read ({reason})",
@@ -98,7 +98,8 @@ class Creativity:
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
     async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
-        techniques = await detect(item.value, item.key, item.doc, context)
+        listed = await detect(item.value, item.key, item.doc, context)
+        techniques = listed.names
         correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
         follow = follows(techniques, item.doc["constraints"])
         scores = {"constraint_following": float(follow), "convergent": float(follow and correct)}
@@ -110,7 +111,9 @@ class Creativity:
         whole = agreement([syntax], [SEEN.intersection(techniques)])[-1]
         measured = {"syntax_precision": whole.precision, "syntax_recall": whole.recall}
         scores |= {name: value for name, value in measured.items() if value is not None}
-        return Score(scores, {"techniques": list(techniques), "syntax": sorted(syntax)})
+        return Score(
+            scores, {"techniques": list(techniques), "unknown": list(listed.unknown), "syntax": sorted(syntax)}
+        )
 
     async def _human(self, item: ScorerInput, context: Context) -> Sequence[Sequence[str]]:
         """The techniques of the human solutions that a program is measured against, a list a solution."""
@@ -118,7 +121,7 @@ class Creativity:
         if not self._detect:
             return [row["techniques"] for row in solutions]
         asked = (detect(row["source"], item.key, item.doc, context) for row in solutions)
-        return list(await asyncio.gather(*asked))
+        return [listed.names for listed in await asyncio.gather(*asked)]
 
 
 def by_baseline(item: ScorerInput) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from creval.plugin import without_unseen
 
-__all__ = ["MOST", "VOCABULARY", "Unreadable", "read_techniques"]
+__all__ = ["MOST", "VOCABULARY", "Listed", "Unreadable", "read_techniques"]
 
 VOCABULARY: tuple[str, ...] = (
     "if statement",
@@ -49,9 +50,18 @@ VOCABULARY: tuple[str, ...] = (
 MOST = 10
 """A list of more names is asked for again: the released detection does so, since a reviewer may repeat all of them."""
 
-_BY_LOWER = {name.lower(): name for name in VOCABULARY} | {"divide and conquer": "divide & conquer"}
+_ALIASES = {
+    "divide and conquer": "divide & conquer",
+    "dictionaries": "dictionary",
+    "matrix operations": "matrix operation",
+}
+_BY_LOWER = {
+    **{name.lower() + ending: name for name in VOCABULARY for ending in ("", "s", "es")},
+    **_ALIASES,
+}
 _MARKS = "-*•◦▪·–0123456789.) \t"
 _BULLET = re.compile(r"[-*•◦▪·–]|\d{1,2}[.)]\s")
+_SEPARATOR = re.compile(r"\s*[,;/|]\s*")
 _DENIED = re.compile(r"\(\s*(?:not?|none|never|un(?:used|necessary)|absent)\b", re.IGNORECASE)
 _UNUSED = re.compile(r"\b(?:not?|unused|absent|without|avoided)\b.*:[*_]*$", re.IGNORECASE)
 """A heading of techniques that are not in the program."""
@@ -61,35 +71,43 @@ class Unreadable(ValueError):
     """A reviewer's text from which no list of techniques can be read: the reviewer's fault, never the program's."""
 
 
-def read_techniques(text: str) -> tuple[str, ...]:
-    """Return the techniques that a reviewer lists, in order, doubles included; one bullet a line.
+class Listed(NamedTuple):
+    """A reviewer's list: the names of the vocabulary in order, doubles included, and what else was listed."""
 
-    Remarks in brackets, quotes, apostrophes and letter case do not matter, nor `and` for `&`. A line without a bullet
-    is a remark, unless it is a name itself. Raises Unreadable where no line is a technique, where a bullet is none of
-    the vocabulary or a line says more of one after a colon, and where a bullet (`recursion (not used)`) or a heading
-    (`Not used:`) denies some.
+    names: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+
+
+def read_techniques(text: str) -> Listed:
+    """Return the techniques that a reviewer lists.
+
+    Remarks in brackets or after a colon, markup, quotes, apostrophes, the plural and letter case do not matter, nor
+    `and` for `&`. A line may name several, joined by commas or strokes. A line without a bullet is a remark, unless it
+    consists of names. What is not of the vocabulary, or denied (`recursion (not used)`), is dropped, as the released
+    code does. Raises Unreadable where nothing of the vocabulary is listed, and where a heading (`Not used:`) denies
+    what follows.
     """
     found: list[str] = []
     unknown: list[str] = []
     for line in text.splitlines():
         bare = line.strip()
-        name = _BY_LOWER.get(_name(bare).lower())
         if _UNUSED.search(bare):
-            unknown.append(bare)
-        elif name is not None and not _DENIED.search(bare):
-            found.append(name)
-        elif _name(bare) and (_BULLET.match(bare) or _name(bare.partition(":")[0]).lower() in _BY_LOWER):
-            unknown.append(bare)
-    if unknown:
-        raise Unreadable(f"no technique of the vocabulary: {_few(unknown)}")
+            raise Unreadable(f"a part of the list is of techniques not used: {bare[:60]!r}")
+        parts = [part for part in _SEPARATOR.split(_before_remarks(bare)) if part]
+        names = [_BY_LOWER.get(part.lower()) for part in parts]
+        if _DENIED.search(bare):
+            unknown += [bare[:60]] if any(names) else []
+        elif _BULLET.match(bare) or all(names):
+            found += [name for name in names if name]
+            unknown += [part[:60] for part, name in zip(parts, names, strict=True) if not name]
     if not found:
-        raise Unreadable("names no technique")
-    return tuple(found)
+        raise Unreadable(f"no technique of the vocabulary: {_few(unknown)}" if unknown else "names no technique")
+    return Listed(tuple(found), tuple(unknown))
 
 
-def _name(line: str) -> str:
-    bare = without_unseen(line).lstrip(_MARKS).partition("(")[0].strip(" .:;,'\"`*[]")
-    return " ".join(bare.replace("’", "").replace("'", "").split())
+def _before_remarks(line: str) -> str:
+    bare = re.sub(r"[*_`'\"’\[\]]", "", without_unseen(line).strip().lstrip(_MARKS))
+    return " ".join(re.split(r"[(:]", bare)[0].strip(" .,;").split())
 
 
 def _few(texts: Sequence[str]) -> str:
