@@ -60,9 +60,9 @@ class _Uses:
         executed = list(_executed(self.tree.body, _defined(self.tree)))
         names = {"solve"}
         renaming = {id(node.value): node for node in executed if isinstance(node, ast.Assign | ast.AnnAssign)}
-        for node in renaming.values():
-            if isinstance(node.value, ast.Name) and node.value.id in names:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for assignment in renaming.values():
+            if isinstance(assignment.value, ast.Name) and assignment.value.id in names:
+                targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
                 names |= {target.id for target in targets if isinstance(target, ast.Name)}
         called = {id(node.func): node for node in executed if isinstance(node, ast.Call)}
         for node in executed:
