@@ -1,4 +1,4 @@
-"""What creval-hub needs of the core: the files of a run folder, and what of a text is a key.
+"""What creval-hub needs of the core: run folders and their files, secrets of the environment, safe texts.
 
 Private to the distributions of this repository; these names may change with any version.
 """
@@ -6,11 +6,13 @@ Private to the distributions of this repository; these names may change with any
 from __future__ import annotations
 
 from creval.models.secrets import Mask, redact, secret_variables
+from creval.report.catalogue import find_runs
 from creval.runs.codec import score_data
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
 from creval.runs.opener import open_plain, plain_size
 from creval.runs.trust import MADE_HERE
+from creval.visible import visible
 
 __all__ = [
     "MADE_HERE",
@@ -18,9 +20,11 @@ __all__ = [
     "RunFolder",
     "dump_line",
     "file_name",
+    "find_runs",
     "open_plain",
     "plain_size",
     "redact",
     "score_data",
     "secret_variables",
+    "visible",
 ]

@@ -22,15 +22,11 @@ __all__ = ["Bundle", "make_bundle", "published_name"]
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A run made ready: its name on the Hub, and the local file of each path there."""
+    """A run made ready: its name on the Hub, the local file of each path there, and how it was made, in one line."""
 
     name: str
     files: Mapping[str, Path]
-
-    @property
-    def size(self) -> int:
-        """Bytes in all."""
-        return sum(path.stat().st_size for path in self.files.values())
+    made: str
 
 
 def published_name(run: Run) -> str:
@@ -49,7 +45,7 @@ def published_name(run: Run) -> str:
 
 
 def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
-    """Make a run ready in an empty folder; without `texts` its results and scores alone.
+    """Make a run ready in a folder of its own; without `texts` its results and scores alone.
 
     Raises RunError for an unfinished or damaged run, UsageError for a leak, and with `texts` for docs by reference.
     """
@@ -65,7 +61,7 @@ def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
         file = file_name(task)
         table = folder / "tables" / f"{file}.parquet"
         tables[f"samples/{file}/{name}.parquet"] = write_samples(run, name, task, table, texts=texts)
-    return Bundle(name, {**files, **tables})
+    return Bundle(name, {**files, **tables}, _made(run, texts))
 
 
 def _texts(run: Run, name: str, folder: Path) -> Mapping[str, Path]:
@@ -106,3 +102,19 @@ def _cleaned(run: Run, name: str, folder: Path, results: Mapping[str, Any]) -> d
 
 def _line(record: Mapping[str, Any]) -> str:
     return dump_line(record).decode()
+
+
+def _made(run: Run, texts: bool) -> str:
+    """Return how a run was made, for the card: model, tasks, samples, versions, day and command."""
+    manifest, tasks = run.manifest, run.manifest["tasks"]
+    versions = {f"creval {manifest.get('creval', '')}".strip()}
+    versions |= {f"{task['plugin']} {task['plugin_version']}" for task in tasks if task.get("plugin_version")}
+    parts = [
+        f"{cleaned(run.model)} on {', '.join(run.tasks)}",
+        f"{sum(int(task['planned']) for task in tasks)} samples, seed {manifest.get('seed')}",
+        *([] if texts else ["scores alone, without texts"]),
+        ", ".join(sorted(versions)),
+        str(manifest.get("started", ""))[:10],
+    ]
+    command = " ".join(str(cleaned(manifest.get("command", ""))).replace("`", "'").split())
+    return "; ".join(filter(None, parts)) + (f"; `{command}`" if command else "")

@@ -1,9 +1,10 @@
-"""The card of a dataset of runs: configs that `datasets.load_dataset` reads, and what stands where."""
+"""The card of a dataset of runs: configs that `datasets.load_dataset` reads, how it was made, and its runs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,10 +12,11 @@ import yaml
 
 __all__ = ["BEGIN", "END", "card", "layout_of"]
 
-BEGIN = "<!-- creval: what stands between these lines is written by creval push -->"
+BEGIN = "<!-- creval: creval push writes what is between these lines -->"
 END = "<!-- creval: end -->"
 _FRONT = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n?", re.DOTALL)
 _SAMPLES = re.compile(r"samples/([^/]+)/([^/]+)\.parquet")
+_LINE = re.compile(r"^- `([^`]+)`: (.+)$", re.MULTILINE)
 _RUN = re.compile(r"runs/([^/]+)/run\.json")
 
 
@@ -25,11 +27,11 @@ def layout_of(paths: Collection[str]) -> tuple[Sequence[str], Sequence[str]]:
     return sorted(runs), sorted(tasks)
 
 
-def card(former: str | None, repository: str, paths: Collection[str]) -> str:
-    """Return the card of a repository that holds these paths.
+def card(former: str | None, repository: str, paths: Collection[str], made: Mapping[str, str]) -> str:
+    """Return the card of a repository that holds these paths; `made` says of runs how they were made.
 
-    Of a card that stands there already everything is kept but the configs of creval and what stands between its two
-    marks: both belong to `creval push`.
+    What a former card says of other runs is kept, and so is all of it but the configs of creval and what is between its
+    two marks: both belong to `creval push`.
     """
     runs, tasks = layout_of(paths)
     metadata, text = _parts(former)
@@ -40,7 +42,8 @@ def card(former: str | None, repository: str, paths: Collection[str]) -> str:
     metadata["configs"] = [*ours, *kept]
     metadata["tags"] = sorted({*metadata.get("tags", []), "creval"})
     front = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True, width=1000)
-    own = f"{BEGIN}\n\n{_body(repository, runs, tasks)}\n{END}"
+    told = {**_told(text), **made}
+    own = f"{BEGIN}\n\n{_body(repository, {run: told.get(run, '') for run in runs}, tasks)}\n{END}"
     return f"---\n{front}---\n\n{_replaced(text, own, repository)}"
 
 
@@ -63,6 +66,12 @@ def _replaced(text: str, own: str, repository: str) -> str:
     return f"{kept}\n\n{own}\n" if kept else f"# {repository}\n\n{own}\n"
 
 
+def _told(text: str) -> dict[str, str]:
+    """Return what the own part of a card says of its runs."""
+    begin, end = text.find(BEGIN), text.find(END)
+    return dict(_LINE.findall(text[begin:end])) if 0 <= begin < end else {}
+
+
 def _config(name: str, files: str, default: bool = False) -> dict[str, Any]:
     config: dict[str, Any] = {"config_name": name, "data_files": [{"split": "test", "path": files}]}
     return {**config, "default": True} if default else config
@@ -79,7 +88,7 @@ def _is_foreign(config: object, names: Collection[str]) -> bool:
     return not str(config.get("config_name", "")).startswith("samples-")
 
 
-def _body(repository: str, runs: Sequence[str], tasks: Sequence[str]) -> str:
+def _body(repository: str, runs: Mapping[str, str], tasks: Sequence[str]) -> str:
     example = f'load_dataset("{repository}", "results", split="test")'
     lines = [
         "Runs of language models on benchmarks of creativity and reasoning, made with `creval`.",
@@ -87,20 +96,25 @@ def _body(repository: str, runs: Sequence[str], tasks: Sequence[str]) -> str:
         "```python",
         "from datasets import load_dataset",
         "",
-        f"metrics = {example}  # one row a metric: value, interval, counts by status",
+        f"metrics = {example}  # one row per metric: value, interval, counts by status",
     ]
     if tasks:
         samples = f'load_dataset("{repository}", "{_config_name(tasks[0])}", split="test")'
-        lines.append(f"samples = {samples}  # one row a sample: answers, scores, status")
+        lines.append(f"samples = {samples}  # one row per sample: answers, scores, status")
     lines += [
         "```",
         "",
         f"`creval pull {repository}` brings the runs back as folders: `creval report`, `creval score` and",
-        "`creval.open_run` take them. Docs that a task stores by reference are ids and digests here, too.",
+        "`creval.open_run` take them.",
+        "",
+        f"How it was made: `creval push` (creval-hub {version('creval-hub')}) sent the files of each run and tables",
+        "of them. Before that it searched all texts for keys, folders of the sender's machine and users' names.",
+        "Paths in `run.json` and `results.json` are cut down to their last part. The settings, seeds and versions of a",
+        "run are in its `run.json`.",
         "",
         "Runs:",
         "",
-        *(f"- `{run}`" for run in runs),
+        *(f"- `{run}`: {made}" if made else f"- `{run}`" for run, made in runs.items()),
         "",
     ]
     return "\n".join(lines)

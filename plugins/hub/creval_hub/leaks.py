@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from creval.plugin import UsageError
-from creval.plugin.hub import Mask, open_plain, redact, secret_variables
+from creval.plugin.hub import open_plain, secret_variables
+from creval_hub.secrets import SecretFinder
 
 __all__ = ["Leak", "find_leaks", "local_roots", "refuse_leaks"]
 
@@ -18,7 +20,8 @@ _HOME = re.compile(
     r"(?<![\w.])(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})(?!user\b|username\b|\.\.\.)[^/\\\s\"'<>:]+", re.ASCII
 )
 _SHOWN = 10
-_MAX_LINE = 50_000_000
+_BLOCK = 4_000_000  # bytes that are looked at together
+_LONGEST_LINE = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,34 +47,39 @@ def find_leaks(
 ) -> Iterator[Leak]:
     """Yield the leaks of text files, by the name that each will have.
 
-    Keys are looked for in every form that `creval.models.secrets` knows; paths as they are and as JSON escapes them.
+    Secrets are looked for as `SecretFinder` does, paths as they are and as JSON escapes them.
     """
     environ = os.environ if environ is None else environ
-    named = {name: value for name, value in secret_variables(environ).items() if len(value) >= 8}
-    masks = {name: Mask([value]) for name, value in named.items()}
+    secrets = SecretFinder({name: value for name, value in secret_variables(environ).items() if len(value) >= 8})
     forms = [(root, json.dumps(root, ensure_ascii=False)[1:-1]) for root in roots]
     for name, path in files.items():
         with os.fdopen(open_plain(path), "rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), start=1):
-                if len(line) == _MAX_LINE:
-                    what = f"a line is longer than {_MAX_LINE:,} bytes, and is not looked at"
-                    raise UsageError(what, where=f"{name}:{number}", cure="Remove the line, and score the run again.")
-                for what in _in_line(line.decode("utf-8", "replace"), masks, forms):
-                    yield Leak(name, number, what)
+            first = 1
+            while lines := _block(file, name, first):
+                found = [(each.line, each.what) for each in secrets.find(lines)]
+                found += [(at, what) for at, line in enumerate(lines) if (what := _place(line, forms)) is not None]
+                yield from (Leak(name, first + at, what) for at, what in sorted(found))
+                first += len(lines)
 
 
-def _in_line(text: str, masks: Mapping[str, Mask], roots: Sequence[tuple[str, str]]) -> Iterator[str]:
-    hidden = [variable for variable, mask in masks.items() if mask.hide(text) != text]
-    for variable in hidden:
-        yield f"the value of the environment variable {variable}"
-    if not hidden and redact(text) != text and "[key]" not in text:
-        yield "what looks like a key"
-    for root, escaped in roots:
-        if _names(text, root) or _names(text, escaped):
-            yield "a folder of this machine"
-            return
-    if _HOME.search(text):
-        yield "a user's home folder"
+def _block(file: BinaryIO, name: str, first: int) -> list[str]:
+    """Read the next lines, none at the end. Raises UsageError for one that is too long to be looked at."""
+    lines: list[str] = []
+    size = 0
+    while size < _BLOCK and (line := file.readline(_LONGEST_LINE)):
+        if len(line) == _LONGEST_LINE:
+            what = f"a line is longer than {_LONGEST_LINE:,} bytes, and is not looked at"
+            where = f"{name}:{first + len(lines)}"
+            raise UsageError(what, where=where, cure="Remove the line, and score the run again.")
+        lines.append(line.decode("utf-8", "replace"))
+        size += len(line)
+    return lines
+
+
+def _place(text: str, roots: Sequence[tuple[str, str]]) -> str | None:
+    if any(_names(text, root) or _names(text, escaped) for root, escaped in roots):
+        return "a folder of this machine"
+    return "a user's home folder" if _HOME.search(text) else None
 
 
 def _names(text: str, root: str) -> bool:

@@ -1,9 +1,9 @@
-"""`creval push`: a run becomes part of a dataset on the Hub, by one commit or by none."""
+"""`creval push`: runs become part of a dataset on the Hub, by one commit or by none."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,82 +14,113 @@ from creval_hub.access import check_repository, hub_errors, open_hub
 from creval_hub.bundle import Bundle, make_bundle
 from creval_hub.card import card
 
-__all__ = ["Plan", "Pushed", "plan_push", "push_run"]
+__all__ = ["Plan", "Pushed", "plan_push", "push_runs"]
 
 _CARD = "README.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a push would send: the run's name there, each path with its bytes, and the card."""
+    """What a push would send: the names of the runs there, each path with its bytes, and the card."""
 
-    name: str
+    names: Sequence[str]
     sizes: Mapping[str, int]
     card: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a push did: the run's name there, the address of the commit, and the paths that changed (none: nothing)."""
+    """What a push did: the names of the runs there, the address of the commit, the paths that changed (none: nothing).
 
-    name: str
+    `private`: whether only its owner sees the dataset.
+    """
+
+    names: Sequence[str]
     url: str
     changed: tuple[str, ...]
+    private: bool
 
 
-def plan_push(run: Run, repository: str, *, texts: bool = True) -> Plan:
-    """Return what would be sent to an empty repository. The network is not touched; raises as `push_run` does."""
+def plan_push(runs: Sequence[Run], repository: str, *, texts: bool = True) -> Plan:
+    """Return what would be sent to an empty repository. The network is not touched; raises as `push_runs` does."""
     check_repository(repository)
     with TemporaryDirectory(prefix="creval-push-") as folder:
-        bundle = make_bundle(run, Path(folder), texts=texts)
+        bundle = _joined(runs, Path(folder), texts)
         sizes = {path: file.stat().st_size for path, file in sorted(bundle.files.items())}
-    return Plan(bundle.name, sizes, card(None, repository, sizes))
+    return Plan([*bundle.made], sizes, card(None, repository, sizes, bundle.made))
 
 
-def push_run(run: Run, repository: str, *, private: bool = False, texts: bool = True) -> Pushed:
-    """Send a run to a dataset repository, which is made where there is none.
+def push_runs(runs: Sequence[Run], repository: str, *, public: bool = False, texts: bool = True) -> Pushed:
+    """Send runs to a dataset repository by one commit. Where there is none it is made, private unless `public`.
 
-    A second push of the same run changes nothing; of a changed one it makes one commit. Files arrive before the commit
-    names them, so that a push that was killed leaves the repository as it was, and the next one sends only what is
-    missing. Without `texts` results and scores are sent alone.
+    The visibility of one that exists is not changed. A second push of the same runs changes nothing. Files arrive
+    before the commit names them, so that a push that was killed leaves the repository as it was, and the next one
+    sends only what is missing. Without `texts` results and scores are sent alone.
 
-    Raises UsageError, RunError, MissingPartError, DataError.
+    Raises UsageError (also for a public repository without `public`), RunError, MissingPartError, DataError.
     """
     check_repository(repository)
     with TemporaryDirectory(prefix="creval-push-") as folder:
-        bundle = make_bundle(run, Path(folder), texts=texts)
+        bundle = _joined(runs, Path(folder), texts)
         api = open_hub()
         with hub_errors(repository):
-            api.create_repo(repository, repo_type="dataset", private=private or None, exist_ok=True)
-            return _send(api, repository, bundle)
+            api.create_repo(repository, repo_type="dataset", private=not public, exist_ok=True)
+            info = api.repo_info(repository, repo_type="dataset")
+            if not info.private and not public:
+                raise UsageError(
+                    "the dataset is public, so that everybody would see the runs",
+                    where=repository,
+                    cure="Nothing was sent. Add --public, or name another dataset: it is made private.",
+                )
+            return _send(api, repository, info, bundle)
 
 
-def _send(api: Any, repository: str, bundle: Bundle) -> Pushed:
+@dataclass(frozen=True, slots=True)
+class _Bundles:
+    """Several runs made ready: the local file of each path, and by the name of each run how it was made."""
+
+    files: Mapping[str, Path]
+    made: Mapping[str, str]
+
+
+def _joined(runs: Sequence[Run], folder: Path, texts: bool) -> _Bundles:
+    bundles: dict[str, Bundle] = {}
+    for number, run in enumerate(runs):
+        bundle = make_bundle(run, folder / str(number), texts=texts)
+        if bundle.name in bundles:
+            raise UsageError("the run is given twice", where=str(run.folder), cure="Name each run once.")
+        bundles[bundle.name] = bundle
+    files = {path: file for bundle in bundles.values() for path, file in bundle.files.items()}
+    return _Bundles(files, {name: bundle.made for name, bundle in bundles.items()})
+
+
+def _send(api: Any, repository: str, info: Any, bundle: _Bundles) -> Pushed:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
-    head = api.repo_info(repository, repo_type="dataset").sha
+    head, names = info.sha, [*bundle.made]
     there = {
         entry.path: entry.lfs.sha256 if entry.lfs else entry.blob_id
         for entry in api.list_repo_tree(repository, recursive=True, repo_type="dataset", revision=head)
         if hasattr(entry, "blob_id")
     }
-    stale = sorted(path for path in there if _is_of(path, bundle.name) and path not in bundle.files)
+    stale = sorted(path for path in there if path not in bundle.files and any(_is_of(path, name) for name in names))
     contents: dict[str, Path | bytes] = dict(bundle.files)
-    contents[_CARD] = _card(api, repository, head, {*there, *bundle.files} - set(stale), _CARD in there).encode()
+    former = _former_card(api, repository, head) if _CARD in there else None
+    contents[_CARD] = card(former, repository, {*there, *bundle.files} - set(stale), bundle.made).encode()
     changed = {path: content for path, content in sorted(contents.items()) if there.get(path) not in _digests(content)}
     if not changed and not stale:
-        return Pushed(bundle.name, f"{api.endpoint}/datasets/{repository}", ())
+        return Pushed(names, f"{api.endpoint}/datasets/{repository}", (), bool(info.private))
     commit = api.create_commit(
         repository,
         [
             *(CommitOperationAdd(path, content) for path, content in changed.items()),
             *(CommitOperationDelete(path) for path in stale),
         ],
-        commit_message=f"creval: {bundle.name}",
+        commit_message=f"creval: {names[0] if len(names) == 1 else f'{len(names)} runs'}",
         repo_type="dataset",
         parent_commit=head,
     )
-    return Pushed(bundle.name, str(commit.commit_url), (*changed, *stale))
+    return Pushed(names, str(commit.commit_url), (*changed, *stale), bool(info.private))
 
 
 def _is_of(path: str, run: str) -> bool:
@@ -104,12 +135,12 @@ def _digests(content: Path | bytes) -> tuple[str, str]:
     return blob.hexdigest(), hashlib.sha256(data).hexdigest()
 
 
-def _card(api: Any, repository: str, commit: str, paths: Collection[str], there: bool) -> str:
-    if not there:
-        return card(None, repository, paths)
+def _former_card(api: Any, repository: str, commit: str) -> str:
     with TemporaryDirectory(prefix="creval-card-") as folder:
         file = api.hf_hub_download(repository, _CARD, repo_type="dataset", revision=commit, local_dir=folder)
         try:
-            return card(Path(file).read_text(encoding="utf-8"), repository, paths)
+            return Path(file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise UsageError("the card is no text in UTF-8", where=repository, cure="Mend README.md there.") from error
+            raise UsageError(
+                "the card is no text in UTF-8", where=repository, cure="Correct README.md there."
+            ) from error

@@ -9,6 +9,8 @@ import pytest
 from support.hub_runs import TOKEN, make_run
 from support.hub_server import HubServer
 
+import creval
+
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
@@ -27,3 +29,18 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
 def run_folder(tmp_path: Path) -> Path:
     """A finished run of three docs."""
     return make_run(tmp_path / "made", {"a": "yes", "b": "no", "c": "perhaps"})
+
+
+@pytest.fixture(scope="session")
+def of_plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over a task of each plugin that has tasks."""
+    folder = tmp_path_factory.mktemp("plugins") / "run"
+    options = creval.RunOptions(
+        output=folder,
+        limit="first:1",
+        repeats=1,
+        resources={"entailment": "exact", "embedding": "embedded/minilm"},
+        roles={"judge": "baseline/floor"},
+        allowed_error_share=1.0,
+    )
+    return creval.run(["rat", "kumo_easy", "hypogen_own", "create"], "baseline/ceiling", options).folder

@@ -44,21 +44,6 @@ def run_folder(tmp_path: Path) -> Path:
     return make_run(tmp_path / "made", {"a": "yes", "b": "no", "c": "perhaps"})
 
 
-@pytest.fixture(scope="module")
-def of_plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run over a task of each plugin that has tasks."""
-    folder = tmp_path_factory.mktemp("plugins") / "run"
-    options = creval.RunOptions(
-        output=folder,
-        limit="first:1",
-        repeats=1,
-        resources={"entailment": "exact", "embedding": "embedded/minilm"},
-        roles={"judge": "baseline/floor"},
-        allowed_error_share=1.0,
-    )
-    return creval.run(["rat", "kumo_easy", "hypogen_own", "create"], "baseline/ceiling", options).folder
-
-
 def test_runs_of_every_plugin_fit(of_plugins: Path, tmp_path: Path) -> None:
     files = export_every_eval_ever(creval.open_run(of_plugins), tmp_path, LAB)
     found = {file.relative_to(tmp_path).parts[1] for file in files}

@@ -17,7 +17,7 @@ from creval.errors import UsageError
 from creval_hub.exports.cleaning import cleaned
 from creval_hub.leaks import find_leaks
 from creval_hub.pull import pull_runs
-from creval_hub.push import plan_push, push_run
+from creval_hub.push import plan_push, push_runs
 
 KEY = "pk9" + "Zq7Xw3Rt5Yu8Io1Pa"
 
@@ -35,7 +35,7 @@ def plant(run: Path, text: str) -> None:
     [
         (KEY, "the environment variable MY_SERVICE_KEY"),
         (base64.b64encode(f"user:{KEY}".encode()).decode(), "the environment variable MY_SERVICE_KEY"),
-        ("use sk-" + "abcdef1234567890abcdef", "looks like a key"),
+        ("use sk-" + "abcdef9081726354abcdef", "looks like a key"),
         ("see /home/ada/notes.txt", "a user's home folder"),
         ("see C:\\Users\\ada\\notes.txt", "a user's home folder"),
         ("Traceback: {home}/project/x.py", "a folder of this machine"),
@@ -48,7 +48,7 @@ def test_a_planted_leak_is_refused_by_its_place_and_never_repeated(
     text = text.replace("{home}", str(Path.home()))
     plant(run_folder, text)
     with pytest.raises(UsageError) as raised:
-        push_run(creval.open_run(run_folder), "ada/runs")
+        push_runs([creval.open_run(run_folder)], "ada/runs")
     message = str(raised.value)
     assert what in message and "samples/toy.jsonl:1" in message
     assert KEY not in message and text not in message
@@ -57,17 +57,17 @@ def test_a_planted_leak_is_refused_by_its_place_and_never_repeated(
 
 def test_what_every_answer_may_say_is_no_leak(run_folder: Path) -> None:
     plant(run_folder, "run /usr/bin/python3, see /home/user/x and https://example.org/home/page, key takeaways: none")
-    assert plan_push(creval.open_run(run_folder), "ada/runs").sizes
+    assert plan_push([creval.open_run(run_folder)], "ada/runs").sizes
 
 
 def test_run_and_results_name_no_folder(tmp_path: Path, hub: HubServer) -> None:
     run = make_run(tmp_path / "deep" / "er", {"a": "yes"})
     assert str(tmp_path) in (run / "run.json").read_text()  # it does here
-    pushed = push_run(creval.open_run(run), "ada/runs")
+    pushed = push_runs([creval.open_run(run)], "ada/runs")
     files = hub.dataset("ada/runs").files
     for name, content in files.items():
         assert str(tmp_path).encode() not in content, name
-    manifest = json.loads(files[f"runs/{pushed.name}/run.json"])
+    manifest = json.loads(files[f"runs/{pushed.names[0]}/run.json"])
     assert manifest["options"]["output"] == "run" and manifest["roles"]["target"] == "replay/answers.jsonl"
 
 
@@ -102,9 +102,9 @@ def test_texts_of_docs_by_reference_are_refused_and_scores_go_alone(tmp_path: Pa
     opened = creval.open_run(run)
     assert [sample.doc["question"] for sample in opened.samples()] == ["licensed-text?", "b?"]
     with pytest.raises(UsageError, match="may quote them"):
-        push_run(opened, "ada/runs")
+        push_runs([opened], "ada/runs")
     assert not hub.asked("POST", "")
-    pushed = push_run(opened, "ada/runs", texts=False)
+    pushed = push_runs([opened], "ada/runs", texts=False)
     files = hub.dataset("ada/runs").files
     assert not any("/samples/" in name and name.endswith(".jsonl") for name in files)
     for name, content in files.items():
@@ -115,7 +115,7 @@ def test_texts_of_docs_by_reference_are_refused_and_scores_go_alone(tmp_path: Pa
         ([], None, None, None)
     ] * 2
     ((folder, _),) = pull_runs("ada/runs", tmp_path / "pulled")
-    assert folder.name == pushed.name
+    assert folder.name == pushed.names[0]
     pulled = creval.open_run(folder)
     assert [score.scores for score in pulled.scores()] == [score.scores for score in opened.scores()]
     assert [row["value"] for row in pulled.metric_rows()] == [row["value"] for row in opened.metric_rows()]
