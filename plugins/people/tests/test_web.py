@@ -283,6 +283,14 @@ def test_a_malformed_answer_is_refused_without_a_traceback(
     assert found == status if status else found in (400, 415)  # aiohttp may be first to find that it cannot decode it
 
 
+def test_nothing_is_left_waiting_for_a_client_that_sends_no_more() -> None:
+    with WebSeat("ada", Progress()) as seat:
+        base = Page(seat).base
+        head = f"POST {base}/other HTTP/1.1\r\nHost: 127.0.0.1:{seat.port}\r\nContent-Length: 99\r\n\r\n"
+        assert plain(seat.port, head.encode())[0] == 404
+    assert asyncio.all_tasks(seat._loop) == set()
+
+
 @pytest.mark.parametrize(
     ("line", "status"),
     [

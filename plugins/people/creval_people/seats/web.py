@@ -71,6 +71,7 @@ class WebSeat:
         """Stop to serve."""
         if self._runner is not None:
             self._on_page(self._runner.cleanup()).result()
+            self._on_page(_cancel_rest()).result()
         self._end_thread()
 
     async def ask(self, view: View) -> str | None:
@@ -132,3 +133,11 @@ class WebSeat:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _cancel_rest() -> None:
+    """End what still waits for a client that sends no further bytes; the loop is about to be closed."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
