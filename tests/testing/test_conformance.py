@@ -24,15 +24,16 @@ BREAKING = {
     "wheel": ({"record": ("words.jsonl,,", "words.jsonl.orig,,")}, "words.jsonl is not in the wheel"),
     "templates": ({"task": ("{{ word }}", "{{ wort }}")}, "no doc has the field 'wort'"),
     "examples": ({"task": ("scores: {rhyme: 0}", "scores: {rhyme: 1}")}, "other: rhyme is 0"),
+    "answers": ({"parts": ("else Parsed.f", "else Parsed(None) if text[:2] == 'x ' else Parsed.f")}, "ends as errored"),
     "frame": ({"task": ("floor: any_word", "floor: same_end")}, "no metric tells the floor from the ceiling"),
     "repeatable": ({"parts": ("turn.random", "__import__('random').SystemRandom()")}, "differ between two runs"),
 }
 """By rule: a change of the plugin, and what the fault says."""
 CASCADES = {
     "targets": {"frame", "repeatable"},
-    "task_files": {"templates", "examples", "frame", "repeatable", "wheel"},
-    "parsers": {"examples", "frame", "repeatable"},
-    "templates": {"examples", "frame", "repeatable"},
+    "task_files": {"templates", "answers", "examples", "frame", "repeatable", "wheel"},
+    "parsers": {"answers", "examples", "frame", "repeatable"},
+    "templates": {"answers", "examples", "frame", "repeatable"},
 }
 """What else is at fault by the same change, where that cannot be otherwise."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["HOSTILE"]
+__all__ = ["HOSTILE", "SPOKEN"]
 
 HOSTILE: Sequence[str] = (
     "",
@@ -36,6 +36,18 @@ HOSTILE: Sequence[str] = (
     "I'm sorry, but I can't help with that.",
     "{{ 7 * 7 }} {% for a in b %} ${x} $(reboot) __import__('os').system('true')",
     "'; DROP TABLE answers; --",
+    "def solve():\n    return " + "+".join("1" * 1_500),
+    "```python\nx = " + "not " * 3_000 + "1\n```",
+    "```python\nf = " + "lambda: " * 1_500 + "1\ndef solve():\n    pass\n```",
+    "x = " + "(" * 3_000 + "1" + ")" * 3_000,
+    '["a", ' * 3_000 + "1" + "]" * 3_000,
+    "\\frac{" * 3_000 + "1" + "}{2}" * 3_000,
+    "1" + ",000" * 3_000,
     "日本語、中文；한국어。\U0001f9ea" * 500,
 )
 """None of them is random: a fault can be met again."""
+
+SPOKEN: Sequence[str] = tuple(
+    text for text in HOSTILE if text.startswith(("def", "```", "x =", '["a", ', "1,000", "-1e9", "[null"))
+)
+"""Those that a whole task is played with: numbers out of range, and structures too deep for a recursive reader."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from creval.conformance.hostile import HOSTILE
+from creval.conformance.hostile import HOSTILE, SPOKEN
 from creval.conformance.subject import Subject, play
 from creval.engine.examples import run_examples
 from creval.errors import CrevalError
 from creval.parsing.chain import build_chain
-from creval.tasks.model import ComponentRef, Task
+from creval.tasks.model import ComponentRef, Said, Task
 from creval.types.components import Parsed
 from creval.types.sample import Status
 
-__all__ = ["examples", "frame", "parsers", "repeatable"]
+__all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
 
 FEWEST = 3
 
@@ -33,6 +34,30 @@ def examples(subject: Subject, name: str) -> Iterator[str]:
     subject.need_data(task)
     for outcome in asyncio.run(run_examples(task, subject.options(task), subject.plugins)):
         yield from (f"{outcome.example}: {fault}" for fault in outcome.faults)
+
+
+def answers(subject: Subject, name: str) -> Iterator[str]:
+    """No answer of a model makes the protocol, a parser or a scorer raise: none ends as errored.
+
+    The answers take the place of those of the task's first gold example; other roles say what that example scripts.
+    """
+    task = subject.load(name)
+    gold = next((each for each in task.examples if each.status is Status.SCORED and each.player is None), None)
+    if gold is None:
+        return
+    subject.need_data(task)
+    spoken = [
+        replace(gold, name=repr(text[:20]), answers=[[Said(text)] for _ in gold.answers], scores={}) for text in SPOKEN
+    ]
+    played = replace(task, examples=spoken)
+    for outcome in asyncio.run(run_examples(played, subject.options(task), subject.plugins)):
+        reason = outcome.score.reason or ""
+        if outcome.score.status is Status.ERRORED and _SCRIPT_ENDS not in reason:
+            yield f"the answer {outcome.example} ends as errored: {reason[:160]}"
+
+
+_SCRIPT_ENDS = "more is asked for"
+"""The example scripts fewer answers than are asked for: nothing that the task is at fault for."""
 
 
 def frame(subject: Subject, name: str) -> Iterator[str]:

@@ -33,6 +33,7 @@ OF_PLUGIN: Mapping[str, Callable[[Subject], Iterable[str]]] = {
 OF_TASK: Mapping[str, _OfTask] = {
     "templates": _OfTask(written.templates),
     "examples": _OfTask(played.examples),
+    "answers": _OfTask(played.answers, leading=True),
     "frame": _OfTask(played.frame, leading=True),
     "repeatable": _OfTask(played.repeatable, leading=True),
 }
