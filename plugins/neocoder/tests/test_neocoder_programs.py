@@ -292,6 +292,28 @@ def test_verdicts(changes: dict[str, object], expected: Verdict) -> None:
     assert verdict(result(**changes), Run(b"", ("Yes", "1"))) is expected
 
 
+TWO = [Case(("1",), "1"), Case(("2",), ("2", "3"))]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos.write(1, b'junk\\n')\ndef solve():\n    print(input())",
+        "import os\nos.write(1, b'null\\n')\ndef solve():\n    print(input())",
+        "import os\nos.write(1, b'5\\n')\ndef solve():\n    print(input())",
+        "import os\nos.write(1, b'[' * 100000 + b'\\n')\ndef solve():\n    print(input())",
+        "import os\ndef solve():\n    os._exit(0)",
+        "import os\nos._exit(0)",
+        "import os\ndef solve():\n    input() == '2' or os._exit(0)\n    1 / 0",
+        "def solve():\n    input()\n    print(input())\n    print('(' * 100000)",
+    ],
+)
+def test_a_program_that_disturbs_the_released_evaluator_is_wrong(sandbox: BubblewrapSandbox, code: str) -> None:
+    (found,) = sandbox.run_now(harness(), [given(code, TWO)], SHORT)
+    assert found.succeeded
+    assert accepted(found, TWO) is False
+
+
 def test_letter_case_and_several_runs() -> None:
     assert verdict(result(stdout=b"YES 1"), Run(b"", ("Yes", "1")), any_case=True) is Verdict.ACCEPTED
     assert worst([Verdict.ACCEPTED, Verdict.TIMEOUT, Verdict.WRONG_ANSWER]) is Verdict.TIMEOUT

@@ -27,6 +27,9 @@ _READS = (
     *("sys.stdin.readline()", "stdin.readline()"),
 )
 
+_RAISED = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
+"""What evaluating a program's output raises; the last two where it is nested deeply."""
+
 _HARNESS = """
 import builtins, contextlib, io, json, sys
 code, cases = json.loads(sys.stdin.read())
@@ -87,19 +90,28 @@ def given(code: str, cases: Sequence[Case]) -> bytes:
 
 
 def accepted(result: CaseResult, cases: Sequence[Case]) -> bool:
-    """Whether the released evaluator accepts what the harness printed. A run that was stopped is none."""
-    if not result.succeeded:
-        return False
-    printed = [json.loads(line) for line in result.stdout.decode("utf-8", "replace").splitlines()]
+    """Return whether the released evaluator accepts what the harness printed: not if it was stopped or disturbed."""
+    printed = _printed(result.stdout) if result.succeeded else None
     if not printed:
         return False
     at_once, by_itself = printed[0], printed[1:]
     if at_once is not None:
         try:
             return all(_same(line, case.output) for line, case in zip(at_once.split("\n"), cases, strict=False))
-        except (ValueError, TypeError, SyntaxError):
+        except _RAISED:
             pass
+    if len(by_itself) != len(cases):  # the program ended the harness, or wrote among its lines
+        return False
     return all(_same_or_fails(text, case.output) for text, case in zip(by_itself, cases, strict=True))
+
+
+def _printed(stdout: bytes) -> list[str | None] | None:
+    """Return the texts that the harness printed, each None where the program raised; None if other output is there."""
+    try:
+        found = [json.loads(line) for line in stdout.decode("utf-8", "replace").splitlines()]
+    except (ValueError, RecursionError):
+        return None
+    return found if all(text is None or isinstance(text, str) for text in found) else None
 
 
 def _same(text: str, expected: str | tuple[str, ...]) -> bool:
@@ -112,5 +124,5 @@ def _same(text: str, expected: str | tuple[str, ...]) -> bool:
 def _same_or_fails(text: str | None, expected: str | tuple[str, ...]) -> bool:
     try:
         return text is not None and _same(text, expected)
-    except (ValueError, TypeError, SyntaxError):
+    except _RAISED:
         return False
