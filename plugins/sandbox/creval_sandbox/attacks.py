@@ -1,58 +1,47 @@
-"""Attacks that a sandbox has to withstand: each a program that tries, and says BREACH where it came through.
+"""Every attack that a sandbox has to withstand.
 
-`creval sandbox check` runs them on the user's machine; the tests run them in every mode.
+`creval sandbox check` runs them on the user's machine; the tests run them in every manner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from creval.plugin.programs import CaseResult, StopReason
+from creval.plugin.programs import ProgramLanguage, StopReason
+from creval_sandbox.attack import Attack, attempt
+from creval_sandbox.attacks_on_files import ATTACKS_ON_FILES
+from creval_sandbox.attacks_on_next_case import ATTACKS_ON_NEXT_CASE
 
-__all__ = ["ATTACKS", "SECRET", "Attack"]
+__all__ = ["ATTACKS", "NEIGHBOUR", "SECRET"]
 
 SECRET = "NEIGHBOUR-5117"
 """What the program before each attack leaves wherever it can, and holds in its memory."""
 
-BREACH = b"BREACH"
-
-
-def _contained(result: CaseResult) -> bool:
-    return BREACH not in result.stdout
-
-
-@dataclass(frozen=True, slots=True)
-class Attack:
-    """One attempt. `contained` tells from its result whether it failed; `stops` is how it is to end (none: however)."""
-
-    name: str
-    source: str
-    stops: Sequence[StopReason] = ()
-    contained: Callable[[CaseResult], bool] = _contained
-
-    def held(self, result: CaseResult) -> bool:
-        """Whether the sandbox withstood it."""
-        return self.contained(result) and (not self.stops or result.stop in self.stops)
-
-
-def _try(body: str) -> str:
-    """A program that reports a breach where `body` sets `found` to something true, and swallows what refuses it."""
-    indented = "".join(f"    {line}\n" for line in body.strip().splitlines())
-    return (
-        "import os, sys, ctypes, signal, resource\n"
-        "libc = ctypes.CDLL(None, use_errno=True)\n"
-        f"found = False\ntry:\n{indented}except BaseException:\n    found = False\n"
-        "print('BREACH' if found else 'held')\n"
-    )
-
-
 _TIME = (StopReason.CPU, StopReason.WALL)
 
-ATTACKS: Sequence[Attack] = (
+_EXECUTES = """
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main() {
+    char python[] = "/python/bin/python", option[] = "-c", text[] = "print('BREACH')";
+    char home[] = "PYTHONHOME=/python", path[] = "LD_LIBRARY_PATH=/python/lib";
+    char *arguments[] = {python, option, text, nullptr}, *environment[] = {home, path, nullptr};
+    int handle = open(python, O_RDONLY);
+    dup2(handle, 3);
+    syscall(SYS_execveat, 3, "", arguments, environment, 0x1000);
+    syscall(SYS_execveat, handle, "", arguments, environment, 0x1000);
+    syscall(SYS_execveat, -100, python, arguments, environment, 0);
+    execve(python, arguments, environment);
+    std::puts("held");
+}
+"""
+
+_BASIC: Sequence[Attack] = (
     Attack(
         "read the user's files and the tests",
-        _try(
+        attempt(
             """
 seen = []
 for folder, folders, files in os.walk("/"):
@@ -71,7 +60,7 @@ found = sorted(set(seen) - allowed) or packages or os.path.exists("/home") or os
     ),
     Attack(
         "read the environment and the command line of whoever started it",
-        _try(
+        attempt(
             """
 ours = "HOME PATH LC_ALL PYTHONHOME PYTHONHASHSEED LD_LIBRARY_PATH OMP_NUM_THREADS OPENBLAS_NUM_THREADS PWD"
 found = os.path.exists("/proc/1") or bool(set(os.environ) - set(ours.split()))
@@ -80,7 +69,7 @@ found = os.path.exists("/proc/1") or bool(set(os.environ) - set(ours.split()))
     ),
     Attack(
         "read what the program before it left in any writable place",
-        _try(
+        attempt(
             """
 for folder, folders, files in os.walk("/"):
     if folder.startswith(("/usr", "/lib", "/python", "/libraries", "/sandbox", "/dev")):
@@ -95,7 +84,7 @@ found = found or bool(os.listdir("/tmp"))
     ),
     Attack(
         "find the program before it in the interpreter's memory",
-        _try(
+        attempt(
             """
 import gc
 gc.unfreeze()
@@ -106,12 +95,12 @@ found = found or hasattr(__import__("math"), "poisoned")
 """
         ),
     ),
-    Attack("write outside its own folder", _try("open('/dev/shm/x', 'w')\nfound = True")),
-    Attack("write into the root", _try("os.mkdir('/mine')\nfound = True")),
-    Attack("write into the interpreter", _try("open('/python/lib/x', 'w')\nfound = True")),
+    Attack("write outside its own folder", attempt("open('/dev/shm/x', 'w')\nfound = True")),
+    Attack("write into the root", attempt("os.mkdir('/mine')\nfound = True")),
+    Attack("write into the interpreter", attempt("open('/python/lib/x', 'w')\nfound = True")),
     Attack(
         "open descriptors of anybody else",
-        _try(
+        attempt(
             """
 for descriptor in range(3, 1024):
     try:
@@ -122,10 +111,10 @@ for descriptor in range(3, 1024):
 """
         ),
     ),
-    Attack("trace its watcher", _try("found = libc.ptrace(16, 1, 0, 0) == 0")),
+    Attack("trace its watcher", attempt("found = libc.ptrace(16, 1, 0, 0) == 0")),
     Attack(
         "read its watcher's memory",
-        _try(
+        attempt(
             """
 class Vector(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
@@ -137,9 +126,9 @@ found = libc.process_vm_readv(1, ctypes.byref(here), 1, ctypes.byref(there), 1, 
     ),
     Attack(
         "lower its watcher's limits so that the failure looks like the sandbox's",
-        _try("resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))\nfound = True"),
+        attempt("resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))\nfound = True"),
     ),
-    Attack("slow its watcher down", _try("os.setpriority(os.PRIO_PROCESS, 1, 19)\nfound = True")),
+    Attack("slow its watcher down", attempt("os.setpriority(os.PRIO_PROCESS, 1, 19)\nfound = True")),
     Attack(
         "kill or stop its watcher",
         "import os, signal\n"
@@ -149,26 +138,35 @@ found = libc.process_vm_readv(1, ctypes.byref(here), 1, ctypes.byref(there), 1, 
         "print('still here')\n",
         contained=lambda result: result.stdout == b"still here\n" and result.succeeded,
     ),
-    Attack("raise its own limits", _try("resource.setrlimit(resource.RLIMIT_AS, (-1, -1))\nfound = True")),
+    Attack(
+        "kill every process that it can reach",
+        "import os, signal\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "for pid in (0, -1, *range(-64, -1)):\n"
+        "    try:\n        os.kill(pid, signal.SIGTERM)\n    except OSError:\n        pass\n"
+        "print('still here')\n",
+        contained=lambda result: result.stdout == b"still here\n" and result.succeeded,
+    ),
+    Attack("raise its own limits", attempt("resource.setrlimit(resource.RLIMIT_AS, (-1, -1))\nfound = True")),
     Attack(
         "reach the network",
-        _try("import socket\nsocket.create_connection(('127.0.0.1', 80), 1)\nfound = True"),
+        attempt("import socket\nsocket.create_connection(('127.0.0.1', 80), 1)\nfound = True"),
     ),
-    Attack("open a socket at all", _try("import socket\nsocket.socket(socket.AF_UNIX)\nfound = True")),
+    Attack("open a socket at all", attempt("import socket\nsocket.socket(socket.AF_UNIX)\nfound = True")),
     Attack(
         "make namespaces of its own",
-        _try(
+        attempt(
             "number = 272 if os.uname().machine == 'x86_64' else 97\n"
             "found = libc.unshare(0x10000000) == 0 or libc.syscall(number, 0x20000) == 0"
         ),
     ),
     Attack(
         "mount something",
-        _try("found = libc.mount(b'tmpfs', b'/tmp', b'tmpfs', 0, None) == 0 or libc.umount2(b'/tmp', 2) == 0"),
+        attempt("found = libc.mount(b'tmpfs', b'/tmp', b'tmpfs', 0, None) == 0 or libc.umount2(b'/tmp', 2) == 0"),
     ),
     Attack(
         "hold capabilities",
-        _try(
+        attempt(
             """
 header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
 assert libc.capget(ctypes.byref(header), ctypes.byref(sets)) == 0
@@ -176,15 +174,15 @@ found = any(sets) or libc.prctl(39, 0, 0, 0, 0) != 1
 """
         ),
     ),
-    Attack("execute another program", _try("os.posix_spawn('/usr/bin/env', ['env'], {})\nfound = True")),
-    Attack("leave a process behind", _try("found = os.fork() >= 0")),
+    Attack("execute another program", attempt("os.posix_spawn('/usr/bin/env', ['env'], {})\nfound = True")),
+    Attack("leave a process behind", attempt("found = os.fork() >= 0")),
     Attack(
         "leave shared memory behind",
-        _try("found = libc.shmget(5117, 4096, 0o1666) >= 0 or libc.memfd_create(b'x', 0) >= 0"),
+        attempt("found = libc.shmget(5117, 4096, 0o1666) >= 0 or libc.memfd_create(b'x', 0) >= 0"),
     ),
     Attack(
         "call by an older interface of the processor",
-        _try("found = libc.syscall(0x40000000 + 39) > 0"),
+        attempt("found = libc.syscall(0x40000000 + 39) > 0"),
     ),
     Attack(
         "start threads without end",
@@ -231,7 +229,9 @@ found = any(sets) or libc.prctl(39, 0, 0, 0, 0) != 1
         "import ctypes\nctypes.string_at(0)\n",
         contained=lambda result: result.signal == 11,
     ),
+    Attack("execute the interpreter from machine code", _EXECUTES, language=ProgramLanguage.CPP),
 )
+ATTACKS: Sequence[Attack] = (*_BASIC, *ATTACKS_ON_FILES, *ATTACKS_ON_NEXT_CASE)
 
 NEIGHBOUR = f"""
 import math

@@ -71,10 +71,8 @@ class BubblewrapSandbox:
     @property
     def name(self) -> str:
         """The instrument: bubblewrap, its mode, the interpreter and the libraries that programs may import."""
-        mode = "nested" if self._manner.nested else "plain"
-        mode += "" if self._manner.threads else ", no threads"
         libraries = "".join(f", {name} {version}" for name, version in library_versions().items())
-        return f"bubblewrap {bubblewrap_version()} ({mode}), Python {platform.python_version()}{libraries}"
+        return f"bubblewrap {bubblewrap_version()} ({self._manner}), Python {platform.python_version()}{libraries}"
 
     async def run(self, program: Program, cases: Sequence[bytes], limits: Limits | None = None) -> Sequence[CaseResult]:
         """Run a program once for each case, whose bytes are its standard input; one result a case, in order.

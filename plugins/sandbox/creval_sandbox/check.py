@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from creval.plugin.programs import CaseResult, Limits, Program
-from creval_sandbox.attacks import ATTACKS, NEIGHBOUR, Attack
+from creval.plugin.programs import CaseResult, Limits, Program, ProgramLanguage
+from creval_sandbox.attack import Attack
+from creval_sandbox.attacks import ATTACKS, NEIGHBOUR
 from creval_sandbox.bubblewrap import BubblewrapSandbox
+from creval_sandbox.mounts import has_compiler
 
 __all__ = ["CHECK_LIMITS", "Finding", "run_attack", "run_attacks"]
 
@@ -42,10 +44,11 @@ class Finding:
 def run_attack(sandbox: BubblewrapSandbox, attack: Attack) -> Finding:
     """Run one attack, with a neighbour before it. Raises SandboxError."""
     sandbox.run_now(Program(NEIGHBOUR), [b""], CHECK_LIMITS)
-    return Finding(attack, sandbox.run_now(Program(attack.source), [b""], CHECK_LIMITS)[0])
+    return Finding(attack, sandbox.run_now(Program(attack.source, attack.language), attack.cases, CHECK_LIMITS)[-1])
 
 
 def run_attacks(sandbox: BubblewrapSandbox) -> Iterator[Finding]:
-    """Run every attack in order. Raises SandboxError."""
+    """Run every attack in order, those of a language without a compiler here left out. Raises SandboxError."""
     for attack in ATTACKS:
-        yield run_attack(sandbox, attack)
+        if attack.language is ProgramLanguage.PYTHON or has_compiler():
+            yield run_attack(sandbox, attack)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from creval_sandbox.worker import Manner
 
 __all__ = ["sandbox"]
 
@@ -16,33 +20,40 @@ def sandbox() -> None:
 
 @sandbox.command(epilog="Example: creval sandbox check --mode plain")
 @click.option("--mode", type=click.Choice(["nested", "plain"]), help="Insist on one way of keeping programs apart.")
+@click.option("--all-manners", is_flag=True, help="Check every way that works here, not only the one that is used.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def check(ctx: click.Context, mode: str | None, as_json: bool) -> None:
-    """Run every attack of the test suite in the sandbox on this machine, and say what was contained.
+def check(ctx: click.Context, mode: str | None, all_manners: bool, as_json: bool) -> None:
+    """Run every attack of the test suite in the sandbox on this machine, and report what was contained.
 
-    The attacks are creval's own programs and harmless where they are not contained. Exit code 0 where all are, 2 else.
+    The attacks are creval's own programs and harmless where they are not contained. Exit code 0 if all are, else 2.
     """
+    from creval_sandbox.probe import find_manner, find_manners
+
+    manners = find_manners(mode or "") if all_manners else iter([find_manner(mode or "")])
+    checked = [_check(manner, as_json) for manner in manners]
+    if as_json:
+        click.echo(json.dumps(checked if all_manners else checked[0], indent=2))
+    contained = all(attack["contained"] for each in checked for attack in each["attacks"])
+    ctx.exit(0 if checked and contained else 2)
+
+
+def _check(manner: Manner, quiet: bool) -> dict[str, Any]:
+    """Run the attacks in one manner; return the name of the sandbox with what came of each."""
     from creval.plugin import cache_folder
     from creval_sandbox.bubblewrap import BubblewrapSandbox
     from creval_sandbox.check import run_attacks
-    from creval_sandbox.probe import find_manner
 
-    opened = BubblewrapSandbox(find_manner(mode or ""), cache_folder(), workers=1)
+    say = (lambda text: None) if quiet else click.echo
+    opened = BubblewrapSandbox(manner, cache_folder(), workers=1)
+    records = []
     try:
-        records = []
-        if not as_json:
-            click.echo(opened.name)
+        say(f"{opened.name}, {manner.identity}")
         for finding in run_attacks(opened):
             records.append({"attack": finding.attack.name, "contained": finding.held, "ending": finding.ending})
-            if not as_json:
-                word = "contained" if finding.held else "BREACH   "
-                click.echo(f"{word}  {finding.attack.name} ({finding.ending})")
+            say(f"{'contained' if finding.held else 'BREACH   '}  {finding.attack.name} ({finding.ending})")
     finally:
         opened.close()
     held = sum(bool(record["contained"]) for record in records)
-    if as_json:
-        click.echo(json.dumps({"sandbox": opened.name, "attacks": records}, indent=2))
-    else:
-        click.echo(f"{held} of {len(records)} attacks contained")
-    ctx.exit(0 if held == len(records) else 2)
+    say(f"{held} of {len(records)} attacks contained")
+    return {"sandbox": opened.name, "user": str(manner.identity), "attacks": records}

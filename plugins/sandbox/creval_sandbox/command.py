@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from creval.plugin import MissingPartError
+from creval.plugin.programs import SandboxError
 from creval_sandbox.mounts import Mount
 
 __all__ = [
+    "DEVICES",
     "ENVIRONMENT",
     "PYTHON_FLAGS",
     "Identity",
@@ -36,7 +38,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-_DEVICES = ("null", "urandom")
+DEVICES = ("/dev/null", "/dev/urandom")
 _ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv")
 
 
@@ -96,28 +98,30 @@ def bubblewrap_version() -> str:
     return done.stdout.split()[-1] if done.stdout.split() else "unknown"
 
 
-def isolation(mounts: Sequence[Mount]) -> list[str]:
-    """Return the arguments for all that is the same in every mode: namespaces, environment, mounts, devices."""
+def isolation(mounts: Sequence[Mount], devices: Sequence[str] = DEVICES) -> list[str]:
+    """Return the arguments for all that is the same in every mode: namespaces, environment, mounts, devices.
+
+    Bubblewrap cannot bind a device read-only, so that the launcher does that before any program starts.
+    """
     arguments = [*_ISOLATION, "--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "sandbox"]
     for name, value in ENVIRONMENT.items():
         arguments += ["--setenv", name, value]
     for mount in mounts:
         arguments += _mount(mount)
-    for device in _DEVICES:
-        arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    for device in devices:
+        arguments += ["--dev-bind", device, device]
     return arguments
 
 
-def start(mounts: Sequence[Mount], control: int, identity: Identity, *, nested: bool, scratch_bytes: int) -> Started:
+def start(mounts: Sequence[Mount], control: int, identity: Identity, *, capable: bool, scratch_bytes: int) -> Started:
     """Start bubblewrap with the launcher as process 1 of the sandbox; `control` is the descriptor that it listens on.
 
-    `nested` keeps the one capability that makes further namespaces; otherwise `/tmp` is a tmpfs of `scratch_bytes`.
+    `capable` keeps the one capability that makes mounts and further namespaces; without it there are no devices, and
+    `/tmp` is a tmpfs of `scratch_bytes` from the beginning. Raises SandboxError where this user cannot be taken on.
     """
-    arguments = [*isolation(mounts), "--setenv", "LD_BIND_NOW", "1", "--cap-drop", "ALL"]
-    if nested:
-        arguments += ["--cap-add", "CAP_SYS_ADMIN"]
-    if nested:
-        arguments += ["--perms", "1777", "--dir", "/tmp"]
+    arguments = [*isolation(mounts, DEVICES if capable else ()), "--setenv", "LD_BIND_NOW", "1", "--cap-drop", "ALL"]
+    if capable:
+        arguments += ["--cap-add", "CAP_SYS_ADMIN", "--perms", "1777", "--dir", "/tmp"]
     else:
         arguments += ["--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", "/tmp"]
     return _spawn([*arguments, "--remount-ro", "/", "--chdir", "/"], control, identity)
@@ -154,6 +158,9 @@ def _spawn(arguments: Sequence[str], control: int, identity: Identity) -> Starte
             group=identity.user,
             extra_groups=None if identity.user is None else [],
         )
+    except OSError as error:  # the user namespace of a rootless container may map no other user
+        os.close(complaints)
+        raise SandboxError.before(f"cannot run bubblewrap {identity}: {error.strerror}") from None
     except BaseException:
         os.close(complaints)
         raise

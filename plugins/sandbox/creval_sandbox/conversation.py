@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,9 +59,17 @@ class Conversation:
     """About one program: opened once its surroundings stand, closed with them."""
 
     def __init__(
-        self, channel: socket.socket, executable: Executable, limits: Limits, words: Callable[[], str]
+        self,
+        channel: socket.socket,
+        executable: Executable,
+        limits: Limits,
+        words: Callable[[], str],
+        more: Mapping[str, Any],
     ) -> None:
-        """Hand the program over. Raises SandboxError, with the `words` of the other side where it has gone."""
+        """Hand the program over, with `more` that its profile needs.
+
+        Raises SandboxError, with the `words` of the other side where it has gone.
+        """
         self._channel = channel
         self._limits = limits
         with ExitStack() as stack:
@@ -69,7 +77,7 @@ class Conversation:
             os.ftruncate(begun, mmap.PAGESIZE)
             self._begun = mmap.mmap(begun, mmap.PAGESIZE)
             descriptors = (_sealed(executable.payload, stack), _empty(stack), begun)
-            say(channel, spoken(_setup(executable, limits)), descriptors, words)
+            say(channel, spoken({**_setup(executable, limits), **more}), descriptors, words)
         channel.settimeout(_SETUP_SECONDS)
         try:
             answer, _ = receive(channel)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import errno
 import struct
+from collections.abc import Sequence
 from enum import StrEnum
 
 from creval.plugin import MissingPartError
-from creval_sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
+from creval_sandbox.syscalls import ARGUMENTS, DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
 
 __all__ = ["Profile", "common_filter", "program_filter"]
 
@@ -33,7 +34,9 @@ _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = (
     0x35,
     0x06,
 )  # BPF_LD|W|ABS, ALU|AND|K, JMP|JEQ|K, JMP|JGE|K, RET
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; of the argument the low half
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; of an argument the low half
+_SECOND_ARGUMENT, _FIFTH_ARGUMENT = 24, 48
+_PROGRAM, _EMPTY_PATH = 3, 0x1000  # the descriptor that a watcher has a program at; AT_EMPTY_PATH
 _KILL, _ALLOW, _REFUSE = 0x80000000, 0x7FFF0000, 0x00050000
 _THREAD = 0x00010000
 _NAMESPACES = 0x7E020080  # CLONE_NEWUSER, PID, NET, IPC, UTS, CGROUP, NS and TIME
@@ -65,6 +68,27 @@ class _Assembly:
         self.add(_RETURN, _REFUSE | errno.EPERM)
         self.add(_RETURN, _ALLOW)
 
+    def unless_arguments(self, number: int | None, wanted: Sequence[tuple[int, int]]) -> None:
+        """Refuse a call of that number unless each (offset, half of an argument) is as wanted."""
+        if number is None:
+            return
+        self.add(_EQUAL, number, 0, 2 * len(wanted) + 2)
+        for left, (offset, value) in zip(range(len(wanted) - 1, -1, -1), wanted, strict=True):
+            self.add(_LOAD, offset)
+            self.add(_EQUAL, value, 0, 2 * left + 1)
+        self.add(_RETURN, _ALLOW)
+        self.add(_RETURN, _REFUSE | errno.EPERM)
+
+    def when_second_argument(self, number: int | None, values: Sequence[int]) -> None:
+        """Refuse a call of that number whose second argument is one of the values."""
+        if number is None:
+            return
+        self.add(_EQUAL, number, 0, 2 * len(values) + 2)
+        self.add(_LOAD, _SECOND_ARGUMENT)
+        for value in values:
+            self.when(value, _REFUSE | errno.EPERM)
+        self.add(_RETURN, _ALLOW)
+
 
 def common_filter(machine: str) -> bytes:
     """Return the filter that holds within the whole sandbox, as an array of `struct sock_filter`.
@@ -78,16 +102,20 @@ def common_filter(machine: str) -> bytes:
     for name, numbers in DENIED.items():
         if name not in WATCHING:
             out.when(number_of(numbers, machine), _REFUSE | errno.EPERM)
+    for numbers, values in ARGUMENTS.values():
+        out.when_second_argument(number_of(numbers, machine), values)
     out.when(number_of(EXECUTION["clone3"], machine), _REFUSE | errno.ENOSYS)
     out.unless_argument(number_of(EXECUTION["prlimit64"], machine), 0xFFFFFFFF, 0)
     out.add(_RETURN, _ALLOW)
     return out.code
 
 
-def program_filter(profile: Profile, machine: str, threads: bool = True) -> bytes:
+def program_filter(profile: Profile, machine: str, threads: bool = True, empty_path: int = 0) -> bytes:
     """Return the filter that holds for a program besides: what its watcher may do, and it may not.
 
-    `threads` False refuses threads too. Raises MissingPartError for a machine whose calls are not known.
+    `threads` False refuses threads too. Machine code has to be executed once, after the filter holds: by the empty path
+    at the address `empty_path`, which the program never learns.
+    Raises MissingPartError for a machine whose calls are not known.
     """
     refused = _REFUSE | errno.EPERM
     calls = {name: number_of(numbers, machine) for name, numbers in EXECUTION.items()}
@@ -106,6 +134,16 @@ def program_filter(profile: Profile, machine: str, threads: bool = True) -> byte
             out.when(calls["clone"], refused)
     if profile is Profile.PYTHON:
         out.when(calls["execveat"], refused)
+    elif profile is Profile.NATIVE:
+        out.unless_arguments(
+            calls["execveat"],
+            [
+                (_FIRST_ARGUMENT, _PROGRAM),
+                (_SECOND_ARGUMENT, empty_path & 0xFFFFFFFF),
+                (_SECOND_ARGUMENT + 4, empty_path >> 32),
+                (_FIFTH_ARGUMENT, _EMPTY_PATH),
+            ],
+        )
     out.add(_RETURN, _ALLOW)
     return out.code
 

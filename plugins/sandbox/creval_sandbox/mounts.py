@@ -22,6 +22,7 @@ __all__ = [
     "Mount",
     "compiler_mounts",
     "compiler_path",
+    "has_compiler",
     "library_versions",
     "mounts",
 ]
@@ -119,6 +120,14 @@ def compiler_path() -> str:
             cure="Install it, e.g.: apt-get install g++",
         )
     return str(Path(found).resolve())
+
+
+def has_compiler() -> bool:
+    """Return whether C++ programs can be compiled here."""
+    try:
+        return bool(compiler_path())
+    except MissingPartError:
+        return False
 
 
 def _system() -> Iterable[Mount]:

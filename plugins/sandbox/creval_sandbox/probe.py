@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from creval.plugin import MissingPartError
@@ -13,7 +15,7 @@ from creval_sandbox.mounts import mounts
 from creval_sandbox.refusals import cure_of
 from creval_sandbox.worker import Manner, Worker
 
-__all__ = ["find_manner"]
+__all__ = ["find_manner", "find_manners"]
 
 _LIMITS = Limits(
     cpu_seconds=0.3, wall_seconds=20.0, memory_bytes=256 << 20, output_bytes=1 << 16, scratch_bytes=1 << 20, threads=4
@@ -48,26 +50,37 @@ print(started)
 
 @cache
 def find_manner(mode: str = "") -> Manner:
-    """Return the best manner that works here: nested before plain, nobody before root. Probed once a process.
+    """Return the best manner that works here: nested before plain, nobody before root. Probed once per process.
 
     `mode` insists on `nested` or `plain`. Raises MissingPartError with what the system said and what can be done.
     """
-    bubblewrap_path()
     refusals: list[str] = []
-    for nested in (True, False):
+    manner = next(find_manners(mode, refusals), None)
+    if manner is None:
+        raise MissingPartError(
+            "this system does not let programs be kept apart:\n  " + "\n  ".join(refusals),
+            where="sandbox bubblewrap",
+            cure=cure_of(refusals[-1]),
+        )
+    return manner
+
+
+def find_manners(mode: str = "", refusals: list[str] | None = None) -> Iterator[Manner]:
+    """Yield every manner that works here, best first; `refusals` takes what the system said of the others.
+
+    Raises MissingPartError where there is no bubblewrap.
+    """
+    bubblewrap_path()
+    for nested, capable in ((True, True), (False, True), (False, False)):
         if mode and nested != (mode == "nested"):
             continue
         for identity in identities():
-            manner = Manner(identity, nested)
+            manner = Manner(identity, nested, capable)
             try:
-                return _tried(manner)
+                yield _tried(manner)
             except SandboxError as error:
-                refusals.append(f"{'nested' if nested else 'plain'} {identity}: {error.what}")
-    raise MissingPartError(
-        "this system does not let programs be kept apart:\n  " + "\n  ".join(refusals),
-        where="sandbox bubblewrap",
-        cure=cure_of(refusals[-1]),
-    )
+                if refusals is not None:
+                    refusals.append(f"{manner}, {identity}: {error.what}")
 
 
 def _tried(manner: Manner) -> Manner:
@@ -85,7 +98,7 @@ def _tried(manner: Manner) -> Manner:
     finally:
         worker.end()
     bounded = started.strip().isdigit() and int(started) < 60
-    return Manner(manner.identity, manner.nested, threads=bounded)
+    return replace(manner, threads=bounded)
 
 
 def _run(worker: Worker, source: str) -> CaseResult:

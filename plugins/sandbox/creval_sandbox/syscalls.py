@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["DENIED", "EXECUTION", "FIRST_UNKNOWN", "WATCHING", "Numbers", "number_of"]
+__all__ = ["ARGUMENTS", "DENIED", "EXECUTION", "FIRST_UNKNOWN", "WATCHING", "Numbers", "number_of"]
 
 FIRST_UNKNOWN = 451
 """Calls from this number on are younger than this table: they are answered as not implemented."""
@@ -117,15 +117,31 @@ _MEMORY_OUTSIDE_THE_LIMITS = {
     "mbind": Numbers(237, 235),
     "set_mempolicy": Numbers(238, 237),
 }
+_LEFT_BEHIND = {
+    "setxattr": Numbers(188, 5),
+    "lsetxattr": Numbers(189, 6),
+    "fsetxattr": Numbers(190, 7),
+    "removexattr": Numbers(197, 14),
+    "lremovexattr": Numbers(198, 15),
+    "fremovexattr": Numbers(199, 16),
+    "mincore": Numbers(27, 232),  # tells which pages of a file some other case has read
+}
+
+ARGUMENTS: Mapping[str, tuple[Numbers, tuple[int, ...]]] = {
+    "fcntl": (Numbers(72, 25), (1024, 1036, 1038)),  # F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
+    "ioctl": (Numbers(16, 29), (0x40086602, 0x401C5820)),  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
+}
+"""Calls that are refused with these second arguments: they change a file where no time of it tells."""
 
 DENIED: Mapping[str, Numbers] = {
     **_OTHER_PROCESSES,
     **_NAMESPACES_AND_MOUNTS,
     **_OUTSIDE_AND_KERNEL,
     **_MEMORY_OUTSIDE_THE_LIMITS,
+    **_LEFT_BEHIND,
 }
 
-WATCHING = ("mount", "pidfd_open")
+WATCHING = ("mount", "pidfd_open", "setns", "unshare")
 """Those of them that launcher and watchers need, and no program gets."""
 
 

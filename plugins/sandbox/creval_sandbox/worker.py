@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import platform
+import secrets
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from creval.plugin.programs import CaseResult, Limits, SandboxError
-from creval_sandbox.command import Identity, Started, start
+from creval_sandbox.command import DEVICES, Identity, Started, start
 from creval_sandbox.conversation import Conversation, Executable, say
 from creval_sandbox.filters import Profile, common_filter, program_filter
 from creval_sandbox.inside.messages import spoken
@@ -23,6 +25,8 @@ __all__ = ["Manner", "Worker"]
 _MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "random", "re", "typing")
 if sys.version_info >= (3, 13):  # whose interpreter prints an error by it
     _MODULES = (*_MODULES, "traceback")
+_LOWEST = 1 << 32
+_ADDRESS_BITS = {"x86_64": 46, "aarch64": 38}  # fewer than the kernel gives a process, on any of its settings
 _PROGRAMS_A_LAUNCHER = 2000
 _PATIENCE_SECONDS = 10.0
 
@@ -31,13 +35,19 @@ _PATIENCE_SECONDS = 10.0
 class Manner:
     """How programs are kept apart on this machine, as probing found it.
 
-    `nested`: a launcher stays, and each program gets namespaces of its own within it; else one bubblewrap a program.
+    `nested`: a launcher stays, and each program gets namespaces of its own within it; else one bubblewrap per program.
+    `capable`: the launcher may make mounts and namespaces; else there are no devices, and one bubblewrap per case.
     `threads`: whether the kernel bounds the threads of a program, so that it may have some.
     """
 
     identity: Identity
     nested: bool
+    capable: bool = True
     threads: bool = True
+
+    def __str__(self) -> str:
+        mode = "nested" if self.nested else "plain"
+        return mode + ("" if self.capable else ", no devices") + ("" if self.threads else ", no threads")
 
 
 class Worker:
@@ -46,9 +56,9 @@ class Worker:
     def __init__(self, manner: Manner, mounts: Sequence[Mount]) -> None:
         self._manner = manner
         self._mounts = mounts
-        machine = platform.machine()
-        self._common = common_filter(machine).hex()
-        self._filters = {profile.value: program_filter(profile, machine, manner.threads).hex() for profile in Profile}
+        self._machine = platform.machine()
+        self._common = common_filter(self._machine).hex()
+        self._filters = {profile.value: self._filter(profile) for profile in (Profile.PYTHON, Profile.COMPILER)}
         self._launcher: tuple[Started, socket.socket] | None = None
         self._served = 0
 
@@ -74,12 +84,21 @@ class Worker:
         self, executable: Executable, cases: Sequence[bytes], limits: Limits, results: list[CaseResult]
     ) -> None:
         with self._surroundings(limits) as channel:
-            for ending in Conversation(channel, executable, limits, self._words).run(cases[len(results) :]):
+            more = self._execution() if executable.profile is Profile.NATIVE else {}
+            for ending in Conversation(channel, executable, limits, self._words, more).run(cases[len(results) :]):
                 results.append(ending.result)
                 if ending.lost:
                     self.end()
                 if ending.lost or ending.dirty:
                     return
+
+    def _filter(self, profile: Profile, empty_path: int = 0) -> str:
+        return program_filter(profile, self._machine, self._manner.threads, empty_path).hex()
+
+    def _execution(self) -> dict[str, Any]:
+        """What executes machine code once: an address that no program can guess, and the filter that demands it."""
+        empty_path = _LOWEST + secrets.randbelow((1 << _ADDRESS_BITS[self._machine]) - _LOWEST)
+        return {"filter": self._filter(Profile.NATIVE, empty_path), "empty_path": empty_path}
 
     @contextmanager
     def _surroundings(self, limits: Limits) -> Iterator[socket.socket]:
@@ -103,15 +122,18 @@ class Worker:
             yield channel
 
     def _start(self, scratch_bytes: int) -> socket.socket:
-        nested = self._manner.nested
+        capable = self._manner.capable
         control, theirs = _pair()
         with theirs:
             started = start(
-                self._mounts, theirs.fileno(), self._manner.identity, nested=nested, scratch_bytes=scratch_bytes
+                self._mounts, theirs.fileno(), self._manner.identity, capable=capable, scratch_bytes=scratch_bytes
             )
         self._launcher, self._served = (started, control), 0
         setup = {
-            "nested": nested,
+            "nested": self._manner.nested,
+            "capable": capable,
+            "devices": DEVICES if capable else (),
+            "places": [mount.target for mount in self._mounts if mount.link is None],
             "common": self._common,
             "filters": self._filters,
             "modules": _MODULES,

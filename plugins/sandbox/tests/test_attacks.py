@@ -10,10 +10,17 @@ from pathlib import Path
 import pytest
 from support.commands import creval
 
-from creval.plugin.programs import CaseResult, Limits, Program, ProgramLanguage, StopReason
-from creval_sandbox.attacks import ATTACKS, Attack
+from creval.plugin.programs import CaseResult, Limits, Program, ProgramLanguage, SandboxError, StopReason
+from creval_sandbox import command
+from creval_sandbox.attack import Attack
+from creval_sandbox.attacks import ATTACKS
 from creval_sandbox.bubblewrap import BubblewrapSandbox
 from creval_sandbox.check import Finding, run_attack
+from creval_sandbox.command import DEVICES
+from creval_sandbox.conversation import Executable
+from creval_sandbox.filters import Profile
+from creval_sandbox.mounts import Mount, mounts
+from creval_sandbox.worker import Worker
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
@@ -56,6 +63,31 @@ open("/tmp/of-another", "w").write("secret")
         assert sandbox.run_now(Program(program), [b""])[0].stdout == b"['/tmp'] False\n"
 
 
+def test_every_mount_is_read_only_and_devices_can_be_used(sandbox: BubblewrapSandbox) -> None:
+    targets = ["/", *DEVICES, *(mount.target for mount in sandbox._workers[0]._mounts if mount.link is None)]
+    program = f"""
+import os
+print([path for path in {targets} if not os.statvfs(path).f_flag & os.ST_RDONLY])
+with open("/dev/null", "w") as null, open("/dev/urandom", "rb") as random:
+    null.write("x" * 100000)
+    print(len(random.read(8)))
+"""
+    assert sandbox.run_now(Program(program), [b""])[0].stdout == b"[]\n8\n"
+
+
+def test_nothing_starts_where_a_mount_is_writable(box: BubblewrapSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = command._mount
+    monkeypatch.setattr(
+        command,
+        "_mount",
+        lambda mount: ("--bind", "/usr/share", "/mine") if mount.target == "/mine" else bound(mount),
+    )
+    worker = Worker(box._manner, [*mounts(), Mount("/mine", Path("/usr/share"))])
+    with pytest.raises(SandboxError, match="/mine is writable"):
+        worker.run(Executable(b"print(1)", Profile.PYTHON), [b""], Limits())
+    worker.end()
+
+
 def test_files_and_threads_of_one_case_do_not_reach_the_next(sandbox: BubblewrapSandbox) -> None:
     program = """
 import os, sys, builtins, math
@@ -88,7 +120,7 @@ def test_a_watcher_that_vanishes_is_held_against_the_program(sandbox: Bubblewrap
         target=lambda: results.extend(sandbox.run_now(Program("import time\ntime.sleep(60)"), [b""], limits))
     )
     running.start()
-    seen, family = 0, 3 if sandbox._manner.nested else 2
+    seen, family = 0, 4 if sandbox._manner.nested else 3
     while seen < 5:
         running.join(0.05)
         assert running.is_alive(), results
@@ -103,7 +135,7 @@ def test_a_watcher_that_vanishes_is_held_against_the_program(sandbox: Bubblewrap
 
 
 def _case_sleeps(pid: int, generations: int) -> bool:
-    """Whether the case of a sandbox stands and waits: the last of launcher (if any), watcher and case.
+    """Whether the case of a sandbox waits: the last of launcher (if any), watcher, process 1 of the case, and case.
 
     The watcher of the program before it may have ended, and not be collected yet.
     """

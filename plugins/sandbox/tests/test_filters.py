@@ -13,7 +13,7 @@ import pytest
 
 from creval.plugin import MissingPartError
 from creval_sandbox.filters import Profile, common_filter, program_filter
-from creval_sandbox.syscalls import DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
+from creval_sandbox.syscalls import ARGUMENTS, DENIED, EXECUTION, FIRST_UNKNOWN, WATCHING, number_of
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, REFUSED, UNKNOWN, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS, 0x80000000
@@ -23,15 +23,15 @@ HEADERS = {
 }
 
 
-def answer(codes: Sequence[bytes], architecture: int, number: int, first: int = 0) -> int:
+def answer(codes: Sequence[bytes], architecture: int, number: int, *arguments: int) -> int:
     """What the kernel does of what several filters answer: the strictest, which is the lowest as a signed number."""
-    answers = [run(code, architecture, number, first) for code in codes]
+    answers = [run(code, architecture, number, arguments) for code in codes]
     return min(answers, key=lambda found: (found & 0xFFFF0000) - (1 << 32 if found & 0x80000000 else 0))
 
 
-def run(code: bytes, architecture: int, number: int, first: int) -> int:
+def run(code: bytes, architecture: int, number: int, arguments: Sequence[int]) -> int:
     """Run a filter on one call: the few instructions of the kernel's machine that ours use."""
-    data = struct.pack("=iIQQ", number, architecture, 0, first).ljust(64, b"\0")
+    data = struct.pack(f"=iIQ{len(arguments)}Q", number, architecture, 0, *arguments).ljust(64, b"\0")
     lines, at, value = [struct.unpack_from("=HBBI", code, i) for i in range(0, len(code), 8)], 0, 0
     while True:
         operation, then, otherwise, operand = lines[at]
@@ -64,13 +64,33 @@ def test_what_each_profile_refuses(machine: str, profile: Profile) -> None:
     assert answer(code, architecture, call["clone3"] or 0) == UNKNOWN
     assert answer(code, architecture, call["prlimit64"] or 0, 0) == ALLOW
     assert answer(code, architecture, call["prlimit64"] or 0, 1) == REFUSED
-    executes = {Profile.PYTHON: (REFUSED, REFUSED), Profile.NATIVE: (REFUSED, ALLOW), Profile.COMPILER: (ALLOW, ALLOW)}
-    found = tuple(answer(code, architecture, call[name] or 0) for name in ("execve", "execveat"))
+    executes = {Profile.PYTHON: [REFUSED] * 2, Profile.NATIVE: [REFUSED] * 2, Profile.COMPILER: [ALLOW] * 2}
+    found = [answer(code, architecture, call[name] or 0) for name in ("execve", "execveat")]
     assert found == executes[profile]
     thread, process, container = 0x003D0F00, 0x01200011, 0x10000000
     clones = [answer(code, architecture, call["clone"] or 0, flags) for flags in (thread, process, container)]
     assert clones == ([ALLOW, ALLOW, REFUSED] if profile is Profile.COMPILER else [ALLOW, REFUSED, REFUSED])
     assert answer(code, architecture, call["clone"] or 0, thread | 0x20000) == REFUSED
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_machine_code_is_executed_by_the_secret_address_alone(machine: str) -> None:
+    secret, number = 0x1234_5678_9ABC, number_of(EXECUTION["execveat"], machine) or 0
+    code = (common_filter(machine), program_filter(Profile.NATIVE, machine, empty_path=secret))
+    right = (3, secret, 7, 8, 0x1000)
+    assert answer(code, ARCHITECTURES[machine], number, *right) == ALLOW
+    for place, wrong in ((0, 4), (1, secret + 1), (1, secret ^ 1 << 40), (4, 0), (4, 0x1100)):
+        assert answer(code, ARCHITECTURES[machine], number, *right[:place], wrong, *right[place + 1 :]) == REFUSED
+    assert answer(code, ARCHITECTURES[machine], 0) == ALLOW
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_calls_that_are_refused_by_their_second_argument(machine: str) -> None:
+    code = (common_filter(machine), program_filter(Profile.NATIVE, machine))
+    for numbers, values in ARGUMENTS.values():
+        number = number_of(numbers, machine) or 0
+        assert [answer(code, ARCHITECTURES[machine], number, 3, value) for value in values] == [REFUSED] * len(values)
+        assert answer(code, ARCHITECTURES[machine], number, values[0], 1) == ALLOW
 
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)
@@ -87,7 +107,7 @@ def test_what_holds_for_launcher_and_watchers_too(machine: str) -> None:
 def test_a_filter_for_each_case_is_short() -> None:
     """The kernel runs a filter once for every call there is when it is installed, which is done for each case."""
     for profile in Profile:
-        assert len(program_filter(profile, "x86_64")) // 8 < 32
+        assert len(program_filter(profile, "x86_64")) // 8 < 40
 
 
 @pytest.mark.parametrize("profile", [Profile.PYTHON, Profile.NATIVE])
@@ -105,7 +125,7 @@ def test_the_numbers_are_the_systems(machine: str) -> None:
     known = {
         name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\b", header.read_text())
     }
-    for name, numbers in {**DENIED, **EXECUTION}.items():
+    for name, numbers in {**DENIED, **EXECUTION, **{name: each for name, (each, _) in ARGUMENTS.items()}}.items():
         number = number_of(numbers, machine)
         if number is not None and name in known:
             assert known[name] == number, name

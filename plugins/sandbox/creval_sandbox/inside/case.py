@@ -54,6 +54,8 @@ def limit(setup: dict[str, Any]) -> None:
         (resource.RLIMIT_NPROC, setup["threads"] + _OWN_PROCESSES),
     ):
         resource.setrlimit(name, (value, value))
+    if "empty_path" in setup:
+        kernel.map_zeros(setup["empty_path"])
 
 
 def become(setup: dict[str, Any], filter_: kernel.Filter) -> NoReturn:
@@ -62,21 +64,22 @@ def become(setup: dict[str, Any], filter_: kernel.Filter) -> NoReturn:
         os.closerange(BEGUN + 1, _MOST_DESCRIPTORS)
         whole_seconds = int(setup["cpu_seconds"]) + 1  # the watcher's clock is finer; this one is the backstop
         resource.setrlimit(resource.RLIMIT_CPU, (whole_seconds, whole_seconds))
+        kernel.drop_capabilities()
         filter_.install()
         os.pwrite(BEGUN, b"\1", 0)
         os.close(BEGUN)
     except BaseException:
         os._exit(125)
     if setup["profile"] == "native":
-        _execute()
+        _execute(setup["empty_path"])
     _interpret()
 
 
-def _execute() -> NoReturn:
+def _execute(empty_path: int) -> NoReturn:
     try:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.execve(_PROGRAM, ["program"], {})
-    except BaseException:
+        kernel.execute_descriptor(_PROGRAM, empty_path)
+    finally:  # it returns only where the kernel refuses
         os._exit(127)
 
 

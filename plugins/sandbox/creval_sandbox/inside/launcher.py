@@ -1,7 +1,7 @@
 """Waits within the sandbox, interpreter warm, and gives each program namespaces of its own.
 
 It is handed descriptors only: no program, input or result ever stands in its memory. Where nested namespaces are
-refused (`nested` false) it serves a single program itself.
+refused (`nested` false) it serves a single program itself; where it may hold no capability (`capable` false), one case.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main(descriptor: int) -> None:
     if setup["nested"]:
         _serve(outside, filters)
     else:
-        watch(outside, filters, mount=False)
+        watch(outside, filters, setup["capable"])
 
 
 def _opened(descriptor: int) -> socket:
@@ -59,8 +59,11 @@ def _close_in(setup: dict[str, Any]) -> None:
     kernel.hide_memory()
     kernel.forbid_new_privileges()
     kernel.Filter(bytes.fromhex(setup["common"])).install()
-    if not os.statvfs("/").f_flag & os.ST_RDONLY:
-        raise PermissionError("the root is writable")
+    for device in setup["devices"]:
+        kernel.make_read_only(device)
+    for place in ("/", *setup["places"], *setup["devices"]):
+        if not os.statvfs(place).f_flag & os.ST_RDONLY:
+            raise PermissionError(f"{place} is writable")
     if os.path.exists("/proc/1"):  # noqa: PTH110 - pathlib is not imported in here
         raise PermissionError("processes can be seen")
 
@@ -105,7 +108,7 @@ def _hand_over(outside: socket, descriptor: int, filters: dict[str, kernel.Filte
         try:
             os.dup2(descriptor, _OUTSIDE, inheritable=False)
             os.close(descriptor)
-            watch(outside, filters, mount=True)
+            watch(outside, filters, capable=True)
         finally:
             os._exit(0)
 

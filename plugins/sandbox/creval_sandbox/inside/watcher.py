@@ -28,16 +28,20 @@ _FILES = 4096
 _SHORTEST = 0.01  # seconds between two looks at a running program's clock
 
 
-def watch(outside: socket, filters: Mapping[str, kernel.Filter], mount: bool) -> None:
-    """Serve one program: its description, then case by case, until the other side hangs up."""
+def watch(outside: socket, filters: Mapping[str, kernel.Filter], capable: bool) -> None:
+    """Serve one program: its description, then case by case, until the other side hangs up.
+
+    `capable` False: there is no capability to make namespaces with, so that every case leaves its surroundings changed.
+    """
     try:
         packet, descriptors = receive(outside)
         if tuple(descriptors) != PLACES:
             raise RuntimeError("descriptors stand elsewhere")
         setup = json.loads(packet)
-        filter_ = filters[setup["profile"]]
-        _close_in(mount, setup["scratch_bytes"])
+        filter_ = filters.get(setup["profile"]) or kernel.Filter(bytes.fromhex(setup["filter"]))
+        _close_in(capable, setup["scratch_bytes"])
         limit(setup)
+        spaces = kernel.ProcessSpaces() if capable else None
     except Exception as error:
         send(outside, f"{type(error).__name__}: {error}".encode())
         return
@@ -51,32 +55,38 @@ def watch(outside: socket, filters: Mapping[str, kernel.Filter], mount: bool) ->
                 os.close(descriptor)
             os.pwrite(BEGUN, b"\0", 0)
             begin = time.monotonic()
-            pid = kernel.clone()
+            pid = spaces.clone() if spaces is not None else kernel.clone()
             if pid == 0:
                 become(setup, filter_)
-            send(outside, _ended(outside, pid, setup, begin, pristine).packed())
+            ended = _ended(outside, pid, setup, begin)
+            if spaces is not None:
+                spaces.end()
+            else:
+                kernel.end_all_others()
+            send(outside, ended._replace(dirty=spaces is None or _look() != pristine).packed())
     except Gone:
         return
 
 
-def _close_in(mount: bool, scratch_bytes: int) -> None:
-    """Make the program's surroundings, and look whether they are its own. Raises OSError."""
-    if mount:
+def _close_in(capable: bool, scratch_bytes: int) -> None:
+    """Make the program's surroundings, and check that they are its own. Raises OSError."""
+    if capable:
         kernel.mount_scratch(_SCRATCH, scratch_bytes, _FILES)
-    kernel.drop_capabilities()
+        os.utime(_SCRATCH, (0, 0))  # whatever a case does, however soon, moves its times
     kernel.hide_memory()
     os.chdir(_SCRATCH)
     if os.getpid() != 1:
         raise PermissionError("the program has no process namespace of its own")
 
 
-def _look() -> tuple[int, int, int]:
-    """What tells whether the scratch folder is as it was: its mode, how much is in it, when that last changed."""
+def _look() -> tuple[int, ...]:
+    """Return what tells whether the scratch folder is as it was: its mode, owner, size and times."""
     seen = os.stat(_SCRATCH)  # noqa: PTH116 - pathlib is not imported in here
-    return seen.st_mode, seen.st_size, seen.st_mtime_ns
+    times = (seen.st_atime_ns, seen.st_mtime_ns, seen.st_ctime_ns)
+    return seen.st_mode, seen.st_nlink, seen.st_uid, seen.st_gid, seen.st_size, *times
 
 
-def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float, pristine: tuple[int, int, int]) -> Ended:
+def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float) -> Ended:
     """Watch one case to its end, and return what it did. Raises Gone where the other side hung up meanwhile."""
     handle = os.pidfd_open(pid)
     try:
@@ -87,14 +97,13 @@ def _ended(outside: socket, pid: int, setup: dict[str, Any], begin: float, prist
         os.close(handle)
     _, status, usage = os.wait4(pid, 0)
     wall = time.monotonic() - begin
-    kernel.end_all_others()
     return Ended(
         status=os.waitstatus_to_exitcode(status),
         stop=stop,
         cpu=usage.ru_utime + usage.ru_stime,
         wall=wall,
         memory=usage.ru_maxrss * 1024,
-        dirty=_look() != pristine,
+        dirty=False,
         started=os.pread(BEGUN, 1, 0) == b"\1",
     )
 

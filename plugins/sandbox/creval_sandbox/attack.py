@@ -1,0 +1,47 @@
+"""What an attack is: a program that tries something, and prints BREACH where it succeeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from creval.plugin.programs import CaseResult, ProgramLanguage, StopReason
+
+__all__ = ["BREACH", "Attack", "attempt"]
+
+BREACH = b"BREACH"
+
+
+def _contained(result: CaseResult) -> bool:
+    return BREACH not in result.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One attempt, harmless where it succeeds.
+
+    It runs on `cases` in order, and its last result counts: `contained` tells from it whether the attempt failed,
+    `stops` is how it has to end (empty: any end).
+    """
+
+    name: str
+    source: str
+    stops: Sequence[StopReason] = ()
+    contained: Callable[[CaseResult], bool] = _contained
+    cases: Sequence[bytes] = (b"",)
+    language: ProgramLanguage = ProgramLanguage.PYTHON
+
+    def held(self, result: CaseResult) -> bool:
+        """Return whether the sandbox withstood it."""
+        return self.contained(result) and (not self.stops or result.stop in self.stops)
+
+
+def attempt(body: str) -> str:
+    """Return a program that reports a breach where `body` sets `found` to something true, whatever else it raises."""
+    indented = "".join(f"    {line}\n" for line in body.strip().splitlines())
+    return (
+        "import os, sys, ctypes, signal, resource\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        f"found = False\ntry:\n{indented}except BaseException:\n    found = False\n"
+        "print('BREACH' if found else 'held')\n"
+    )
