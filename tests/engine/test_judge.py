@@ -97,6 +97,52 @@ def test_labels_and_parsers(judged, tmp_path):
     assert scores(result) == {"d0": 0, "d1": 0, "d2": 1, "d3": 0}
 
 
+def test_a_judge_s_words_may_be_loud(judged, tmp_path):
+    result, asked = judged(write(tmp_path, "labels: {yes: 1, no: 0}", docs=2), lambda text, seen: "YES!")
+    assert (scores(result), set(asked.values())) == ({"d0": 1, "d1": 1}, {1})
+
+
+PARSED = [
+    ("parse: {tagged: verdict}", "<verdict>4/5</verdict>"),
+    ("parse: last_number", "I give it 4 out of 5"),
+    ("parse: [last_number]", "4/5"),
+    (r"parse: {regex: {pattern: '\[\[(\d)\]\]', choose: last}}", "It quotes [[2]], so [[4]]"),
+    ("parse: {json_object: score}", '{"score": "4/5"}'),
+]
+
+
+@pytest.mark.parametrize(("parse", "said"), PARSED)
+def test_the_parsers_of_a_verdict_in_any_form(judged, tmp_path, parse, said):
+    result, asked = judged(write(tmp_path, f"scale: [1, 5], {parse}", docs=1), lambda text, seen: said)
+    assert (scores(result), set(asked.values())) == ({"d0": 4}, {1})
+
+
+QUOTING = [
+    (r"parse: {regex: '\[\[(\d)\]\]'}", "It says [[2]]. Verdict: [[4]]"),
+    ("parse: {tagged: verdict}", "<verdict>2</verdict> is quoted; <verdict>4</verdict>"),
+    ("parse: {json_object: score}", '{"score": 2} or {"score": 4}'),
+    ("parse: {json_object: score}", '{"score": true}'),
+    ("parse: last_number", "3 out of 4"),
+]
+
+
+@pytest.mark.parametrize(("parse", "said"), QUOTING)
+def test_a_verdict_that_may_be_a_quotation_is_asked_again(judged, tmp_path, parse, said):
+    result, asked = judged(write(tmp_path, f"scale: [1, 5], {parse}", docs=2), lambda text, seen: said)
+    assert scores(result) == {"d0": None, "d1": None}
+    assert asked == {"Rate w0": 2, "Rate w1": 2}
+
+
+def test_the_prompt_of_a_judge_may_be_one_of_the_task(judged, tmp_path):
+    task = Path(write(tmp_path, "scale: [1, 5]", docs=1))
+    text = task.read_text()
+    start, end = text.index("roles:"), text.index("score:")
+    prompts = text[start:end].replace("roles:\n  judge:\n    prompts:\n      rate", "roles: [judge]\nprompts:\n  rate")
+    task.write_text(text[:start] + prompts + text[end:])
+    result, _ = judged(str(task), lambda text, seen: "4/5")
+    assert scores(result) == {"d0": 4}
+
+
 def test_repeated_verdicts_are_independent_and_count_by_their_mean(judged, tmp_path):
     result, asked = judged(write(tmp_path, "scale: [1, 5], repeat: 3", docs=2), lambda text, seen: str(seen + 1))
     assert scores(result) == {"d0": 2, "d1": 2}

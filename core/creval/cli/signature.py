@@ -47,6 +47,8 @@ def _type(schema: Mapping[str, Any]) -> str:
         if key in schema:
             return " | ".join(_type(one) for one in schema[key])
     kind = schema.get("type", "any value")
+    if isinstance(kind, list) and "x-component" in schema.get("items", {}):
+        return f"{_type(schema['items'])}, or a list of them"
     if kind == "array":
         items = schema.get("items")
         return f"list of {_type(items)}" if isinstance(items, Mapping) and items else "list"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from creval.errors import Problem, TaskError
-from creval.plugins.registry import Registry
-from creval.tasks.components import whole
+from creval.plugins.registry import Component, Registry
+from creval.tasks.components import whole_refs
 from creval.tasks.model import ComponentRef, PromptMessage, Task
 from creval.tasks.templates.lists import list_fields
 from creval.tasks.templates.rendering import fields_of, render
@@ -77,20 +77,29 @@ def _scorer_problem(scorer: Any, doc: Doc) -> str | None:
 
 def prompts_of(task: Task, registry: Registry) -> Iterator[tuple[str, Sequence[PromptMessage], Sequence[str]]]:
     """Yield the prompts of a task and of its roles: key path, messages, and the names it is given beside a doc's."""
+    parts = list(_parts(task, registry))
     provides = registry.get("protocol", task.protocol.name).provides
     for name, messages in task.prompts.items():
-        yield ("prompt" if name == "prompt" else f"prompts.{name}"), messages, provides
+        named = [given for part, ref in parts if name in _named_prompts(part, ref) for given in part.provides]
+        yield ("prompt" if name == "prompt" else f"prompts.{name}"), messages, (*provides, *named)
     for role, own in task.role_prompts.items():
-        given = _provided(task, role, registry)
+        asked = tuple(given for part, _ in parts if role in part.roles for given in part.provides)
         for name, messages in own.items():
-            yield f"roles.{role}.prompts.{name}", messages, given
+            yield f"roles.{role}.prompts.{name}", messages, asked
 
 
-def _provided(task: Task, role: str, registry: Registry) -> tuple[str, ...]:
-    """Return the names that those components add to a doc's fields which ask a role."""
+def _parts(task: Task, registry: Registry) -> Iterator[tuple[Component, ComponentRef]]:
+    """Yield the task's protocol and scorers, and the components in their parameters."""
     kinds: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol), *(("scorer", ref) for ref in task.score)]
-    parts = [part for kind, ref in kinds for part in whole(registry.get(kind, ref.name), ref, registry)]
-    return tuple(name for part in parts if role in part.roles for name in part.provides)
+    for kind, ref in kinds:
+        yield from whole_refs(registry.get(kind, ref.name), ref, registry)
+
+
+def _named_prompts(part: Component, ref: ComponentRef) -> Iterator[str]:
+    """Yield the prompts that parameters of a component name."""
+    for key, about in part.parameters.get("properties", {}).items():
+        if isinstance(about, Mapping) and about.get("x-prompt") and key in ref.parameters:
+            yield str(ref.parameters[key])
 
 
 def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, tuple[str, Any]]]:

@@ -33,7 +33,7 @@ from creval.tasks.model import ComponentRef
 from creval.types.components import Parsed, Parser
 from creval.types.origin import source_of
 
-__all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain"]
+__all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain", "build_steps"]
 
 MAX_CHARACTERS = 1_000_000
 
@@ -106,7 +106,12 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
 
 
 def build_chain(refs: Sequence[ComponentRef], registry: Registry) -> ParserChain:
-    """Make the chain of a task from its `parse:` list.
+    """Make the chain of a task from its `parse:` list. Raises as `build_steps` does."""
+    return ParserChain(build_steps(refs, registry))
+
+
+def build_steps(refs: Sequence[ComponentRef], registry: Registry) -> Sequence[Step]:
+    """Make the parsers of a `parse:` list.
 
     Raises UnknownNameError for a parser that no plugin registers, MissingPartError for a package that is absent.
     """
@@ -114,4 +119,4 @@ def build_chain(refs: Sequence[ComponentRef], registry: Registry) -> ParserChain
     for ref in refs:
         parser = registry.get("parser", ref.name).load()(**ref.parameters)
         steps.append(Step(ref.name, parser, bool(getattr(parser, "refines", False))))
-    return ParserChain(steps)
+    return steps

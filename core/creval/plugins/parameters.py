@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         prompt: bool
 
 
-__all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "params", "text"]
+__all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "one_or_more", "params", "text"]
 
 Schema = Mapping[str, Any]
 _MARKS = {"about": "description", "condition": "x-condition", "file": "x-file", "prompt": "x-prompt"}
@@ -80,6 +80,11 @@ def list_of(item: Schema, minimum: int | None = None, **marks: Unpack[Marks]) ->
 def component(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
     """Another component of this kind, written as in a task; the factory is given a reference to it."""
     return _marked({"x-component": kind}, marks)
+
+
+def one_or_more(kind: Kind, **marks: Unpack[Marks]) -> dict[str, Any]:
+    """One component of this kind, or a list of such; the factory is given a list of references."""
+    return _marked({"items": component(kind), "minItems": 1, "type": ["array", "object", "string"]}, marks)
 
 
 def either(*schemas: Schema, **marks: Unpack[Marks]) -> dict[str, Any]:

@@ -172,8 +172,12 @@ class ComponentReader:
                 found = self.read(about[COMPONENT_KEY], node, (*path, key))
                 values[key] = found.ref if found else None
                 sound = sound and found is not None
-            elif isinstance(items, Mapping) and COMPONENT_KEY in items and node.is_list:
-                inner = [self.read(items[COMPONENT_KEY], item, (*path, key, i)) for i, item in enumerate(node.value)]
+            elif isinstance(items, Mapping) and COMPONENT_KEY in items:
+                kind, single = items[COMPONENT_KEY], (*path, key)
+                written = (
+                    [(item, (*single, i)) for i, item in enumerate(node.value)] if node.is_list else [(node, single)]
+                )
+                inner = [self.read(kind, item, at) for item, at in written]
                 values[key] = [found.ref for found in inner if found]
                 sound = sound and all(inner)
             else:

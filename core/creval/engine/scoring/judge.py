@@ -7,15 +7,18 @@ once more; after that the sample is errored, never given the lowest score.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from creval.errors import ScoringError, UsageError
-from creval.parsing.chain import build_chain
+from creval.parsing.chain import ParserChain, Step, build_steps
+from creval.parsing.verdicts import ScaleVerdict
 from creval.plugins.loader import load_plugins
 from creval.tasks.model import ComponentRef
-from creval.types.components import Context, Expected, Score, ScorerInput
+from creval.types.components import Context, Expected, Parsed, Parser, Score, ScorerInput
 from creval.types.messages import Message
 
 __all__ = ["Judge"]
@@ -33,8 +36,9 @@ class Judge:
     """One number a sample: the mean over its answers, over `repeat` independent verdicts, and over both orders.
 
     `prompt` names the judge's prompt; it is rendered with the doc's fields and `answer` (the parsed value) and `text`
-    (what the model said). `parse` are the parsers of the verdict (default: its last number). Either `scale`, [lowest,
-    highest], says which numbers are verdicts, or `labels` what each word is worth.
+    (what the model said). Either `scale`, [lowest, highest], says which numbers are verdicts, or `labels` what each
+    word is worth. `parse` are the parsers of the verdict (default: `ScaleVerdict`, with `labels` the whole text).
+    Where a parser finds several that differ and does not state which to `choose`, the verdict cannot be read.
 
     With `against`, a field of the doc that holds a rival text, the prompt gets `first` and `second` in place of these
     two, and the labels are `first`, `second` and perhaps `tie`: 1 where the answer wins, 0.5 for a tie, 0 where it
@@ -58,9 +62,10 @@ class Judge:
         self._orders: tuple[bool, ...] = (False, True) if more.get("both_orders") else (False,)
         self._best: bool = more.get("reduce") == "best"
         self._scale = scale
-        self._labels = None if labels is None else {_word(label): worth for label, worth in labels.items()}
+        self._labels = None if labels is None else {str(label).casefold(): worth for label, worth in labels.items()}
         self._check(more)
-        self._chain = build_chain(parse or [ComponentRef(self._default_parser())], load_plugins().registry)
+        self._verdict = None if self._scale is None else ScaleVerdict(*self._scale)
+        self._chain = self._chain_of(parse)
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """The fewest and the most calls for a sample."""
@@ -126,19 +131,27 @@ class Judge:
         if not parsed.ok:
             return None, None, parsed.reason or "no parser could read it"
         said = parsed.value
-        if self._labels is not None:
-            number = self._labels.get(_word(said))
-            return said, number, f"{said!r} is none of the labels {', '.join(self._labels)}"
-        try:
-            number = float(said)
-        except (TypeError, ValueError):
-            return said, None, f"{said!r} is no number"
-        assert self._scale is not None
-        low, high = self._scale
-        return said, number if low <= number <= high else None, f"{number:g} is not between {low:g} and {high:g}"
+        if self._verdict is not None:
+            number = self._verdict.whole(said)
+            return said, number.value, f"{str(said)[:40]!r} is no verdict: {number.reason}"
+        labels = self._labels or {}
+        worth = next((labels[form] for form in _forms(said) if form in labels), None)
+        return said, worth, f"{str(said)[:40]!r} is none of the labels {', '.join(labels)}"
 
-    def _default_parser(self) -> str:
-        return "text" if self._labels is not None else "last_number"
+    def _chain_of(self, refs: Sequence[ComponentRef]) -> ParserChain:
+        """Return the chain of the verdict's parsers, each of which has to be sure of what it takes."""
+        if not refs and self._verdict is not None:
+            return ParserChain([Step("verdict", self._verdict, False)])
+        registry = load_plugins().registry
+        steps = []
+        for ref in refs or [ComponentRef("text")]:
+            (step,) = build_steps([ref], registry)
+            if self._verdict is not None and ref.name.removeprefix("core/") == "last_number":
+                step = replace(step, parser=_OffScale(step.parser, self._verdict))
+            elif (rivals := _rivals(ref)) is not None:
+                step = replace(step, parser=_Agreed(step.parser, build_steps([rivals], registry)[0].parser))
+            steps.append(step)
+        return ParserChain(steps)
 
     def _check(self, more: Mapping[str, Any]) -> None:
         if self._against is not None and self._labels is None and self._scale is None:
@@ -155,5 +168,67 @@ class Judge:
             )
 
 
-def _word(said: Any) -> str:
-    return str(said).strip().strip(".\"'*`").casefold()
+@dataclass(frozen=True)
+class _Wrapped:
+    """A parser around another one, of which the chain asks the same."""
+
+    parser: Parser
+
+    @property
+    def reads_json(self) -> bool:
+        return bool(getattr(self.parser, "reads_json", False))
+
+    @property
+    def reads_prose(self) -> bool:
+        return bool(getattr(self.parser, "reads_prose", False))
+
+
+@dataclass(frozen=True)
+class _OffScale(_Wrapped):
+    """A parser of numbers that is handed a verdict without its scale."""
+
+    verdict: ScaleVerdict
+
+    def parse(self, text: Any) -> Parsed:
+        return self.parser.parse(self.verdict.without_scale(text) if isinstance(text, str) else text)
+
+
+@dataclass(frozen=True)
+class _Agreed(_Wrapped):
+    """A parser whose find counts where the other finds of the same text equal it: a quotation is no verdict."""
+
+    rivals: Parser
+
+    def parse(self, text: Any) -> Parsed:
+        found, others = self.parser.parse(text), self.rivals.parse(text)
+        if not found.ok or not others.ok:
+            return found
+        several = isinstance(others.value, list) and not isinstance(found.value, list)
+        values = others.value if several else [others.value]
+        differing = next((value for value in values if _plain(value) != _plain(found.value)), None)
+        if differing is None:
+            return found
+        return Parsed.failure(f"it says both {str(found.value)[:40]!r} and {str(differing)[:40]!r}", found.route)
+
+
+_RIVALS = {"regex": "all", "tagged": "first", "json_object": "first"}
+
+
+def _rivals(ref: ComponentRef) -> ComponentRef | None:
+    """Return the parser that finds what else a text holds; None where the task file states which find counts."""
+    choose = _RIVALS.get(ref.name.removeprefix("core/"))
+    if choose is None or "choose" in ref.parameters:
+        return None
+    return ComponentRef(ref.name, {**ref.parameters, "choose": choose})
+
+
+def _plain(value: Any) -> Any:
+    return value.strip().casefold() if isinstance(value, str) else value
+
+
+def _forms(said: Any) -> Iterator[str]:
+    """Yield a verdict in words with ever less punctuation around it (`"YES!"`: yes)."""
+    text = str(said).strip().casefold()
+    yield text
+    yield text.strip(".\"'*`")
+    yield re.sub(r"^[\W_]+|[\W_]+$", "", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import component, flag, integer, list_of, number, one_of, params, text
+from creval.plugins.parameters import flag, integer, number, one_of, one_or_more, params, text
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -76,7 +76,9 @@ def _register_judge(registry: Registry) -> None:
         "what a model in the role of the judge says of an answer, as a number",
         parameters=params(
             prompt=text(1, prompt=True, about="the judge's prompt"),
-            parse=list_of(component("parser"), 1),
+            parse=one_or_more(
+                "parser", about="the parsers of the verdict, in any form that the task's own parse takes"
+            ),
             scale={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
             labels={"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 2},
             repeat=integer(1, about="independent verdicts, of which the mean counts"),

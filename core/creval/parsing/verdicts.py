@@ -1,0 +1,180 @@
+"""Numbers that a judge says on a scale: the scale itself is taken off before the verdict is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from creval.numerals import decimal_of, last_numeral, number_of, number_text, numerals, read_numeral
+from creval.parsing.base import not_text
+from creval.parsing.cues import boxed_spans
+from creval.parsing.json.scan import holds_json, json_places
+from creval.types.components import Parsed
+
+__all__ = ["ScaleVerdict"]
+
+_KEYS = r"score|rating|verdict|grade|mark|points?|evaluation|judge?ment|assessment|value|result|answer|overall|final"
+_KEY = re.compile(_KEYS, re.IGNORECASE)
+_ASIDE = re.compile(
+    r"max|min|scale|out_?of|confiden|certain|total_points|denominator|range|weight|id$|index", re.IGNORECASE
+)
+_TOP = re.compile(r"max|out_?of|denominator|total_points", re.IGNORECASE)
+_CONFIDENCE = re.compile(
+    r"\b(?:confidence|certainty)\b[^\n\d.]{0,25}[\d.]*\d\s?%?(?:\s?/\s?\d+)?|[\d.]*\d\s?%\s(?:sure|certain|confident)",
+    re.IGNORECASE,
+)
+_NUMBER = r"[-+−]?(?:\d+(?:\.\d+)?|\.\d+)"
+_CUE = re.compile(
+    rf"\b(?:(?P<final>final|overall|total)\s)?(?:{_KEYS})\b[^\n.\d]{{0,30}}?(?::|=|\bis\b|\bof\b|->|→|[-–—]\s)[\s*_`\"'(\[]{{0,8}}"
+    rf"(?P<number>{_NUMBER})(?=(?P<after>[^\n]{{0,12}}))",
+    re.IGNORECASE,
+)
+_MARKED = re.compile(
+    rf"\[\[\s?(?P<a>{_NUMBER})\s?\]\]|<(?P<tag>score|rating|verdict|grade|answer)>\s*(?P<b>{_NUMBER})\s*</(?P=tag)>",
+    re.IGNORECASE,
+)
+_RANGE_END = re.compile(rf"\d\s?(?:-|–|to|or|and|,)\s?{_NUMBER}\W{{0,6}}$")
+_GOES_ON = re.compile(r"\.\d|\s?(?:[-–]|to|or|and)\s?\.?\d|\s?/\s?\d|\s?out of|\d")
+_DEFINED = re.compile(
+    r"\([^()\n]{0,40}\d\s?(?:=|is|being|means|:)\s?[A-Za-z][^()\n]{0,200}\)"
+    r"|(?:\bwhere\s|\bwith\s)?(?<![\d.])\d+\s?(?:=|being|means|is)\s?(?:the\s)?(?:worst|best|lowest|highest|poor|excellent|perfect)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class ScaleVerdict:
+    """The number from `low` to `high` that a judge says.
+
+    Read in this order: one number in a JSON object; one in `[[4]]`, a `\\boxed{}` or a tag such as <score>; one after a
+    word such as `Rating:`; the number at the end; the only number. Before that the scale is taken off (`4/5`, `4 out of
+    5`, `1 = worst`), and what the judge says of its confidence. A denominator that is not the top of the scale, a range
+    (`3-4`), and places that differ are failures.
+    """
+
+    low: float
+    high: float
+
+    gives: ClassVar[str | None] = "number"
+
+    def parse(self, text: Any) -> Parsed:
+        if isinstance(text, bool):
+            return Parsed.failure(f"{str(text).lower()} is no number")
+        if isinstance(text, int | float):
+            return self._parsed([decimal_of(text)])
+        if not isinstance(text, str):
+            return not_text(text)
+        try:
+            return self._parsed(self._in_json(text) or self._in_text(self.without_scale(text)))
+        except ValueError as error:
+            return Parsed.failure(str(error))
+
+    def whole(self, said: Any) -> Parsed:
+        """Read what a task's own parser took out of a verdict: it has to be a number and nothing else."""
+        if not isinstance(said, str):
+            return self.parse(said)
+        try:
+            return self._parsed([read_numeral(self.without_scale(said)).value])
+        except ValueError as error:
+            return Parsed.failure(str(error))
+
+    def without_scale(self, text: str) -> str:
+        """Return a text without mentions of the scale; another denominator becomes `/9`, which is no number."""
+        low, high = (re.escape(number_text(end)) + r"(?:\.0+)?" for end in (self.low, self.high))
+        total = r"(?:the\s|a\s(?:possible|total|maximum)\s(?:of\s)?|possible\s)?"
+        top = rf"{total}{high}(?!\.?\d)(?:\s(?:stars?|points?|marks?))?"
+        for pattern, instead in (
+            (rf"({_NUMBER})\s?(?:stars?|points?|marks?)?\s?\(?(?:/|out\sof|of)\s?{top}\)?", r"\1"),
+            (rf"({_NUMBER})\s?(?:stars?|points?|marks?)?\s?(?:out\sof)\s?(?:a\s|the\s)?({_NUMBER})", r"\1/\2"),
+            (rf"[\s(]{{0,2}}(?:/|out\sof)\s?{top}\)?", " "),
+            (
+                rf"[(\[]?(?:\b(?:on|using|in)\s(?:a|the)\s)?(?:\bscale\s)?(?:\b(?:of|from|between|ranging\sfrom)\s)?"
+                rf"(?<![\d.]){low}\s?(?:-|–|to|through|and)\s?{high}(?!\.?\d)(?:\sscale)?[)\]]?",
+                " ",
+            ),
+        ):
+            text = re.sub(pattern, instead, text, flags=re.IGNORECASE)
+        return _CONFIDENCE.sub(" ", _DEFINED.sub(" ", text))
+
+    def _parsed(self, values: Sequence[Decimal]) -> Parsed:
+        if not values:
+            return Parsed.failure("there is no number in it")
+        if len(set(values)) > 1:
+            return Parsed.failure(f"it names differing numbers: {', '.join(map(str, dict.fromkeys(values)))}")
+        number = float(number_of(values[0]))
+        if not self.low <= number <= self.high:
+            low, high = number_text(self.low), number_text(self.high)
+            return Parsed.failure(f"{number_text(number)} is not between {low} and {high}")
+        return Parsed(number, route="verdict")
+
+    def _in_json(self, text: str) -> list[Decimal]:
+        """Return the verdicts of the JSON objects in a text. Raises ValueError where one cannot be told."""
+        if not holds_json(text):
+            return []
+        found: list[Decimal] = []
+        for _, values in json_places(text):
+            for each in values:
+                if each.fault is not None:
+                    raise ValueError(each.fault)
+                if isinstance(each.value, dict):
+                    found.append(self._of_object(each.value))
+            if found:
+                return found
+        return []
+
+    def _of_object(self, said: Mapping[str, Any]) -> Decimal:
+        for key, member in said.items():
+            if _TOP.search(key) and isinstance(member, int | float) and member != self.high:
+                raise ValueError(f"{key} is {member}, and the scale ends at {number_text(self.high)}")
+        numbers = {key: member for key, member in said.items() if not _ASIDE.search(key) and _may_be_number(member)}
+        named = {key: member for key, member in numbers.items() if _KEY.search(key)}
+        chosen = named or numbers
+        if len(chosen) != 1:
+            raise ValueError(f"the JSON holds {len(chosen)} numbers that may be the verdict")
+        (member,) = chosen.values()
+        if isinstance(member, bool):
+            raise ValueError(f"{str(member).lower()} is no number")
+        return decimal_of(member) if not isinstance(member, str) else read_numeral(self.without_scale(member)).value
+
+    def _in_text(self, text: str) -> list[Decimal]:
+        """Return the verdicts of a text without JSON and scale. Raises ValueError where one cannot be told."""
+        marked = [Decimal(_ascii(match["a"] or match["b"])) for match in _MARKED.finditer(text)]
+        marked += [read_numeral(text[content : end - 1]).value for _, end, content in boxed_spans(text)]
+        if marked:
+            return marked
+        cued = list(_CUE.finditer(text))
+        final = [cue for cue in cued if cue["final"]]
+        if cued:
+            return [_cued(cue) for cue in final or cued]
+        last = last_numeral(text)
+        if last is None or (last.unit == "%" and self.high != 100):
+            return []
+        if _RANGE_END.search(text.rstrip()):
+            raise ValueError("it names a range")
+        if re.search(r"\d\W{0,6}$", text.rstrip()):
+            return [last.value]
+        lines = text.strip().split("\n")
+        if len(lines) > 1 and re.fullmatch(rf"\W{{0,4}}{_NUMBER}\W{{0,4}}", lines[0]):
+            return [each.value for each in numerals(lines[0])]
+        return [each.value for each in _plain_numbers(text)]
+
+
+def _may_be_number(member: Any) -> bool:
+    return isinstance(member, int | float) or (isinstance(member, str) and re.match(r"\W{0,3}\d", member) is not None)
+
+
+def _cued(cue: re.Match[str]) -> Decimal:
+    if _GOES_ON.match(cue["after"]):
+        raise ValueError(f"{(cue['number'] + cue['after']).strip()[:30]!r} is not one number")
+    return Decimal(_ascii(cue["number"]))
+
+
+def _plain_numbers(text: str) -> Iterator[Any]:
+    return (each for each in numerals(text) if each.unit != "%")
+
+
+def _ascii(number: str) -> str:
+    return number.replace("−", "-")
