@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer(answer="ok", latency=0.2) as running:
+    with ChatServer(answer="ok", held_after=4) as running:
         yield running
 
 
@@ -57,6 +57,7 @@ def test_a_signal_ends_the_run_in_order(folder: Path, server: ChatServer, number
     assert said.count("creval resume") == said.count("interrupted") == 1
     assert "Traceback" not in said
     assert json.loads((folder / "stopped" / "run.json").read_text())["status"] == "interrupted"
+    server.release()
     again = creval(folder, "resume", "stopped")
     assert again.returncode == 0, again.stderr
     lines = (folder / "stopped" / "samples" / "spelling.jsonl").read_text().splitlines()
@@ -101,6 +102,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(folder: Path, server: ChatServer
     process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
     begun(process, folder)
     process.send_signal(signal.SIGHUP)
+    server.release()
     said = process.communicate(timeout=120)[1]
     assert (process.returncode, "interrupted" in said) == (0, False)
 

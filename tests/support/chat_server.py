@@ -164,6 +164,8 @@ def word_answer(request: Received) -> str:
 class ChatServer:
     """The server, in a thread of its own; see the module for its use.
 
+    With `held_after` it answers so many requests, and the others when it is released: a run stands still meanwhile.
+
     `requests` are all requests in the order they came, `counts` the replies by kind (`ok`, `429`, `reset`, ...),
     `most_in_flight` and `connection_count` what it saw at most and in total.
     """
@@ -174,6 +176,7 @@ class ChatServer:
         *,
         answer: str | Callable[[Received], str] = word_answer,
         latency: float = 0.0,
+        held_after: int | None = None,
         port: int = 0,
         keep: bool = True,
         prefix: str = "",
@@ -182,6 +185,7 @@ class ChatServer:
         self._function = script if callable(script) else None
         self._answer = answer
         self._latency = latency
+        self._held_after = held_after
         self._port = port
         self._keep = keep
         self._prefix = prefix
@@ -193,6 +197,7 @@ class ChatServer:
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._released = asyncio.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
     @property
@@ -209,6 +214,12 @@ class ChatServer:
         assert self._loop is not None and self._stop is not None
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
+
+    def release(self) -> None:
+        """Answer what is held, and all that comes."""
+        assert self._loop is not None
+        self._held_after = None
+        self._loop.call_soon_threadsafe(self._released.set)
 
     @property
     def connection_count(self) -> int:
@@ -257,6 +268,8 @@ class ChatServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
+            if self._held_after is not None and sum(self._seen.values()) > self._held_after:
+                await self._released.wait()
             if self._latency:
                 await asyncio.sleep(self._latency)
             return await self._reply(self._next(received), received, request)

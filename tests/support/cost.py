@@ -63,6 +63,10 @@ class CostWatch:
     """Notes on the last report of each test what was taken since the test before it: fixtures, too."""
 
     def __init__(self) -> None:
+        self._before = 0.0
+
+    def pytest_collection_finish(self) -> None:
+        """Begin after what all tests share."""
         self._before = processor_seconds()
 
     @pytest.hookimpl(hookwrapper=True)
