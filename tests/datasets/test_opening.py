@@ -55,11 +55,11 @@ def test_a_package_file_stands_beside_the_task_or_in_the_package(tmp_path: Path)
         opened(load(tasks, "{source: package, file: none.jsonl}", "red"))
     (tmp_path / "secret.jsonl").write_text('{"word": "s"}\n')
     for outside in ("../secret.jsonl", str(tmp_path / "secret.jsonl")):
-        with pytest.raises(DataError, match="outside the plugin's package"):
+        with pytest.raises(DataError, match="outside of the task's folder"):
             opened(load(tasks, f"{{source: package, file: {outside}}}", "red"))
     (tasks / "link.jsonl").symlink_to(tmp_path / "secret.jsonl")
     task = load(tasks, "{source: package, file: link.jsonl}", "red")
-    with pytest.raises(DataError, match="a link that leads out of the plugin's package"):
+    with pytest.raises(DataError, match="outside of the task's folder"):
         opened(task)
 
 

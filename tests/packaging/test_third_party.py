@@ -100,6 +100,18 @@ def test_a_faulty_entry_is_told_by_line(tmp_path: Path) -> None:
         read_entries(["embeded"])
 
 
+@pytest.mark.parametrize(
+    "need", ["-r/etc/passwd", "--index-url=http://x", "x @ file:///etc", "../package", "a b", "name; rm -rf x", ""]
+)
+def test_an_entry_names_packages_and_gives_pip_no_options(tmp_path: Path, need: str) -> None:
+    file = tmp_path / "embedded.yaml"
+    text = (ROOT / "registry" / "embedded.yaml").read_text()
+    assert read_entry(ROOT / "registry" / "embedded.yaml").plugin == "embedded"
+    file.write_text(f"{text}needs: [{json.dumps(need)}]\n" if "\nneeds:" not in text else "")
+    with pytest.raises(TaskError, match=r"is no name of a package|is too short|must not be empty"):
+        read_entry(file)
+
+
 def test_two_plugins_with_a_task_of_one_name(run: Any, tmp_path: Path) -> None:
     site = tmp_path / "site"
     write_rhymes(site, "twin", {"task": ("task: twin", "task: wordchain")})

@@ -98,7 +98,7 @@ def _environment(place: Path, entry: Entry, source: Source) -> Path:
     links = [] if source.find_links is None else ["--find-links", str(source.find_links.absolute())]
     quiet = ["install", "--quiet", "--disable-pip-version-check"]
     if not source.shared:
-        _run([str(python), "-m", "pip", *quiet, *links, *wanted, *entry.needs])
+        _run([str(python), "-m", "pip", *quiet, *links, "--", *wanted, *entry.needs])
         return python
     purelib = next((home / "lib").glob("python*/site-packages"))
     # A path, and not a site folder: what this environment points to by its own .pth files stays out.
@@ -107,7 +107,7 @@ def _environment(place: Path, entry: Entry, source: Source) -> Path:
     assert source.find_links is not None
     here = {file.name.partition("-")[0].replace("_", "-").lower() for file in source.find_links.glob("*.whl")}
     needs = [need for need in entry.needs if re.split(r"[^\w.-]", need)[0].lower() in here]
-    _run([sys.executable, "-m", "pip", *quiet, *alone, *links, "creval", *wanted, *needs])
+    _run([sys.executable, "-m", "pip", *quiet, *alone, *links, "--", "creval", *wanted, *needs])
     return python
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError
-from creval.tasks.yaml.nodes import plain
+from creval.tasks.yaml.nodes import Node, plain
 from creval.tasks.yaml.reader import read_yaml
 from creval.tasks.yaml.schema import named_validator, problems_of
 
@@ -16,6 +16,7 @@ __all__ = ["SHIPPED", "Entry", "read_entries", "read_entry"]
 
 SHIPPED = Path(__file__).parent / "entries"
 """The entries that this version of creval knows."""
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,32 @@ def read_entry(file: Path) -> Entry:
     if problems:
         raise TaskError(problems)
     data = plain(document.root)
+    problems = [*_names_of_packages(document.root, file)]
+    if problems:
+        raise TaskError(problems)
     if file.stem != data["plugin"]:
         message = f"the entry of the plugin {data['plugin']!r} stands in a file of another name"
         raise TaskError([Problem(message, file, cure=f"Call it {data['plugin']}.yaml.")])
     return Entry(**{key: value for key, value in data.items() if key != "schema"}, file=file)
+
+
+def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
+    """Yield a problem for each package that is none: pip would take `-r/etc/passwd` as an option, a URL as a place."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    data = plain(root)
+    needs = root.get("needs")
+    written = [(f"{data['package']}=={data['version']}", root.get("package"))]
+    written += [(str(member.value), member) for member in (needs.value if needs is not None else ())]
+    for text, node in written:
+        try:
+            named = Requirement(text).url is None
+        except InvalidRequirement:
+            named = False
+        if not named:
+            cure = "Write a name, and its version where that matters: numpy>=1.26."
+            line = node.place.line if node is not None else None
+            yield Problem(f"{text[:_SHOWN]!r} is no name of a package", file, line, cure=cure)
 
 
 def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[Entry]:

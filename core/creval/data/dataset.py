@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from creval.data.rows import Malformed, Row, Rows
-from creval.data.shaping import Shaping
+from creval.data.shaping import Shaping, brief, names_of
 from creval.data.shots import SHOTS, Entry, Shots
 from creval.errors import DataError
 from creval.packing import PackedTexts
@@ -186,8 +186,8 @@ class Dataset:
         given = fields.get(self._id_field)
         if given is None or given == "" or isinstance(given, bool) or not isinstance(given, str | int):
             if self._id_field not in fields:
-                raise ValueError(f"the id field {self._id_field!r} is missing; the row has {', '.join(fields)}")
-            what = "empty" if given is None else f"{given!r}"
+                raise ValueError(f"the id field {self._id_field!r} is missing; the row has {names_of(fields)}")
+            what = "empty" if given is None else brief(given)
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
         return str(given), self._shaping.choices_of(fields, str(given))
 
@@ -245,7 +245,9 @@ class _Scan:
         without = [index for index, _ in self._faults]  # rows that gave no id
         for number, first in self.ids.settle():
             again, before = _row_of(number, without), rows.where(_row_of(first, without))
-            self._faults.append((again, f"{rows.where(again)}: the id {self.ids[number]!r} stands at {before} too"))
+            self._faults.append(
+                (again, f"{rows.where(again)}: the id {brief(self.ids[number])} stands at {before} too")
+            )
         if self._faults:
             self._refuse()
         if not self.ids:

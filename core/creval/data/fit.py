@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from creval.data.shaping import brief
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.components import whole_refs
@@ -43,8 +44,8 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
         which = f"the doc {doc.id!r} of {origin}"
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
             del lists[place]
-            shown = str(doc.fields[place.name])[:60]
-            what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown!r}"
+            shown = brief(str(doc.fields[place.name]))
+            what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown}"
             cure = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
             yield Problem(what, place.file, place.line, cure=cure)
         for field in [each for each in groups if each not in doc.fields]:

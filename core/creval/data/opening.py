@@ -15,7 +15,7 @@ from creval.data.tables.files import open_file
 from creval.errors import CrevalError, DataError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.components import COMPONENT_KEY
-from creval.tasks.files import find_data_file
+from creval.tasks.files import find_data_file, strays
 from creval.tasks.model import ComponentRef, DatasetRef, FewShot
 
 __all__ = ["open_dataset"]
@@ -53,6 +53,9 @@ def _open_pool(ref: DatasetRef, few_shot: FewShot, registry: Registry, options: 
     """Open the data that examples are drawn from; None: the task's own. A local copy is called `<task>.<split>`."""
     if few_shot.file is not None:
         found = find_data_file(few_shot.file, [ref.base])
+        if found is None and strays(ref.base / few_shot.file, [ref.base]):
+            what = f"the file {few_shot.file!r} is outside of the task's folder"
+            raise DataError(what, where=str(ref.base), cure="Put it into that folder.")
         if found is None:
             raise DataError(f"there is no data file {few_shot.file!r}", where=str(ref.base), cure="See few_shot: file.")
         return Dataset(open_file(found), ref.id_field, shaping=Shaping(ref.fields, ref.choices))

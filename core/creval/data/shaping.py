@@ -12,11 +12,12 @@ import regex
 from creval.numerals import number_of, read_numeral
 from creval.tasks.model import ChoicesRef, FieldRef
 
-__all__ = ["LETTERS", "Shaping"]
+__all__ = ["LETTERS", "Shaping", "brief", "names_of"]
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SECONDS = 2.0
-_SHOWN = 60
+_SHOWN = 24
+_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,19 @@ class Shaping:
         return fields if self.choices is None else {**fields, **_choose(fields, self.choices, doc)}
 
 
+def brief(value: Any) -> str:
+    """Return a value of the data as an error may quote it: a few characters."""
+    text = value if isinstance(value, str) else repr(value)
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return repr(shown) if isinstance(value, str) else shown
+
+
+def names_of(row: Mapping[str, Any]) -> str:
+    """Return the names of a row's fields as an error may list them."""
+    names = [str(name)[:_SHOWN] for name in row]
+    return ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+
+
 def _mapped(row: Mapping[str, Any], ref: FieldRef) -> Any:
     assert ref.source is not None
     value = _found(row, ref.source)
@@ -61,7 +75,7 @@ def _found(row: Mapping[str, Any], path: str) -> Any:
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
-            raise ValueError(f"there is no field {path!r}; there are {', '.join(map(str, row))}")
+            raise ValueError(f"there is no field {path!r}; there are {names_of(row)}")
     return value
 
 
@@ -75,7 +89,7 @@ def _cut_out(value: Any, ref: FieldRef) -> str:
     except TimeoutError:
         raise ValueError(f"the pattern {ref.pattern!r} takes too long in the field {ref.source!r}") from None
     if match is None:
-        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {value[:_SHOWN]!r}")
+        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {brief(value)}")
     group = match[1] if match.re.groups else match[0]
     return str(group or "").strip()
 
@@ -103,7 +117,7 @@ def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, A
     letters = _labels(fields, ref, len(texts))
     right = _right(fields, ref, texts, letters)
     if texts.count(texts[right]) > 1:
-        raise ValueError(f"two choices are {texts[right][:_SHOWN]!r}, the right one, so that no letter alone is right")
+        raise ValueError(f"two choices are {brief(texts[right])}, the right one, so that no letter alone is right")
     order = list(range(len(texts)))
     if ref.seed is not None:
         order.sort(key=lambda place: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{place}".encode()).digest())
@@ -140,7 +154,7 @@ def _labels(fields: Mapping[str, Any], ref: ChoicesRef, count: int) -> list[str]
         if len(labels) < count:
             raise ValueError(f"there are {count} choices and {len(labels)} labels")
     if "" in labels or len({label.casefold() for label in labels}) < count:
-        raise ValueError(f"the labels {', '.join(map(repr, labels))} are not all different")
+        raise ValueError(f"the labels {', '.join(map(brief, labels))} are not all different")
     return labels
 
 
@@ -155,7 +169,7 @@ def _right(fields: Mapping[str, Any], ref: ChoicesRef, texts: Sequence[str], lab
     """Return the place of the right choice, from 0."""
     answer = _found(fields, ref.answer)
     wrong = ValueError(
-        f"the field {ref.answer!r} is {answer!r}, which is no {ref.answer_is} of the {len(texts)} choices"
+        f"the field {ref.answer!r} is {brief(answer)}, which is no {ref.answer_is} of the {len(texts)} choices"
     )
     if ref.answer_is == "text":
         if str(answer) not in texts:

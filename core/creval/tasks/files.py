@@ -9,17 +9,22 @@ from pathlib import Path
 
 __all__ = [
     "FILE_KEY",
+    "STRAY_CURE",
     "TaskFile",
     "find_data_file",
     "is_path",
     "is_pattern",
+    "names_a_stray",
     "package_around",
     "parse_path",
     "search_folders",
+    "strays",
 ]
 
 FILE_KEY = "x-file"
 """In a parameter schema of a dataset source: the parameter names a file."""
+
+STRAY_CURE = "Put it into that folder, or give it on the command line: --data TASK=FILE"
 
 _WITH_VARIANT = r"(?s)(.+\.ya?ml):([^:/\\]+)"
 
@@ -46,8 +51,26 @@ def package_around(base: Path) -> Path | None:
 
 
 def find_data_file(name: str, folders: Sequence[Path]) -> Path | None:
-    """Return the first file of this name in the folders, or None where there is none."""
-    return next((file for folder in folders if (file := folder / Path(name).expanduser()).is_file()), None)
+    """Return the first file of this name in the folders, or None where there is none in them (`strays`)."""
+    return next((file for folder in folders if not strays(file := folder / name, folders) and file.is_file()), None)
+
+
+def strays(file: Path, folders: Sequence[Path]) -> bool:
+    """Whether a file that a task file names is outside of all these folders; links are followed.
+
+    A task file may be anybody's: it reads what is in its own folder, or in the package of its plugin.
+    """
+    try:
+        real = file.resolve()
+        return not any(real.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, RuntimeError, ValueError):
+        return True
+
+
+def names_a_stray(spec: str) -> bool:
+    """Whether the name of a model or resource that a task file gives is a path out of its folder."""
+    rest = spec.partition("/")[2]
+    return rest.startswith(("/", "~")) or ".." in Path(rest).parts
 
 
 def is_path(text: str) -> bool:

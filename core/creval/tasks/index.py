@@ -231,6 +231,15 @@ class TaskIndex:
                 return Owner.of(self._plugins.info(plugin))
         return Owner()
 
+    def bounds(self, file: Path) -> Sequence[Path]:
+        """Return the folders that no path in a file may lead out of: its own, or those of its plugin."""
+        real = file.resolve()
+        for plugin, folder in self._plugins.task_folders:
+            if real.is_relative_to(folder.resolve()):
+                info = self._plugins.info(plugin)
+                return [folder, *([info.folder] if info is not None and info.folder is not None else [])]
+        return [file.parent]
+
     def entry(self, named: Named) -> Entry:
         """Return the entry of a name or a path (told apart by `creval.tasks.files.is_path`)."""
         if isinstance(named, str) and not is_path(named):

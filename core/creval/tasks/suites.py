@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
-from creval.tasks.files import TaskFile, is_path, parse_path
+from creval.tasks.files import TaskFile, is_path, parse_path, strays
 from creval.tasks.loading import Lookup, load_task
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides
@@ -145,6 +145,11 @@ class _Expansion:
         if is_path(text):
             written = parse_path(text)
             target = TaskFile(name.place.file.parent / written.file, written.variant)
+            home = name.place.file
+            if strays(target.file, self._index.bounds(home)):
+                what = f"{text!r} leads out of the folder of {home.name}, and a suite reads nothing else"
+                self.problems.append(problem_at(name.place, what, path, "Put the file into that folder."))
+                return None
         try:
             head: Head = self._index.entry(target).head
         except TaskError as error:

@@ -22,6 +22,8 @@ __all__ = ["JSON", "CsvRows", "JsonLinesRows"]
 
 _MARK = b"\xef\xbb\xbf"
 _BRACE = ord("{")
+_NAMES = 8
+_SHOWN = 24  # characters of the data that an error quotes
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -34,7 +36,7 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)[:_SHOWN]!r} stands twice")
     return found
 
 
@@ -176,7 +178,9 @@ class CsvRows(_OffsetRows):
             reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
             self._columns = [name.strip() for name in next(reader, [])]
             self._check_separator()
-            repeated = sorted({name for name in self._columns if self._columns.count(name) > 1 or not name})
+            repeated = sorted({name[:_SHOWN] for name in self._columns if self._columns.count(name) > 1 or not name})[
+                :8
+            ]
             if repeated or not self._columns:
                 fault = f"columns without a name or named twice: {repeated}" if repeated else "the file is empty"
                 raise DataError(fault, where=f"{self.file}:1", cure="The first line names each column once.")

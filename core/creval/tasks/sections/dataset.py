@@ -7,7 +7,7 @@ from pathlib import Path
 
 from creval.names import nearest
 from creval.tasks.components import ComponentReader, Found, Written
-from creval.tasks.files import FILE_KEY, find_data_file, package_around, search_folders
+from creval.tasks.files import FILE_KEY, STRAY_CURE, find_data_file, package_around, search_folders, strays
 from creval.tasks.model import ChoicesRef, DatasetRef, FieldRef
 from creval.tasks.sections.few_shot import read_few_shot
 from creval.tasks.sections.reading import Reading
@@ -112,6 +112,9 @@ def _check_file(reading: Reading, named: tuple[str, Node], folders: Sequence[Pat
     key, node = named
     name = str(node.value)
     if find_data_file(name, folders) is not None:
+        return
+    if any(strays(folder / name, folders) for folder in folders):
+        reading.add(node.place, f"the file {name!r} is outside of the task's folder", (*_PATH, key), STRAY_CURE)
         return
     siblings = [file.name for folder in folders for file in (folder / name).parent.glob("*") if file.is_file()]
     near = nearest(Path(name).name, siblings)

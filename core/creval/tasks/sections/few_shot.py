@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from creval.tasks.components import Found
-from creval.tasks.files import find_data_file
+from creval.tasks.files import find_data_file, strays
 from creval.tasks.model import FewShot, PromptMessage
 from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node, plain
@@ -29,7 +29,10 @@ def read_few_shot(reading: Reading, source: Found, base: Path) -> FewShot | None
     if split is not None and "split" not in source.component.parameters.get("properties", {}):
         message = f"the source {source.ref.name!r} has no splits"
         reading.add(split.place, message, (*_PATH, "split"), "Name a file with examples: file: examples.jsonl")
-    if file is not None and find_data_file(str(file.value), [base]) is None:
+    if file is not None and strays(base / str(file.value), [base]):
+        what = f"the file {file.value!r} is outside of the task's folder"
+        reading.add(file.place, what, (*_PATH, "file"), "Put it into that folder.")
+    elif file is not None and find_data_file(str(file.value), [base]) is None:
         reading.add(file.place, f"there is no data file {file.value!r}", (*_PATH, "file"), f"Looked in {base}.")
     _check_prompt(reading, node)
     few_shot = FewShot(

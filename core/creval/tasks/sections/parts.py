@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from creval.names import nearest
 from creval.plugins.distributions import absent_distribution
+from creval.plugins.loader import LOCAL
 from creval.tasks.components import Found, whole
+from creval.tasks.files import names_a_stray
 from creval.tasks.sections.reading import Reading
 from creval.tasks.yaml.nodes import Node
 from creval.types.kinds import Kind
@@ -48,6 +50,10 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
             listing = f"There are: {', '.join(known)}." if known else "None is installed."
             cure = f"Did you mean {near[0]!r}?" if near else listing
             reading.add(node.place, f"unknown {kind} {first!r}", path, cure)
+            continue
+        if reading.owner.plugin == LOCAL and names_a_stray(str(node.value)):
+            message = f"{str(node.value)!r} is outside of the task's folder"
+            reading.add(node.place, message, path, f"Who runs the task may add: --resource {name}=...")
             continue
         resources[name] = str(node.value)
     return resources

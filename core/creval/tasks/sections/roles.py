@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from creval.plugins.loader import LOCAL
 from creval.tasks.components import Found, whole
+from creval.tasks.files import names_a_stray
 from creval.tasks.model import PromptMessage
 from creval.tasks.sections.prompts import read_messages
 from creval.tasks.sections.reading import Reading
@@ -44,11 +46,20 @@ def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -
         return roles
     roles.names = list(node.value)
     for path, name, member in reading.members("roles"):
+        _check_model(reading, name, member, path)
         if member.is_mapping:
             _read_role(reading, roles, (name, member, path), taken)
         elif member.value is not None:
             roles.models[name] = member.value
     return roles
+
+
+def _check_model(reading: Reading, name: str, member: Node, path: KeyPath) -> None:
+    """A task of no plugin names no model that is a file outside of its folder."""
+    model = member.get("model") if member.is_mapping else member
+    if reading.owner.plugin == LOCAL and model is not None and names_a_stray(str(model.value)):
+        what = f"the model {str(model.value)!r} is outside of the task's folder"
+        reading.add(model.place, what, path, f"Who runs the task may add: --role {name}=...")
 
 
 def _read_role(
