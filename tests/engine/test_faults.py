@@ -50,7 +50,7 @@ def test_without_retries_the_faulty_samples_are_errored_and_count_in_no_metric(m
     storm = Storm(rate=0.3, seed=3)
     with ChatServer(storm, answer=parrot) as server:
         task = make_task(docs=120, failed="zero")
-        result = creval.run([task], MODEL, options(base_url=server.url, max_retries=0))
+        result = creval.run([task], MODEL, options(base_url=server.url, max_retries=0, rate_limit_wait=0))
     empty = storm.counts["empty"]  # nothing said is the model's own, and counts 0
     errored = sum(storm.counts.values()) - empty
     counts = result.results["tasks"][0]["counts"]

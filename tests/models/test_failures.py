@@ -17,7 +17,7 @@ CALLER = Caller("openai/m at http://x/v1/chat/completions", "m", "OPENAI_API_KEY
 def judge(status: int | None, error: object = None, retry_after: str | None = None) -> ModelError:
     headers = {"Retry-After": retry_after} if retry_after else {}
     body = error if isinstance(error, str) else json.dumps({"error": error or {"message": "m"}})
-    return explain(error_of(status, body, headers), CALLER, now=0.0)
+    return explain(error_of(status, body, headers), CALLER)
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 524, 529, None])
@@ -40,6 +40,12 @@ def test_it_is_said_whether_every_call_would_fail(status: int, every: bool) -> N
     error = judge(status)
     assert isinstance(error, FatalModelError)
     assert error.every_call is every
+
+
+def test_a_question_larger_than_the_limit_of_a_minute_is_not_waited_for() -> None:
+    said = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 39000."
+    error = judge(429, {"message": said, "code": "rate_limit_exceeded"})
+    assert isinstance(error, ContextLengthError)
 
 
 def test_an_empty_account_is_fatal_though_it_says_429() -> None:
@@ -122,7 +128,7 @@ def test_other_errors_are_no_refusal() -> None:
 
 
 def test_a_status_within_the_body_counts() -> None:
-    error = explain(failure_in({"message": "slow down", "code": 429}, None), CALLER, 0.0)
+    error = explain(failure_in({"message": "slow down", "code": 429}, None), CALLER)
     assert isinstance(error, RetryableModelError)
     assert error.http_status == 429
 
@@ -144,12 +150,12 @@ json_values = st.recursive(
 def test_any_body_gives_an_error_of_bounded_length(status: int, body: object) -> None:
     failure = error_of(status, json.dumps(body), {})
     declined(failure)
-    assert len(str(explain(failure, CALLER, 0.0))) < 1000
+    assert len(str(explain(failure, CALLER))) < 1000
 
 
 @given(st.text(max_size=200))
 def test_any_text_gives_an_error(body: str) -> None:
-    assert isinstance(explain(error_of(400, body, {}), CALLER, 0.0), ModelError)
+    assert isinstance(explain(error_of(400, body, {}), CALLER), ModelError)
 
 
 def test_a_402_that_names_a_time_to_wait_is_waited_for() -> None:

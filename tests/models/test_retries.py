@@ -1,19 +1,14 @@
-"""The retry policy and Retry-After."""
+"""The retry policy."""
 
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime
-from email.utils import format_datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.errors import RetryableModelError
-from creval.models.retries import RetryPolicy, retry_after_seconds
-
-NOW = 1_700_000_000.0
+from creval.models.retries import RetryPolicy
 
 
 def policy(**settings: float) -> RetryPolicy:
@@ -51,32 +46,6 @@ def test_retry_after_is_a_lower_bound_and_capped() -> None:
 
 def test_zero_means_at_once() -> None:
     assert policy().wait(1, RetryableModelError("x", retry_after=0.0)) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("7", 7.0),
-        (" 2.5 ", 2.5),
-        (format_datetime(datetime.fromtimestamp(NOW + 42, UTC), usegmt=True), 42.0),
-        ("0", 0.001),
-        ("-5", 0.001),
-        (format_datetime(datetime.fromtimestamp(NOW - 42, UTC), usegmt=True), 0.001),
-        ("soon", None),
-        ("", None),
-        (None, None),
-        ("nan", None),
-        ("Wed, 99 Foo 2026", None),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date(text: str | None, seconds: float | None) -> None:
-    assert retry_after_seconds(text, NOW) == seconds
-
-
-@given(st.text(max_size=60))
-def test_any_text_is_read_without_an_error(text: str) -> None:
-    seconds = retry_after_seconds(text, NOW)
-    assert seconds is None or seconds > 0
 
 
 def test_the_back_off_of_very_many_tries_stays_at_its_cap() -> None:

@@ -48,7 +48,7 @@ def test_what_has_no_more_tries_is_an_error_and_never_an_answer(registry, ask, f
     """Without retries every fault shows: answers + truncated + refused + errors are all calls, each counted right."""
     weather = Storm(0.3, (*PASSING, "length", "refusal"), 3)
     with ChatServer(weather, answer=echo) as server:
-        options = dataclasses.replace(fast, base_url=server.url, timeout=300.0, max_retries=0)
+        options = dataclasses.replace(fast, base_url=server.url, timeout=300.0, max_retries=0, rate_limit_wait=0.0)
         results, stats = asyncio.run(storm(registry, ask, options, "openai/m"))
     replies = [(i, r) for i, r in enumerate(results) if isinstance(r, Reply)]
     errors = [r for r in results if isinstance(r, ModelError)]

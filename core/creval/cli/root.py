@@ -112,6 +112,14 @@ _RUN_OPTIONS = (
     click.option(
         "--max-retries", type=click.IntRange(min=0), default=6, show_default=True, help="Further tries of a call."
     ),
+    click.option(
+        "--rate-limit-wait",
+        type=click.FloatRange(min=0),
+        default=600.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Wait at most this long for a provider that answers 429.",
+    ),
     click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
     click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
     click.option("--reuse", multiple=True, type=FilePath(), metavar="RUN", help="Take judges' verdicts from RUN."),

@@ -62,6 +62,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         concurrency=given["concurrency"],
         timeout=given["timeout"],
         max_retries=given["max_retries"],
+        rate_limit_wait=given["rate_limit_wait"],
         max_cost=given["max_cost"],
         max_calls=given["max_calls"],
         reuse=tuple(given["reuse"]),

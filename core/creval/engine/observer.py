@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from creval.engine.roles.ledger import RoleCounts
 from creval.models.batches.desk import BatchCounts
+from creval.models.limiter import RateLimitNews
 from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample
 
@@ -19,7 +20,8 @@ _LOG = logging.getLogger("creval")
 class Observer(Protocol):
     """Called on the way. Must be quick; what it raises stops nothing (see `Guarded`).
 
-    It may also have `on_batches(counts)`: a batch has gone out, has got on, or has ended (`BatchCounts`).
+    It may also have `on_batches(counts)`: a batch has gone out, has got on, or has ended (`BatchCounts`), and
+    `on_rate_limit(news)`: a provider answers nothing but 429, still does, or answers again (`RateLimitNews`).
     """
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
@@ -58,6 +60,9 @@ class Guarded:
 
     def on_batches(self, counts: BatchCounts) -> None:
         self._call("on_batches", counts)
+
+    def on_rate_limit(self, news: RateLimitNews) -> None:
+        self._call("on_rate_limit", news)
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         self._call("on_finish", results)

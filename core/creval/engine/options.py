@@ -26,7 +26,7 @@ MAX_BATCH = 50_000
 MAY_DIFFER = frozenset(
     {"output", "command", "concurrency", "timeout", "max_retries", "max_cost", "max_calls", "cache", "cache_folder"}
     | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", "batch_size", "detach"}
-    | {*CONSENTS}
+    | {"rate_limit_wait", *CONSENTS}
 )
 """Options on which no answer depends: they may be others when a run is gone on with, and in its shards."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
@@ -48,7 +48,8 @@ class RunOptions:
     - `executor`: who carries out the samples: `local`, or a plugin's (`ray`, `ray://HOST:PORT`) with its own
       `executor_options`. The results are the same, so neither is part of any identity.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
-    - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call.
+    - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call;
+      `rate_limit_wait`: seconds that calls wait for a provider that answers nothing but 429 (0: it is a failed try).
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
     - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
     - `batch`: calls over a network go out as batches of their provider, at its lower price, each of at most
@@ -75,6 +76,7 @@ class RunOptions:
     concurrency: int = 64
     timeout: float = 600.0
     max_retries: int = 6
+    rate_limit_wait: float = 600.0
     max_cost: float | None = None
     max_calls: int | None = None
     cache: bool = False
@@ -107,6 +109,8 @@ class RunOptions:
             raise UsageError("concurrency must be at least 1", where="--concurrency")
         if not (math.isfinite(self.timeout) and self.timeout > 0):
             raise UsageError(f"{self.timeout} is no time limit for a call", where="--timeout", cure="Give seconds.")
+        if not (math.isfinite(self.rate_limit_wait) and self.rate_limit_wait >= 0):
+            raise UsageError(f"{self.rate_limit_wait} is no wait", where="--rate-limit-wait", cure="Give seconds.")
         if self.repeats is not None and self.repeats > MAX_REPEATS:
             raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", cure=_REPEATS_CURE)
         _check_plain(self.generation)

@@ -68,6 +68,7 @@ class RunSteps:
         self._older = False
         self._reading = READING
         setup.ledger.watch = lambda: observer.on_roles(setup.ledger.counts())
+        setup.models.options.limiters.watch = getattr(observer, "on_rate_limit", None)
         if setup.models.batching is not None:
             setup.models.batching.watch = getattr(observer, "on_batches", None)
 

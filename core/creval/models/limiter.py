@@ -1,22 +1,42 @@
-"""How many calls a provider gets at once: found out by going up slowly and down fast."""
+"""How many calls a provider gets at once: found by going up slowly and down fast, and by probes after a 429."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
 
+from creval.errors import FatalModelError
 from creval.models.clock import Clock, SystemClock
+from creval.models.retries import RetryPolicy
 
-__all__ = ["AdaptiveLimiter", "LimiterPool", "Slot"]
+__all__ = ["AdaptiveLimiter", "LimiterPool", "RateLimitNews", "Slot"]
+
+_TAKEN_AFTER = 5.0
+"""A probe that is still in flight after so many seconds was let in: a 429 comes at once, an answer may take minutes."""
 
 
 class Slot:
-    """One call in flight. `round` is the number of decreases that the limiter had made when the call began."""
+    """One call in flight. `round` is the number of decreases that the limiter had made when the call began.
 
-    __slots__ = ("round",)
+    `probe`: the provider answers 429, and this call finds out whether it still does.
+    """
 
-    def __init__(self, round_: int) -> None:
+    __slots__ = ("probe", "round")
+
+    def __init__(self, round_: int, probe: bool = False) -> None:
         self.round = round_
+        self.probe = probe
+
+
+class RateLimitNews(NamedTuple):
+    """A provider has answered nothing but 429 for `seconds`; after `most` of them its calls fail. `over`: it ended."""
+
+    provider: str
+    seconds: float
+    most: float
+    over: bool = False
 
 
 class AdaptiveLimiter:
@@ -26,17 +46,35 @@ class AdaptiveLimiter:
     trip, as long as the limit is in use. A 429 halves it, never below 1, and only once a round trip: 429s to
     calls that began before the last decrease tell nothing new. After a 429 that names a time to wait, no call
     begins before it. Calls are served in the order they came.
+
+    With a `policy` whose `rate_limit_wait` is above 0 all calls wait after a 429, but for one at a time that probes,
+    with growing delays or after the time that the provider names, until there is an answer again. Where none has
+    come for `rate_limit_wait` seconds, `acquire` raises FatalModelError.
     """
 
-    def __init__(self, ceiling: int, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        ceiling: int,
+        clock: Clock | None = None,
+        policy: RetryPolicy | None = None,
+        provider: str = "the provider",
+    ) -> None:
         self._ceiling = float(max(1, ceiling))
         self._limit = self._ceiling
         self._clock = clock or SystemClock()
+        self._policy = policy
+        self._provider = provider
         self._in_flight = 0
         self._round = 0
         self._pause_until = 0.0
         self._pauser: asyncio.Task[None] | None = None
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[asyncio.Future[bool]] = deque()
+        self._refusing_since: float | None = None
+        self._probes = 0
+        self._probe_out = False
+        self._taking: asyncio.Task[None] | None = None
+        self._exhausted = False
+        self.watch: Callable[[RateLimitNews], None] | None = None
 
     @property
     def limit(self) -> float:
@@ -50,6 +88,11 @@ class AdaptiveLimiter:
     def waiting(self) -> int:
         return len(self._waiting)
 
+    @property
+    def patience(self) -> float:
+        """The seconds that calls wait for a provider that answers 429; 0: each 429 is a failed try of its call."""
+        return self._policy.rate_limit_wait if self._policy is not None else 0.0
+
     def raise_ceiling(self, ceiling: int) -> None:
         """Allow at least `ceiling` calls at once: another model of the run shares this limiter."""
         if ceiling > self._ceiling:
@@ -58,12 +101,17 @@ class AdaptiveLimiter:
             self._wake()
 
     async def acquire(self) -> Slot:
-        """Wait for a place. Cancelling the wait leaves no place taken."""
+        """Wait for a place. Cancelling the wait leaves no place taken.
+
+        Raises FatalModelError where the provider has answered 429 for longer than calls wait.
+        """
+        if self._exhausted:
+            raise self._error()
         if self._waiting or not self._free():
-            await self._wait()
+            probe = await self._wait()
         else:
-            self._in_flight += 1
-        return Slot(self._round)
+            probe = self._hand_out()
+        return Slot(self._round, probe)
 
     def release(self, slot: Slot, *, answered: bool = False, limited: bool = False, pause: float = 0.0) -> None:
         """Give the place back, with what came of it.
@@ -73,31 +121,104 @@ class AdaptiveLimiter:
         """
         used = self._in_flight + len(self._waiting) >= self._limit
         self._in_flight -= 1
+        self._probe_out = self._probe_out and not slot.probe
         if limited:
-            if slot.round == self._round:
+            if slot.round == self._round and not slot.probe:
                 self._round += 1
                 self._limit = max(1.0, self._limit / 2)
-            if pause > 0:
+            if self.patience > 0:
+                self._refused(slot, pause)
+            elif pause > 0:
                 self._pause_until = max(self._pause_until, self._clock.now() + pause)
-        elif answered and used and self._limit < self._ceiling:
-            self._limit = min(self._ceiling, self._limit + 1 / self._limit)
+        elif answered:
+            self._accepted()
+            if used and self._limit < self._ceiling:
+                self._limit = min(self._ceiling, self._limit + 1 / self._limit)
+        elif slot.probe and self._refusing_since is not None:
+            self._pause_until = self._clock.now() + self._probe_wait()
         self._wake()
 
+    def _refused(self, slot: Slot, pause: float) -> None:
+        """The provider answers 429: let one call at a time find out when it no longer does."""
+        now, first = self._clock.now(), self._refusing_since is None
+        if self._refusing_since is None:
+            self._refusing_since, self._probes = now, 0
+        self._probes += slot.probe
+        end = self._refusing_since + self.patience
+        if now >= end:
+            self._give_up()
+        elif first or slot.probe or pause > 0:
+            wait = pause if pause > 0 else self._probe_wait()
+            self._pause_until = min(end, max(self._pause_until, now + wait))
+            self._tell()
+
+    def _accepted(self) -> None:
+        """The provider takes calls again."""
+        if self._refusing_since is None:
+            return
+        self._tell(over=True)
+        self._refusing_since, self._pause_until = None, 0.0
+        if self._taking is not None:
+            self._taking.cancel()
+            self._taking = None
+
+    def _probe_wait(self) -> float:
+        assert self._policy is not None
+        return self._policy.probe_wait(self._probes + 1)
+
+    def _give_up(self) -> None:
+        self._exhausted = True
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_exception(self._error())
+
+    def _error(self) -> FatalModelError:
+        return FatalModelError(
+            f"{self._provider} has answered nothing but 429 (too many requests) for {_minutes(self.patience)}",
+            where=self._provider,
+            cure="Resume the run later, or wait longer with --rate-limit-wait SECONDS.",
+            http_status=429,
+            closed=True,
+        )
+
+    def _tell(self, over: bool = False) -> None:
+        if self.watch is not None and self._refusing_since is not None:
+            seconds = self._clock.now() - self._refusing_since
+            self.watch(RateLimitNews(self._provider, seconds, self.patience, over))
+
     def _free(self) -> bool:
-        return self._in_flight < int(self._limit) and not self._paused()
+        return self._in_flight < int(self._limit) and not self._paused() and not self._probe_out
 
     def _paused(self) -> bool:
         return self._pause_until > 0 and self._clock.now() < self._pause_until
 
-    async def _wait(self) -> None:
-        waiter = asyncio.get_running_loop().create_future()
+    def _hand_out(self) -> bool:
+        """Take a place; returns whether it is a probe's."""
+        self._in_flight += 1
+        self._probe_out = self._refusing_since is not None
+        if self._probe_out:
+            self._taking = asyncio.get_running_loop().create_task(self._take())
+        return self._probe_out
+
+    async def _take(self) -> None:
+        """Let others in where a probe is not refused for a while."""
+        await self._clock.sleep(_TAKEN_AFTER)
+        if self._probe_out:
+            self._probe_out, self._taking = False, None
+            self._accepted()
+            self._wake()
+
+    async def _wait(self) -> bool:
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         self._wake()
         try:
-            await waiter
+            return await waiter
         except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled():
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 self._in_flight -= 1
+                self._probe_out = self._probe_out and not waiter.result()
             elif waiter in self._waiting:
                 self._waiting.remove(waiter)
             self._wake()
@@ -108,8 +229,7 @@ class AdaptiveLimiter:
         while self._waiting and self._free():
             waiter = self._waiting.popleft()
             if not waiter.done():
-                self._in_flight += 1
-                waiter.set_result(None)
+                waiter.set_result(self._hand_out())
         if self._waiting and self._paused() and (self._pauser is None or self._pauser.done()):
             self._pauser = asyncio.get_running_loop().create_task(self._end_of_pause())
 
@@ -120,18 +240,33 @@ class AdaptiveLimiter:
         self._wake()
 
 
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:g} min" if seconds >= 60 else f"{seconds:g} s"
+
+
 class LimiterPool:
-    """The limiters of a run: one for each provider and address, shared by all models behind it."""
+    """The limiters of a run: one for each provider and address, shared by all models behind it.
+
+    `watch` is told when a provider answers nothing but 429, at each further probe, and when it answers again.
+    """
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._limiters: dict[tuple[str, str | None], AdaptiveLimiter] = {}
+        self.watch: Callable[[RateLimitNews], None] | None = None
 
-    def get(self, provider: str, base_url: str | None, ceiling: int, remote: bool = True) -> AdaptiveLimiter:
+    def get(
+        self, provider: str, base_url: str | None, ceiling: int, policy: RetryPolicy | None = None, remote: bool = True
+    ) -> AdaptiveLimiter:
         """Return the limiter of a provider, made on first use. `remote`: it is not in this process."""
         limiter = self._limiters.get((provider, base_url))
         if limiter is None:
-            limiter = self._limiters[provider, base_url] = AdaptiveLimiter(ceiling, self._clock)
+            limiter = self._limiters[provider, base_url] = AdaptiveLimiter(ceiling, self._clock, policy, provider)
+            limiter.watch = self._tell
         else:
             limiter.raise_ceiling(ceiling)
         return limiter
+
+    def _tell(self, news: RateLimitNews) -> None:
+        if self.watch is not None:
+            self.watch(news)

@@ -31,6 +31,8 @@ from creval.types.messages import GenerateRequest, Lost, Reply, Usage
 __all__ = ["Model", "Parts", "price_of"]
 
 _CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
+_PASSED_OVER = 20
+"""So often a call may be refused with 429 while others are answered, before it spends tries: it may be too large."""
 _INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # finish reasons; such replies are not kept
 
 
@@ -208,7 +210,8 @@ class Model:
         return self._tally.dearest if self._tally.priced else self.estimate(request)
 
     async def _tries(self, request: GenerateRequest) -> Reply:
-        attempt = 1
+        attempt, refused, passed = 1, 0, 0
+        answered = self._tally.calls
         lost: Lost | None = None
         emptied = False
         while True:
@@ -216,7 +219,13 @@ class Model:
                 reply = await self._try(request)
             except ModelError as error:
                 lost = error.lost = _sum(lost, error.lost)
-                wait = self._wait(attempt, error)
+                wait: float | None = 0.0
+                if passed < _PASSED_OVER and self._limiter_waits(error):
+                    refused += 1
+                    passed += self._tally.calls > answered
+                    answered = self._tally.calls
+                else:
+                    wait = self._wait(attempt - refused, error)
                 if wait is None:
                     raise
                 await self._check_budget(request, error)
@@ -225,7 +234,7 @@ class Model:
                     return replace(reply, attempts=attempt, lost=lost) if attempt > 1 else reply
                 emptied = True
                 empty = RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
-                wait = self._parts.retries.wait(attempt, empty)
+                wait = self._parts.retries.wait(attempt - refused, empty)
                 if wait is None:
                     return replace(reply, attempts=attempt, lost=lost)
                 lost = _sum(lost, Lost(1, reply.usage, reply.cost))
@@ -234,6 +243,11 @@ class Model:
                 await self._parts.clock.sleep(wait)
             attempt += 1
             self._tally.retries += 1
+
+    def _limiter_waits(self, error: ModelError) -> bool:
+        """Whether the limiter holds calls back until the provider takes some again: this one spends no try."""
+        limited = isinstance(error, RetryableModelError) and error.http_status == 429
+        return limited and self._parts.batches is None and self._parts.limiter.patience > 0
 
     def _wait(self, attempt: int, error: ModelError) -> float | None:
         """The seconds until the next try, None where there shall be none."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from creval.models.budget import Budget
 from creval.models.clock import Clock, SystemClock
 from creval.models.limiter import LimiterPool
+from creval.models.retries import RetryPolicy
 from creval.plugins.registry import Registry
 from creval.tasks.model import Task
 from creval.types.components import Baseline, Context
@@ -55,7 +56,8 @@ class ModelOptions:
 
     `max_retries` counts the tries after the first. Back-off before try k is uniform between 0 and
     min(`backoff_cap`, `backoff_base` * 2^(k-1)) seconds; a server's Retry-After is followed up to `retry_after_cap`
-    seconds. `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds what
+    seconds. While a provider answers 429, calls wait for it up to `rate_limit_wait` seconds without spending tries (0:
+    each 429 is a failed try). `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds what
     answers as `baseline/floor` or `baseline/ceiling` for a task. `seat` is where a person (`human/NAME`) answers, None
     for the terminal; `run_tasks` are the tasks that are asked.
     """
@@ -68,6 +70,7 @@ class ModelOptions:
     backoff_base: float = 1.0
     backoff_cap: float = 60.0
     retry_after_cap: float = 120.0
+    rate_limit_wait: float = 600.0
     concurrency: int = 32
     max_response_bytes: int = 32 * 1024 * 1024
     cache: Path | None = None
@@ -77,6 +80,12 @@ class ModelOptions:
     run_tasks: RunTasks | None = None
     limiters: LimiterPool = field(default_factory=LimiterPool)
     clock: Clock = field(default_factory=SystemClock)
+
+    def retry_policy(self) -> RetryPolicy:
+        """The policy of these options."""
+        return RetryPolicy(
+            self.max_retries, self.backoff_base, self.backoff_cap, self.retry_after_cap, self.rate_limit_wait
+        )
 
     def for_provider(self) -> ProviderOptions:
         """The part that a provider may see."""

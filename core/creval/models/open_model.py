@@ -14,7 +14,6 @@ from creval.models.prices import Price, PriceTable
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.endpoints import ENDPOINTS
 from creval.models.response_cache import ResponseCache
-from creval.models.retries import RetryPolicy
 from creval.models.secrets import find_key
 from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Component, Registry
@@ -52,7 +51,8 @@ def open_model(
             cure="Use --max-calls.",
         )
     ceiling = min(options.concurrency, traits.concurrency or options.concurrency)
-    limiter = options.limiters.get(vendor, traits.base_url, ceiling, traits.remote)
+    policy = options.retry_policy()
+    limiter = options.limiters.get(vendor, traits.base_url, ceiling, policy, traits.remote)
     batches = None
     if batching is not None and batched:
         provider = batches = BatchProvider(batch_calls(provider, spec), name, price, batching)
@@ -62,7 +62,7 @@ def open_model(
         traits=traits,
         limiter=limiter,
         budget=options.budget,
-        retries=RetryPolicy(options.max_retries, options.backoff_base, options.backoff_cap, options.retry_after_cap),
+        retries=policy,
         clock=options.clock,
         price=price,
         cache=ResponseCache(options.cache) if options.cache and traits.cacheable else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from creval.errors import RetryableModelError
 
-__all__ = ["RetryPolicy", "retry_after_seconds"]
+__all__ = ["RetryPolicy"]
 
 _DOUBLINGS = 60  # beyond any cap; a thousand would outgrow a float
 
@@ -21,6 +21,7 @@ class RetryPolicy:
     base: float = 1.0
     cap: float = 60.0
     retry_after_cap: float = 120.0
+    rate_limit_wait: float = 0.0
     random: random.Random = field(default_factory=random.Random)
 
     def wait(self, retry: int, error: RetryableModelError) -> float | None:
@@ -37,24 +38,11 @@ class RetryPolicy:
             return self.asked_pause(error) + self.random.uniform(0.0, self.base)
         return self.random.uniform(0.0, min(self.cap, math.ldexp(self.base, min(retry - 1, _DOUBLINGS))))
 
+    def probe_wait(self, probe: int) -> float:
+        """Return the seconds before the `probe`-th call (from 1) that asks a provider whether it still answers 429."""
+        bound = min(self.cap, math.ldexp(self.base, min(probe - 1, _DOUBLINGS)))
+        return self.random.uniform(bound / 2, bound)
+
     def asked_pause(self, error: RetryableModelError) -> float:
         """The wait in seconds that the server asked for, capped; 0 where it asked for none."""
         return min(max(0.0, error.retry_after or 0.0), self.retry_after_cap)
-
-
-def retry_after_seconds(value: str | None, now: float) -> float | None:
-    """Read a Retry-After header: seconds, or an HTTP date against `now` (epoch seconds). None where unreadable."""
-    if not value:
-        return None
-    text = value.strip()
-    try:
-        seconds = float(text)
-    except ValueError:
-        from email.utils import parsedate_to_datetime
-
-        try:
-            seconds = parsedate_to_datetime(text).timestamp() - now
-        except (ValueError, TypeError, OverflowError, IndexError):
-            return None
-    # A wait of nothing would mean "at once" to the policy; a server that limits never means that.
-    return None if math.isnan(seconds) else max(seconds, 0.001)

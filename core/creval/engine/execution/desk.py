@@ -115,7 +115,8 @@ class Desk:
 
     async def _acquire(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
         provider, base_url, ceiling = question["of"]
-        limiter: AdaptiveLimiter = self._setup.models.options.limiters.get(provider, base_url, ceiling)
+        options = self._setup.models.options
+        limiter: AdaptiveLimiter = options.limiters.get(provider, base_url, ceiling, options.retry_policy())
 
         async def place() -> _Held:
             slot: Slot = await limiter.acquire()

@@ -20,6 +20,7 @@ from creval.models.budget import Budget, Ticket
 from creval.models.limiter import AdaptiveLimiter, LimiterPool, Slot
 from creval.models.model import Model
 from creval.models.provider_traits import ProviderTraits
+from creval.models.retries import RetryPolicy
 from creval.types.execution import Link
 from creval.types.messages import GenerateRequest, Reply
 
@@ -100,8 +101,10 @@ class _DistantSlot(Slot):
 class _DistantLimiter(AdaptiveLimiter):
     """The run's limit of one provider, asked over a link; `in_flight` are this worker's own calls."""
 
-    def __init__(self, link: Link, provider: str, base_url: str | None, ceiling: int) -> None:
-        super().__init__(ceiling)
+    def __init__(
+        self, link: Link, provider: str, base_url: str | None, ceiling: int, policy: RetryPolicy | None
+    ) -> None:
+        super().__init__(ceiling, policy=policy)
         self._link = link
         self._of = [provider, base_url, ceiling]
 
@@ -133,11 +136,14 @@ class DistantLimiters(LimiterPool):
         self._link = link
         self._distant: dict[tuple[str, str | None], _DistantLimiter] = {}
 
-    def get(self, provider: str, base_url: str | None, ceiling: int, remote: bool = True) -> AdaptiveLimiter:
+    def get(
+        self, provider: str, base_url: str | None, ceiling: int, policy: RetryPolicy | None = None, remote: bool = True
+    ) -> AdaptiveLimiter:
         """Return the limiter of a provider, made on first use."""
         if not remote:
-            return super().get(provider, base_url, ceiling, remote)
-        return self._distant.setdefault((provider, base_url), _DistantLimiter(self._link, provider, base_url, ceiling))
+            return super().get(provider, base_url, ceiling, policy, remote)
+        made = _DistantLimiter(self._link, provider, base_url, ceiling, policy)
+        return self._distant.setdefault((provider, base_url), made)
 
 
 class DistantLedger(Ledger):

@@ -31,6 +31,7 @@ def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
         offline=options.offline,
         timeout=options.timeout,
         max_retries=options.max_retries,
+        rate_limit_wait=options.rate_limit_wait,
         concurrency=options.concurrency,
         cache=folder / "responses.sqlite" if options.cache else None,
         budget=budget,

@@ -10,6 +10,7 @@ from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
 from creval.models.batches.desk import BatchCounts
+from creval.models.limiter import RateLimitNews
 from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample, Status
 
@@ -27,6 +28,7 @@ class Counting(ABC):
         self.stats = ModelStats()
         self.roles: Mapping[str, RoleCounts] = {}
         self.batches = BatchCounts(0, 0, 0)
+        self.rate_limited: dict[str, RateLimitNews] = {}
         self._begun = time.monotonic()
         self._made = 0
 
@@ -51,6 +53,13 @@ class Counting(ABC):
         more = counts.batches > self.batches.batches
         self.batches = counts
         self.show(now=more)
+
+    def on_rate_limit(self, news: RateLimitNews) -> None:
+        if news.over:
+            self.rate_limited.pop(news.provider, None)
+        else:
+            self.rate_limited[news.provider] = news
+        self.show(now=True)
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
         """End the last phase; the table of results follows."""
@@ -83,6 +92,7 @@ class Counting(ABC):
         if self.stats.retries:
             words.append(f"{self.stats.retries} retries")
         words += [_role_words(role, counts) for role, counts in self.roles.items()]
+        words += [_rate_limit_words(news) for news in self.rate_limited.values()]
         return words + ([_batch_words(self.batches)] if self.batches.batches else [])
 
     @abstractmethod
@@ -106,6 +116,14 @@ def _rate(a_second: float) -> str:
 def _batch_words(counts: BatchCounts) -> str:
     which = "1 batch" if counts.batches == 1 else f"{counts.batches} batches"
     return f"{which} on the way: {counts.done:,} of {counts.requests:,}"
+
+
+def _rate_limit_words(news: RateLimitNews) -> str:
+    return f"{news.provider} answers 429: waiting {_clock(news.seconds)} of at most {_clock(news.most)}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 def _role_words(role: str, counts: RoleCounts) -> str:

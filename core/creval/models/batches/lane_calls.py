@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from time import time
 from typing import Any, BinaryIO, NoReturn
 from urllib.parse import quote
 
@@ -120,7 +119,7 @@ class ChatBatches:
         if missing is not None and failure.status in _NO_SUCH_PATH:
             what = f"the server has no batches: it answers HTTP {failure.status} at {missing}"
             raise UsageError(what, where=caller.where, cure=CURE)
-        raise explain(failure, caller, time())
+        raise explain(failure, caller)
 
     def _state(self, data: Mapping[str, Any]) -> BatchState:
         try:

@@ -7,7 +7,7 @@ import errno
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from time import perf_counter, time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
@@ -204,7 +204,7 @@ class ChatProvider:
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)
         limits = [request.settings.get(name) for name in LIMITS]
         limit = next((limit for limit in limits if isinstance(limit, int)), None)
-        raise explain(replace(failure, limit=limit), self._caller, time())
+        raise explain(replace(failure, limit=limit), self._caller)
 
     def _unreachable(self, error: Exception, kind: type[ModelError]) -> ModelError:
         import aiohttp

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import time
 from typing import Any, NamedTuple
 
 from creval.errors import ContextLengthError, FatalModelError, ModelError, RetryableModelError
-from creval.models.retries import retry_after_seconds
 from creval.models.secrets import redact
 
 __all__ = ["Caller", "Failure", "declined", "error_of", "explain", "failure_in", "plain_text"]
@@ -34,6 +34,7 @@ _TOO_MANY_TOKENS = rf"{_AFFORDABLE}|(?:fewer|lower|reduce|decrease)[^.]{{0,40}}m
 _CONTEXT = r"(?i)context[ _](?:length|window|size)|maximum (?:input|sequence|model) length|too (?:large|long)"
 _LIMIT = r"(?i)max_(?:completion_|new_|output_)?tokens|completion tokens|in the (?:completion|output)|of output"
 _CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|size|limit)[^.\d]{0,20}?(\d{2,9})"
+_REQUEST_TOO_LARGE = r"(?i)\brequest (?:is )?too large\b"
 _DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 # Not compiled here: that would take longer than all else that a run without failures imports.
 _UNSUPPORTED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+(?:parameter|value|argument
@@ -46,14 +47,15 @@ _UNSUPPORTED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|inv
 class Failure:
     """What is known of a failed call: HTTP status (None: none came), the server's words, code and parameter.
 
-    `limit` is the limit of tokens that was sent. `within`: the failure stood in a reply of status 200.
+    `wait` are the seconds that the server asks to wait, None where it names none. `limit` is the limit of tokens that
+    was sent. `within`: the failure was in a reply of status 200.
     """
 
     status: int | None
     message: str
     code: str = ""
     param: str = ""
-    retry_after: str | None = None
+    wait: float | None = None
     limit: int | None = None
     within: bool = False
 
@@ -68,21 +70,40 @@ class Caller:
     keys: tuple[str | None, ...] = ()
 
 
-def error_of(status: int | None, body: str, headers: Mapping[str, str]) -> Failure:
-    """Read the error body of a chat-completions server, whatever it looks like."""
+def error_of(status: int | None, body: str, headers: Mapping[str, str], now: float | None = None) -> Failure:
+    """Read the error body of a chat-completions server, whatever it looks like.
+
+    `now` is the time in seconds since the epoch (by default that of the clock), for waits that are told as a date.
+    """
     error: Any = body
+    parsed: Any = body
     try:
         parsed = json.loads(body)
-        error = parsed.get("error", parsed.get("detail", parsed)) if isinstance(parsed, dict) else parsed
+        first = parsed[0] if isinstance(parsed, list) and len(parsed) == 1 else parsed  # Gemini wraps it in a list
+        error = first.get("error", first.get("detail", first)) if isinstance(first, dict) else parsed
     except (ValueError, RecursionError):
         pass
-    return failure_in(error, status, headers.get("Retry-After"))
+    return failure_in(error, status, headers, parsed, now)
 
 
-def failure_in(error: Any, status: int | None, retry_after: str | None = None) -> Failure:
-    """Make a Failure of an `error` object; a status within it (routers answer 200 around one) counts."""
+def failure_in(
+    error: Any,
+    status: int | None,
+    headers: Mapping[str, str] | None = None,
+    body: Any = None,
+    now: float | None = None,
+) -> Failure:
+    """Make a Failure of an `error` object; a status within it (routers answer 200 around one) counts.
+
+    `body` is all that came, where that is more than the error.
+    """
+    from creval.models.providers.asked_waits import asked_wait  # patterns that a run without failures never needs
+
+    now = time() if now is None else now
+    whole = error if body is None else body
     if not isinstance(error, Mapping):
-        return Failure(status, plain_text(str(error)), retry_after=retry_after)
+        wait = asked_wait(headers or {}, whole, now, status == 429)
+        return Failure(status, plain_text(str(error)), wait=wait)
     within = status is None
     code = error.get("code")
     code = int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 else code
@@ -99,16 +120,9 @@ def failure_in(error: Any, status: int | None, retry_after: str | None = None) -
         plain_text(message),
         code=" ".join(str(word).lower() for word in words if word and not isinstance(word, int)),
         param=str(error.get("param") or ""),
-        retry_after=retry_after or _pause_within(metadata),
+        wait=asked_wait(headers or {}, whole, now, status == 429),
         within=within,
     )
-
-
-def _pause_within(metadata: Any) -> str | None:
-    """The pause that a router passes on from the headers of the server behind it."""
-    headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
-    found = headers.get("Retry-After") if isinstance(headers, Mapping) else None
-    return str(found) if isinstance(found, str | int | float) else None
 
 
 def declined(failure: Failure) -> bool:
@@ -121,14 +135,13 @@ def declined(failure: Failure) -> bool:
     return failure.status == 403 and "moderation" in words and "flagged" in words
 
 
-def explain(failure: Failure, caller: Caller, now: float) -> ModelError:
-    """Turn a failure into the error to raise. `now` (epoch seconds) is what an HTTP date is measured against."""
+def explain(failure: Failure, caller: Caller) -> ModelError:
+    """Turn a failure into the error to raise."""
     status = failure.status
     said = redact(failure.message, caller.keys)[:_LONGEST].strip() or "nothing"
     what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {said}"
     if _will_pass(failure):
-        wait = retry_after_seconds(failure.retry_after, now)
-        return RetryableModelError(what, where=caller.where, http_status=status, retry_after=wait)
+        return RetryableModelError(what, where=caller.where, http_status=status, retry_after=failure.wait)
     parameter = _refused_parameter(failure)
     if parameter:
         return FatalModelError(
@@ -184,8 +197,10 @@ def _will_pass(failure: Failure) -> bool:
     status = failure.status
     if any(word in failure.code for word in _OUT_OF_MONEY):
         return False
+    if status == 429 and re.search(_REQUEST_TOO_LARGE, failure.message):  # larger than all that a minute allows
+        return False
     if status == 402:  # some servers stop an account for a while
-        return bool(failure.retry_after) and not re.search(_TOO_MANY_TOKENS, failure.message)
+        return failure.wait is not None and not re.search(_TOO_MANY_TOKENS, failure.message)
     if status is None or 200 <= status < 300:  # no answer, or one that makes no sense
         return True
     return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)

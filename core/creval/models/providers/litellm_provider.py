@@ -18,6 +18,7 @@ from creval.errors import FatalModelError, MissingPartError, ModelError, Retryab
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import address_secrets, shown_address
+from creval.models.providers.asked_waits import asked_wait
 from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
 from creval.models.providers.endpoints import is_loopback
 from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in
@@ -187,7 +188,7 @@ class LitellmProvider:
         if declined(failure) or said == "ContentPolicyViolationError":
             words = redact(failure.message, self._secrets)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),))
-        raise explain(failure, self._caller, time())
+        raise explain(failure, self._caller)
 
     def _read(self, response: Any, latency: float, request: GenerateRequest) -> Reply:
         try:
@@ -207,7 +208,7 @@ class LitellmProvider:
 
     def _explained(self, error: Exception) -> ModelError:
         try:
-            return explain(self._failure(error), self._caller, time())
+            return explain(self._failure(error), self._caller)
         except ModelError as judged:
             return judged
 
@@ -232,7 +233,7 @@ def _own_keys(vendor: str) -> list[str]:
 def _failure(error: Exception, status: int | None) -> Failure:
     """Read the server's own error object out of litellm's message, else take the exception's words."""
     message = str(getattr(error, "message", error))
-    retry_after = _retry_after(error)
+    headers = _headers(error)
     start = message.find("{")
     if start >= 0:
         try:
@@ -241,25 +242,24 @@ def _failure(error: Exception, status: int | None) -> Failure:
             body = None
         inner = body.get("error") if isinstance(body, dict) else None
         if isinstance(inner, dict):
-            return replace(failure_in(inner, status, retry_after), status=status)
+            return replace(failure_in(inner, status, headers, body), status=status)
     return Failure(
         status,
         " ".join(message.split()),
         code=f"{getattr(error, 'code', '') or ''} {type(error).__name__}".lower(),
         param=str(getattr(error, "param", "") or ""),
-        retry_after=retry_after,
+        wait=asked_wait(headers, message, time(), status == 429),
     )
 
 
-def _retry_after(error: Exception) -> str | None:
-    """litellm keeps the server's headers beside the exception; its `response` has them with one handler only."""
+def _headers(error: Exception) -> Mapping[str, Any]:
+    """litellm keeps the server's headers next to the exception; its `response` has them with one handler only."""
     response = getattr(error, "response", None)
-    for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
+    found: dict[str, Any] = {}
+    for headers in (getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)):
         if headers is not None:
-            value = next((str(headers[name]) for name in headers if str(name).lower() == "retry-after"), None)
-            if value:
-                return value
-    return None
+            found |= {str(name).lower().removeprefix("llm_provider-"): headers[name] for name in headers}
+    return found
 
 
 def litellm(model: str, options: ProviderOptions) -> LitellmProvider:

@@ -1,0 +1,157 @@
+"""How long a server asks to wait: in a header, in a field of its error, or in the words of its message."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+__all__ = ["asked_wait", "duration"]
+
+_LEAST = 0.001
+"""A wait of nothing would mean "at once" to the policy; a server that limits never means that."""
+_EPOCH = 1e9
+_EPOCH_MS = 1e11
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_NUMBER = r"(?:\d{1,15}(?:\.\d{0,12})?|\.\d{1,12})"
+_UNIT = r"(?:milliseconds?|millis|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|hr|h|days?|d)"
+_PIECE = re.compile(rf"\s*({_NUMBER})\s*({_UNIT})(?![a-z])\s*(?:and|,)?", re.IGNORECASE)
+_RETRY_DELAY = re.compile(rf"""\\*["']?retry_?delay\\*["']?\s*[:=]\s*\\*["']?({_NUMBER}s)\b""", re.IGNORECASE)
+_IN_WORDS = re.compile(
+    rf"(?:retry|try|again|wait|reset(?:s|ting)?|available|back)\b[^.;\d]{{0,40}}?\b(?:in|after|for|another)\s*:?\s*"
+    rf"((?:{_NUMBER}\s*{_UNIT}(?![a-z])\s*(?:and|,)?\s*)+)",
+    re.IGNORECASE,
+)
+_FIELDS = (
+    *("retry_after_ms", "retryafterms", "retry_after", "retryafter", "retry_after_seconds", "retryafterseconds"),
+    *("retry_in", "retrydelay", "retry_delay", "wait_seconds", "reset_in", "reset_after"),
+)
+_RETRY_MS = ("retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms")
+_RETRY = ("retry-after", "x-retry-after", "x-ratelimit-reset-after", "x-ratelimit-retry-after", "ratelimit-reset-after")
+_RESET = re.compile(r"(?:x-)?(?:anthropic-)?rate-?limit-.*reset.*|(?:x-)?rate-?limit-reset.*")
+_LONGEST_BODY = 20_000
+_DEEPEST = 6
+
+
+def asked_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool = True) -> float | None:
+    """Return the seconds that a server asks to wait, None where it names none.
+
+    `headers` in any letter case; `body` is the text of an error, or its JSON; `now` is the time in seconds since the
+    epoch, for dates. Headers that say when a limit is reset count only where the call was refused because of one
+    (`limited`): other replies carry them too.
+    """
+    named = {str(name).lower(): str(value) for name, value in headers.items()}
+    found = next((wait for wait in _told_in_headers(named, now) if wait is not None), None)
+    if found is None:
+        found = _told_in_body(body, now, limited)
+    if found is None and limited:
+        found = _reset(named, now)
+    return None if found is None else max(found, _LEAST)
+
+
+def duration(value: Any, now: float) -> float | None:
+    """Read seconds: a number, `34s`, `6m0s`, `120ms`, an epoch in seconds or milliseconds, or a date."""
+    if isinstance(value, bool) or value is None:
+        return None
+    text = str(value).strip()[:100]
+    try:
+        number = float(text)
+    except ValueError:
+        return _sum_of_pieces(text) if _PIECE.match(text) else _until_date(text, now)
+    if not math.isfinite(number):
+        return None
+    if number > _EPOCH_MS:
+        return max(0.0, number / 1000 - now)
+    return max(0.0, number - now if number > _EPOCH else number)
+
+
+def _told_in_headers(named: Mapping[str, str], now: float) -> Iterator[float | None]:
+    for name in _RETRY_MS:
+        try:
+            milliseconds = float(named.get(name, ""))
+        except ValueError:
+            continue
+        yield milliseconds / 1000 if math.isfinite(milliseconds) else None
+    for name in _RETRY:
+        yield duration(named.get(name) or None, now)
+
+
+def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
+    text = str(body)[:_LONGEST_BODY]
+    if not isinstance(body, str):
+        found = _told_in_fields(body, now, limited)
+        if found is not None:
+            return found
+    delay = _RETRY_DELAY.search(text)
+    if delay is not None:
+        return duration(delay[1], now)
+    words = _IN_WORDS.search(text) if limited else None
+    return _sum_of_pieces(words[1]) if words is not None else None
+
+
+def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
+    """What a field of the error says, or headers that a router passes on within it."""
+    if depth > _DEEPEST:
+        return None
+    if isinstance(node, Mapping):
+        members = {str(name).lower(): value for name, value in node.items()}
+        if isinstance(members.get("headers"), Mapping):
+            passed_on = asked_wait(members["headers"], "", now, limited)
+            if passed_on is not None:
+                return passed_on
+        for name in _FIELDS:
+            found = duration(members.get(name), now) if not isinstance(members.get(name), Mapping | list) else None
+            if found is not None:
+                return found / 1000 if name.endswith("ms") else found
+    inner = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
+    waits = (_told_in_fields(each, now, limited, depth + 1) for each in inner if isinstance(each, Mapping | list))
+    return next((wait for wait in waits if wait is not None), None)
+
+
+def _reset(named: Mapping[str, str], now: float) -> float | None:
+    """The time until the limit that was hit is reset: one with nothing remaining, else the nearest."""
+    waits: dict[str, float] = {}
+    for name, value in named.items():
+        wait = duration(value, now) if _RESET.fullmatch(name) else None
+        if wait is not None and wait > 0:
+            waits[name] = wait
+    spent = [wait for name, wait in waits.items() if _is_zero(named.get(name.replace("reset", "remaining")))]
+    if spent:
+        return max(spent)
+    combined = re.search(r"\b(?:reset|t)\s*=\s*(\d{1,9})", named.get("ratelimit", ""))  # the draft of the IETF
+    return min(waits.values()) if waits else float(combined[1]) if combined else None
+
+
+def _is_zero(value: str | None) -> bool:
+    try:
+        return value is not None and float(value) <= 0
+    except ValueError:
+        return False
+
+
+def _sum_of_pieces(text: str) -> float | None:
+    """`1h2m3.5s`, `2 minutes and 5 seconds`; None where something else stands among the pieces."""
+    total, at = 0.0, 0
+    text = text.strip()
+    while at < len(text):
+        piece = _PIECE.match(text, at)
+        if piece is None:
+            return None
+        unit = piece[2].lower()
+        total += float(piece[1]) * _UNITS["ms" if unit.startswith(("ms", "milli")) else unit[0]]
+        at = piece.end()
+    return total if math.isfinite(total) else None
+
+
+def _until_date(text: str, now: float) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            found = read(text)
+            return max(0.0, found.timestamp() - now)
+        except (ValueError, TypeError, OverflowError, IndexError, OSError):
+            continue
+    return None

@@ -1,0 +1,151 @@
+"""How long a server asks to wait, in every form that providers use."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from creval.models.providers.asked_waits import asked_wait, duration
+from creval.models.providers.failures import Caller, error_of, explain
+
+NOW = 1_700_000_000.0
+
+
+def date(seconds: float) -> str:
+    return format_datetime(datetime.fromtimestamp(NOW + seconds, UTC), usegmt=True)
+
+
+HEADERS: list[tuple[dict[str, str], float | None]] = [
+    ({"Retry-After": "7"}, 7.0),
+    ({"retry-after": " 2.5 "}, 2.5),
+    ({"Retry-After": date(42)}, 42.0),
+    ({"Retry-After": "0"}, 0.001),
+    ({"Retry-After": "-5"}, 0.001),
+    ({"Retry-After": date(-42)}, 0.001),
+    ({"Retry-After": "soon"}, None),
+    ({"Retry-After": ""}, None),
+    ({"Retry-After": "nan"}, None),
+    ({"Retry-After": "Wed, 99 Foo 2026"}, None),
+    ({"Retry-After": "34s"}, 34.0),
+    ({"retry-after-ms": "1500"}, 1.5),
+    ({"retry-after-ms": "250.5", "Retry-After": "1"}, 0.2505),
+    ({"retry-after-ms": "x", "Retry-After": "3"}, 3.0),
+    ({"x-ms-retry-after-ms": "900"}, 0.9),
+    ({"X-RateLimit-Reset-After": "12.5"}, 12.5),
+    ({"x-ratelimit-reset-requests": "1s"}, 1.0),
+    ({"x-ratelimit-reset-tokens": "6m0s"}, 360.0),
+    ({"x-ratelimit-reset-tokens": "7.66s"}, 7.66),
+    ({"x-ratelimit-reset-requests": "120ms"}, 0.12),
+    ({"x-ratelimit-reset-requests": "2m59.56s"}, 179.56),
+    ({"x-ratelimit-reset-requests": "1h0m1s"}, 3601.0),
+    ({"x-ratelimit-reset-tokens-minute": "12"}, 12.0),
+    ({"x-ratelimit-reset": str(NOW + 55)}, 55.0),
+    ({"X-RateLimit-Reset": str(int((NOW + 30) * 1000))}, 30.0),
+    ({"x-ratelimit-reset": "24"}, 24.0),
+    ({"RateLimit-Reset": "24"}, 24.0),
+    ({"RateLimit": "limit=100, remaining=0, reset=5"}, 5.0),
+    ({"RateLimit": '"default";r=0;t=8'}, 8.0),
+    ({"anthropic-ratelimit-requests-reset": datetime.fromtimestamp(NOW + 20, UTC).isoformat()}, 20.0),
+    ({"anthropic-ratelimit-tokens-reset": "2023-11-14T22:13:50Z"}, 30.0),
+    (
+        {
+            "x-ratelimit-remaining-requests": "59",
+            "x-ratelimit-reset-requests": "1s",
+            "x-ratelimit-remaining-tokens": "0",
+            "x-ratelimit-reset-tokens": "34s",
+        },
+        34.0,
+    ),
+    ({"x-ratelimit-reset-requests": "8.64s", "x-ratelimit-reset-tokens": "1m"}, 8.64),
+    ({"retry-after": "3", "x-ratelimit-reset-tokens": "60s"}, 3.0),
+    ({"x-ratelimit-limit-requests": "60"}, None),
+    ({}, None),
+]
+GEMINI = {
+    "error": {
+        "code": 429,
+        "message": "You exceeded your current quota, please check your plan. Please retry in 34.074824224s.",
+        "status": "RESOURCE_EXHAUSTED",
+        "details": [
+            {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaValue": "15"}]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"},
+        ],
+    }
+}
+BODIES: list[tuple[Any, float | None]] = [
+    (GEMINI, 34.0),
+    ([GEMINI], 34.0),
+    ({"error": {"message": json.dumps(GEMINI), "code": 429}}, 34.0),
+    ({"error": {"message": "Please retry in 34 s"}}, 34.0),
+    ([{"error": {"message": "Please retry in 34 s"}}], 34.0),
+    ({"error": {"message": "Please retry in 34.074824224s."}}, 34.074824224),
+    ({"error": {"message": "Rate limit reached: Limit 30000, Used 29000. Please try again in 7m12s. Visit x"}}, 432.0),
+    ({"error": {"message": "Please try again in 294ms."}}, 0.294),
+    ({"error": {"message": "Please try again in 1m26.4s."}}, 86.4),
+    ({"error": {"message": "Please retry after 34 seconds. To increase your default rate limit visit"}}, 34.0),
+    ({"error": {"message": "Try again in 2 minutes"}}, 120.0),
+    ({"error": {"message": "Too many requests, wait for 1 minute and 5 seconds."}}, 65.0),
+    ({"error": {"message": "Rate limited. Retry after: 12 sec"}}, 12.0),
+    ({"error": {"message": "limit resets in 1 hour"}}, 3600.0),
+    ({"error": {"message": "slow down", "retry_after": 4}}, 4.0),
+    ({"error": {"message": "slow down", "retry_after_ms": 400}}, 0.4),
+    ({"detail": "slow down", "retryAfter": "9"}, 9.0),
+    ({"error": {"metadata": {"headers": {"X-RateLimit-Reset": str(int((NOW + 30) * 1000))}}}}, 30.0),
+    ({"error": {"metadata": {"headers": {"Retry-After": "5"}}}}, 5.0),
+    ({"error": {"metadata": {"retry_after_seconds": 6.5}}}, 6.5),
+    ("Too many requests. Please try again in 3s", 3.0),
+    ({"error": {"message": "try again in a while"}}, None),
+    ({"error": {"message": "3 tries in 5 seconds are too many"}}, None),
+    ({"error": {"message": "slow down"}}, None),
+]
+
+
+@pytest.mark.parametrize(("headers", "seconds"), HEADERS)
+def test_headers(headers: dict[str, str], seconds: float | None) -> None:
+    found = asked_wait(headers, "", NOW)
+    assert found is None if seconds is None else found == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("body", "seconds"), BODIES)
+def test_bodies(body: Any, seconds: float | None) -> None:
+    text = body if isinstance(body, str) else json.dumps(body)
+    error = explain(error_of(429, text, {}, NOW), Caller("x", "m"))
+    found = getattr(error, "retry_after", None)
+    assert found is None if seconds is None else found == pytest.approx(seconds)
+
+
+def test_a_reset_tells_nothing_of_another_failure() -> None:
+    headers = {"x-ratelimit-reset-tokens": "60s", "x-ratelimit-remaining-tokens": "0"}
+    assert error_of(500, "{}", headers, NOW).wait is None
+    assert error_of(503, "{}", {**headers, "Retry-After": "2"}, NOW).wait == 2.0
+    assert error_of(429, "{}", headers, NOW).wait == 60.0
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(st.sampled_from([*(name for h, _ in HEADERS for name in h)]), st.text(max_size=30)), st.text())
+def test_any_text_is_read_without_an_error(headers: dict[str, str], text: str) -> None:
+    for found in (asked_wait(headers, text, NOW), duration(text, NOW), *(duration(v, NOW) for v in headers.values())):
+        assert found is None or found >= 0
+
+
+PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["34s", "Please retry in 3 s", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["error", "headers", "retry_after", "retryDelay", "Retry-After"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150)
+@given(PARTS)
+def test_any_body_is_read_without_an_error(body: Any) -> None:
+    failure = error_of(429, json.dumps(body), {}, NOW)
+    assert failure.wait is None or failure.wait > 0
