@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-__all__ = ["odd_sign", "visible"]
+__all__ = ["json_text", "odd_sign", "visible"]
 
 # Control characters but tab and newline, marks that turn the order of a line around, lone surrogates.
 _HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -20,6 +21,14 @@ def visible(text: str, limit: int | None = None) -> str:
     if text.isascii() and text.isprintable():
         return text
     return re.sub(_HIDDEN, lambda found: ascii(found.group())[1:-1], text)
+
+
+def json_text(data: Any, indent: int | None = 2, allow_nan: bool = True) -> str:
+    """Return plain data as JSON for a terminal: with JSON's own escapes for what `visible` writes out."""
+    import json  # not at the start, which --help waits for
+
+    text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=allow_nan)
+    return re.sub(_HIDDEN, lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def odd_sign(path: str) -> str | None:

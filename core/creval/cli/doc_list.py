@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from creval.errors import DataError
+from creval.report.files import unguarded
 
 __all__ = ["read_doc_ids"]
 
@@ -45,7 +46,7 @@ def _of_csv(text: str, file: Path) -> Iterator[str]:
     column = next((name for name in _COLUMNS if name in (reader.fieldnames or ())), None)
     if column is None:
         raise DataError("the table has no column of docs", where=str(file), cure="Call it doc.")
-    return ((row[column] or "").strip() for row in reader)
+    return (unguarded((row[column] or "").strip()) for row in reader)
 
 
 def _of_jsonl(text: str, file: Path) -> Iterator[str]:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -15,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import UsageError
-from creval.visible import odd_sign
+from creval.visible import odd_sign, visible
 
-__all__ = ["csv_text", "plain_data", "unwritable", "write_csv", "write_json", "write_lines", "write_text"]
+__all__ = ["csv_text", "plain_data", "unguarded", "unwritable", "write_csv", "write_json", "write_lines", "write_text"]
+
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: full-width
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def unwritable(error: OSError, path: Path) -> UsageError:
@@ -77,15 +81,37 @@ def plain_data(value: Any) -> Any:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as CSV.
+    """Return a table as CSV that is safe in a spreadsheet and on a terminal.
 
-    None and numbers that are not finite are empty cells, floats keep every digit that tells them apart.
+    None and numbers that are not finite are empty cells, floats keep every digit that tells them apart. A text that a
+    spreadsheet would take for a formula gets an apostrophe before it (`unguarded` takes it away again), and control
+    characters are written out; texts that are numbers stay as they are.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if cell is None else cell for cell in map(plain_data, row)] for row in rows)
+    writer.writerow(map(_csv_cell, columns))
+    writer.writerows(map(_csv_cell, row) for row in rows)
     return out.getvalue()
+
+
+def unguarded(text: str) -> str:
+    """Return the text of a cell that `csv_text` wrote, without the apostrophe that it got there."""
+    return text[1:] if text.startswith("'") and _is_formula(text[1:]) else text
+
+
+def _csv_cell(value: Any) -> Any:
+    value = plain_data(value)
+    if value is None or isinstance(value, bool | int | float):
+        return "" if value is None else value
+    text = visible(str(value))
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a text for a formula. Apostrophes before one count, so that none is lost."""
+    text = text.lstrip("'")
+    begins = text.startswith(("\t", "\n", "\r")) or text.lstrip().startswith(_FORMULA)
+    return begins and not _NUMBER.fullmatch(text.strip())
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:

@@ -19,6 +19,7 @@ from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
 from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
+from creval.report.files import unguarded
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
 from creval.runs.texts import with_doc
@@ -153,7 +154,7 @@ def _read_labels(path: Path) -> _Labels:
         fields = {} if isinstance(row, Malformed) else dict(row.fields if hasattr(row, "fields") else row)
         columns = columns or [name for name in _KEYS if name in fields]
         try:
-            key = tuple(str(fields[name]) for name in columns)
+            key = tuple(unguarded(str(fields[name])) for name in columns)
             found[key].append(float(fields["label"]))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(

@@ -11,5 +11,5 @@ __all__ = ["creval_commands"]
 
 @hookimpl
 def creval_commands() -> Mapping[str, str]:
-    """Return the commands. The root command of creval names them too: `creval push` is `creval hub push`."""
-    return {name: f"creval_hub.cli.{name}:{name}" for name in ("export", "pull", "push")}
+    """Return no commands of its own: `push`, `pull` and `export` are named by the root command of creval itself."""
+    return {}

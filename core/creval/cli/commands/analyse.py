@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -92,6 +91,8 @@ def _command(component: Component) -> click.Command:
 
 
 def _show(output: AnalysisOutput, as_json: bool) -> None:
+    from creval.visible import json_text
+
     if as_json:
         record = {
             "title": output.title,
@@ -101,7 +102,7 @@ def _show(output: AnalysisOutput, as_json: bool) -> None:
             "files": list(output.files),
             "data": output.data,
         }
-        click.echo(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(json_text(record, allow_nan=False))
         return
     from creval.report.tables import print_table
 

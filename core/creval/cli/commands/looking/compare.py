@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -47,11 +46,11 @@ def compare(
     """
     from creval.comparison import comparing
     from creval.report.tabular import FORMATS
-    from creval.visible import visible
+    from creval.visible import json_text, visible
 
     found = comparing.compare(runs, tasks=tasks, metrics=metrics, margin=_margins(margins), force=bool(more["force"]))
     if form == "json":
-        click.echo(json.dumps(found.to_data(), indent=2, ensure_ascii=False))
+        click.echo(json_text(found.to_data()))
         return
     if form is not None:
         click.echo(FORMATS[form](*found.table()), nl=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -42,7 +41,7 @@ def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, fo
     from creval.report.tables import print_table
     from creval.report.tabular import FORMATS
     from creval.runs.reader import open_runs
-    from creval.visible import visible
+    from creval.visible import json_text, visible
 
     read = read_policy(policy)
     (opened,) = (each.as_stored() for each in open_runs([run]))
@@ -56,7 +55,7 @@ def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, fo
     if form == "json":
         named = {"run": run, "model": opened.model, "baseline": None if beside is None else str(beside.folder)}
         data = {"decision": decision, **named, "policy": str(policy), "rules": plain_data(checked)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json_text(data))
     elif form is not None:
         click.echo(FORMATS[form](_COLUMNS, rows), nl=False)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,11 +78,12 @@ def _text(form: str, results: Sequence[RunResult], found: Baselines) -> str:
     from creval.report.beside import beside_table
     from creval.report.results import COLUMNS, result_rows
     from creval.report.tabular import FORMATS
+    from creval.visible import json_text
 
     if form in ("json", "csv"):
         rows = list(_rows(results, found))
         if form == "json":
-            return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+            return json_text(rows) + "\n"
         columns = list(dict.fromkeys(name for row in rows for name in row if name not in _OWN))
         return FORMATS[form](columns, [[row.get(name) for name in columns] for row in rows])
     if len(results) == 1:

@@ -29,14 +29,14 @@ def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> N
     from creval.report.looking.rows import find_sample, with_texts
     from creval.report.looking.transcript import judge_calls, transcript
     from creval.runs.reader import open_run
-    from creval.visible import visible
+    from creval.visible import json_text, visible
 
     opened = open_run(run, as_stored=True)
     found = find_sample(opened, key)
     found = with_texts(found, opened) if texts else found
     data = transcript(found, judge_calls(opened).get(found.sample.key, ()))
     if as_json:
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json_text(data))
         return
     for kind, text in _lines(data, thinking):
         click.echo(click.style(visible(text), bold=kind == "head", dim=kind == "note"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -33,12 +32,12 @@ def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | 
     from creval.report.looking.rows import Filter, seen_samples
     from creval.report.tables import print_table
     from creval.runs.reader import open_run
-    from creval.visible import visible
+    from creval.visible import json_text, visible
 
     rows = (seen.to_row() for seen in seen_samples(open_run(run, as_stored=True), Filter(**wanted)))
     if as_json:
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
+            click.echo(json_text(row, indent=None))
         return
     listed = list(rows) if as_csv else list(itertools.islice(rows, limit))
     more = 0 if as_csv else sum(1 for _ in rows)

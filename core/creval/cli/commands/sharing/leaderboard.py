@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -36,6 +35,7 @@ def leaderboard(
     from creval.report.files import write_csv, write_text
     from creval.report.leaderboard import COLUMNS, leaderboard_html
     from creval.report.leaderboard import leaderboard as rank
+    from creval.visible import json_text
 
     standings = rank(list(_runs(places)), every_metric=all_metrics)
     if csv_file is not None:
@@ -43,7 +43,7 @@ def leaderboard(
     if html_file is not None:
         write_text(html_file, leaderboard_html(standings))
     if as_json:
-        click.echo(json.dumps([asdict(one) for one in standings], indent=2, ensure_ascii=False))
+        click.echo(json_text([asdict(one) for one in standings]))
     elif csv_file is None and html_file is None:
         _print(standings)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,11 +28,11 @@ def runs(
     """List the runs below folders (default: runs), oldest first; those that cannot be read are named last."""
     from creval.report.catalogue import Search, find_runs
     from creval.report.tables import print_table
-    from creval.visible import visible
+    from creval.visible import json_text, visible
 
     found = find_runs(places or [Path("runs")], Search(model, task, status, words))
     if as_json:
-        click.echo(json.dumps([run.data() for run in found], indent=2, ensure_ascii=False))
+        click.echo(json_text([run.data() for run in found]))
         return
     rows = [
         [str(run.folder), run.model, ", ".join(run.tasks), run.status, run.started[:16], run.planned, run.cost or None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from creval.names import nearest
-from creval.visible import visible
+from creval.visible import json_text, visible
 
 if TYPE_CHECKING:
     from creval.tasks.yaml.headers import TaskHeader
@@ -46,7 +45,7 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
     for failure in plugins.failures:
         click.echo(f"plugin {failure.name} could not be loaded: see creval plugins", err=True)
     if as_json:
-        click.echo(json.dumps([_record(header) for header in headers], indent=2, ensure_ascii=False))
+        click.echo(json_text([_record(header) for header in headers]))
         return
     rows = [_row(header) for header in headers] if every else _family_rows(headers)
     head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
@@ -85,7 +84,7 @@ def _list_registry(words: Sequence[str], as_json: bool) -> None:
             }
             for entry, installed in entries
         ]
-        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
+        click.echo(json_text(records))
         return
     head = ("PLUGIN", "PACKAGE", "VERSION", "INSTALLED", "TASKS", "LICENCE", "TITLE")
     rows = [
