@@ -42,7 +42,7 @@ class View:
     """Everything that a person is shown for one call, the same for terminals and web pages.
 
     `reading` is the text to work with (markdown where `markdown` is true), `guide` says in plain text how to play.
-    Without `groups` the answer is free text, with `boxes` so many single words, a line each (some may stay empty).
+    Without `groups` the answer is free text; with `boxes` it is up to that many single words, one per line.
     `sample` names the sample, so that a seat notices where the next begins.
     """
 

@@ -118,7 +118,7 @@ def test_the_stop_button_stops_and_the_page_goes_on_with_the_run(play: Any) -> N
     assert "Traceback" not in err
     again = play("--resume", "run")
     again.until(lambda: again.text("#count") == "2 of 2")
-    assert again.text("#player") == "p01"
+    assert again.text("#person") == "p01"
     again.choose(again.all("fieldset.final label")[0].text)
     again.until_closing()
     assert again.end()[0] == 0

@@ -20,9 +20,9 @@ _LARGEST = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class AnswerTable:
-    """Answers by participant and doc, in the order of the file; words of an answer stand one a line.
+    """Answers by participant and doc, in the order of the file; the words of an answer are one per line.
 
-    `separator` is the mark between the cells of the file, `words` whether the answers are words in cells of their own.
+    `separator` is the character between the cells of the file, `words` whether the answers are words in separate cells.
     """
 
     answers: Mapping[str, Mapping[str, str]]
@@ -38,10 +38,10 @@ class AnswerTable:
 def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
     """Read a table with the columns participant, doc, and answer or word1, word2 ...
 
-    Commas, semicolons and tabs separate (whichever the first line has most of), and the text may be UTF-8 (with a mark
-    at its start or not) or what Windows calls ANSI: so any spreadsheet's "CSV" will do. Letter case and spaces in the
-    heads do not matter, other columns are passed over. Where the task has one doc, `only_doc`, the column doc may be
-    left out. Raises DataError with the row.
+    The separator is a comma, semicolon or tab (whichever the first line has most of), and the text is UTF-8 (with or
+    without a byte order mark), UTF-16 or Windows-1252: the CSV of any spreadsheet. Letter case and spaces in the
+    column names do not matter, other columns are ignored. For a task with one doc, `only_doc`, the column doc may be
+    missing. Raises DataError with the row.
     """
     text = _text(file)
     first = text.partition("\n")[0]
@@ -56,9 +56,9 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
         where = f"{file}: row {rows.line_num}"
         if any(cell.strip() for cell in cells[len(heads) :]):
             raise DataError(
-                f"the row has {len(cells)} cells, and the heads are {len(heads)}",
+                f"the row has {len(cells)} cells, and the table has {len(heads)} columns",
                 where=where,
-                cure=f"Put an answer that holds {separator!r} in double quotes, as spreadsheets do.",
+                cure=f"Put answers that contain {separator!r} in double quotes, as spreadsheets do.",
             )
         person, doc, answer = columns.read(cells, where)
         own = answers.setdefault(person, {})
@@ -68,13 +68,13 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
             )
         own[doc] = answer
     if not answers:
-        raise DataError("the table holds no answer", where=str(file), cure="Write a row for each answer.")
+        raise DataError("the table has no answers", where=str(file), cure="Write a row for each answer.")
     return AnswerTable(answers, separator, bool(columns.words))
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Where the columns stand."""
+    """The positions of the columns."""
 
     participant: int
     doc: int | None
@@ -108,13 +108,13 @@ class _Columns:
         person = cell(self.participant)
         if not _NAME.fullmatch(person):
             raise DataError(
-                f"{person!r} is no name for a participant",
+                f"{person!r} is not a name for a participant",
                 where=where,
                 cure="Use a code of letters, digits, dots, dashes and underscores, such as p07.",
             )
         doc = self.only_doc if self.doc is None else cell(self.doc)
         if not doc:
-            raise DataError("the cell doc is empty", where=where, cure="Say which item the answer is to.")
+            raise DataError("the cell in the column doc is empty", where=where, cure="Say which item the answer is to.")
         if self.answer is not None:
             return person, doc, cell(self.answer)
         return person, doc, "\n".join(word for at in self.words if (word := cell(at)))

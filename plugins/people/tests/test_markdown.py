@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval_people.seats.markdown import Block, Run, markdown_blocks, text_blocks
+from creval_people.seats.markdown import Block, Span, markdown_blocks, text_blocks
 
 
 def shape(text: str) -> list[tuple[str, int, str]]:
@@ -45,11 +45,11 @@ end"""
 
 def test_bold_and_code_have_their_style() -> None:
     assert markdown_blocks("a **b** `c` d")[0].runs == (
-        Run("a "),
-        Run("b", "strong"),
-        Run(" "),
-        Run("c", "code"),
-        Run(" d"),
+        Span("a "),
+        Span("b", "strong"),
+        Span(" "),
+        Span("c", "code"),
+        Span(" d"),
     )
 
 
@@ -70,7 +70,7 @@ def test_html_is_text_like_any_other() -> None:
 
 
 def test_plain_text_keeps_its_lines() -> None:
-    assert text_blocks("# a\n\n b") == [Block("plain", 0, (Run("# a\n\n b"),))]
+    assert text_blocks("# a\n\n b") == [Block("plain", 0, (Span("# a\n\n b"),))]
 
 
 @given(st.text(st.sampled_from("ab \t\n#-*`_.1)>"), max_size=200))

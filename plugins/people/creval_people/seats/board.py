@@ -16,7 +16,7 @@ _LONGEST_ANSWER = 100_000
 
 
 class Refused(Exception):
-    """An answer that cannot be taken; `stale`: it belongs to a question that is over."""
+    """An answer that cannot be accepted; `stale`: it belongs to an earlier question."""
 
     def __init__(self, reason: str, stale: bool = False) -> None:
         super().__init__(reason)
@@ -103,17 +103,17 @@ class Closing:
     rows: Sequence[Sequence[str]] = ()
 
 
-def opening_state(player: str) -> dict[str, Any]:
+def opening_state(person: str) -> dict[str, Any]:
     """The page before the first question."""
-    return {"phase": "opening", "player": player}
+    return {"phase": "opening", "person": person}
 
 
-def ask_state(view: View, number: int, player: str, progress: tuple[int, int], notice: str) -> dict[str, Any]:
+def ask_state(view: View, number: int, person: str, progress: tuple[int, int], notice: str) -> dict[str, Any]:
     """The page with a question. `number` tells questions apart, `progress` is (samples done, samples in all)."""
     blocks = markdown_blocks(view.reading) if view.markdown else text_blocks(view.reading)
     return {
         "phase": "ask",
-        "player": player,
+        "person": person,
         "done": progress[0],
         "total": progress[1],
         "notice": notice,
@@ -138,11 +138,11 @@ def ask_state(view: View, number: int, player: str, progress: tuple[int, int], n
     }
 
 
-def closing_state(player: str, closing: Closing) -> dict[str, Any]:
+def closing_state(person: str, closing: Closing) -> dict[str, Any]:
     """The page at the end."""
     return {
         "phase": "closing",
-        "player": player,
+        "person": person,
         "title": closing.title,
         "lines": list(closing.lines),
         "columns": list(closing.columns),

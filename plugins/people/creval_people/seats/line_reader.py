@@ -1,4 +1,4 @@
-"""Lines from a terminal or pipe, awaited without holding up the program's end."""
+"""Lines from a terminal or pipe, awaited without delaying the end of the program."""
 
 from __future__ import annotations
 

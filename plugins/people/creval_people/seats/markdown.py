@@ -1,4 +1,4 @@
-"""Markdown as plain blocks, so that a web page can build it from text nodes alone.
+"""Markdown as plain blocks, from which a web page builds text nodes.
 
 A guidebook may be written by a model or come from a third party: it never reaches the page as HTML. Read are headings,
 lists with levels, rules, paragraphs, bold text and code words; everything else stays as it is written.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Block", "Run", "markdown_blocks", "text_blocks"]
+__all__ = ["Block", "Span", "markdown_blocks", "text_blocks"]
 
 Kind = Literal["heading", "item", "paragraph", "rule", "plain"]
 Style = Literal["", "strong", "code"]
@@ -24,7 +24,7 @@ _DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Span:
     """Words of one style."""
 
     text: str
@@ -37,7 +37,7 @@ class Block:
 
     kind: Kind
     level: int
-    runs: tuple[Run, ...]
+    runs: tuple[Span, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -46,7 +46,7 @@ class Block:
 
 def text_blocks(text: str) -> list[Block]:
     """Return plain text as one block that keeps its lines."""
-    return [Block("plain", 0, (Run(text),))]
+    return [Block("plain", 0, (Span(text),))]
 
 
 def markdown_blocks(text: str) -> list[Block]:
@@ -90,14 +90,14 @@ def _read(line: str, indents: list[int]) -> tuple[Kind, int, str]:
     return "paragraph", 0, line.strip()
 
 
-def _runs(text: str) -> tuple[Run, ...]:
+def _runs(text: str) -> tuple[Span, ...]:
     """Split off **bold** and `code`; a mark without its partner stays as it is."""
-    runs: list[Run] = []
+    runs: list[Span] = []
     for part, bold in _paired(text, "**"):
         if bold:
-            runs.append(Run(part, "strong"))
+            runs.append(Span(part, "strong"))
         else:
-            runs += [Run(piece, "code" if code else "") for piece, code in _paired(part, "`")]
+            runs += [Span(piece, "code" if code else "") for piece, code in _paired(part, "`")]
     return tuple(run for run in runs if run.text)
 
 

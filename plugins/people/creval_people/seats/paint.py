@@ -1,4 +1,4 @@
-"""Paints a view on a terminal: text with pages, what was seen so far, numbered choices."""
+"""Paints a view on a terminal: text in pages, the past steps, numbered choices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rich.text import Text
 
 from creval.plugin.screens import OptionGroup, View
 
-__all__ = ["Around", "Painting", "paint"]
+__all__ = ["Painting", "Status", "paint"]
 
 WIDE = 110
-"""From this width on the text stands beside the choices, not above them."""
+"""From this width on the text is next to the choices, not above them."""
 _LEAST = 5  # lines of text that are worth a frame of their own
 _FOOT = 3  # notice, prompt, and the line that the cursor goes to
 _FRAME = 2
@@ -27,14 +27,13 @@ _TO_CHOICES = Text("Enter shows the choices.", style="dim")
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What stands around a view: who plays, how far the run is, a notice, and the page of the text (from 0).
+class Status:
+    """What the screen shows besides a view: the person, the progress, a notice, and the page of the text (from 0).
 
-    `text_alone`: where the terminal is too small for both, show the text and not the choices (without choices it
-    always is).
+    `text_alone`: on a terminal too small for both, show the text and not the choices (without choices it always is).
     """
 
-    player: str = ""
+    person: str = ""
     progress: str = ""
     notice: str = ""
     page: int = 0
@@ -51,7 +50,7 @@ class Painting:
 
 
 class _Lines:
-    """Lines that are rendered already, so that a page of them can be cut out."""
+    """Rendered lines, of which a page can be cut out."""
 
     def __init__(self, lines: Iterable[list[Segment]]) -> None:
         self._lines = list(lines)
@@ -62,37 +61,37 @@ class _Lines:
             yield Segment.line()
 
 
-def paint(view: View, around: Around, console: Console) -> Painting:
-    """Return the screen for the console's size. On a console that is no terminal the text is not cut into pages."""
+def paint(view: View, status: Status, console: Console) -> Painting:
+    """Return the screen for the console's size. On a console that is not a terminal the text is not cut into pages."""
     width, height = console.size
-    head = _head(view, around)
+    head = _head(view, status)
     free = height - _height(console, head, width) - _FOOT
     book_width = width * 11 // 20
     beside = _side(view, beside=True)
     if console.is_terminal and width >= WIDE and _height(console, beside, width - book_width - 1) <= free:
-        book, page = _book(view, around, console, (book_width, free - _FRAME))
+        book, page = _book(view, status, console, (book_width, free - _FRAME))
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=book_width)
         grid.add_column()
         grid.add_row(book, beside)
-        return Painting(Group(head, grid, *_notice(around)), page, cramped=False)
+        return Painting(Group(head, grid, *_notice(status)), page, cramped=False)
     side = _side(view, beside=False)
     needed = len(_text_lines(view, console, width))
     room = free - _FRAME - _height(console, side, width) if console.is_terminal else needed
     if room >= min(_LEAST, needed):
-        book, page = _book(view, around, console, (width, room))
-        return Painting(Group(head, book, side, *_notice(around)), page, cramped=False)
+        book, page = _book(view, status, console, (width, room))
+        return Painting(Group(head, book, side, *_notice(status)), page, cramped=False)
     if free - _FRAME < _LEAST:  # not even the text alone has room: it needs the lines of the goal
-        head = _title(view, around)
+        head = _title(view, status)
         free = height - _height(console, head, width) - _FOOT
-    book, page = _book(view, around, console, (width, free - _FRAME))
-    if view.groups and not around.text_alone:
-        return Painting(Group(_head(view, around), side, _TO_TEXT, *_notice(around)), page, cramped=True)
-    return Painting(Group(head, book, *([_TO_CHOICES] if view.groups else []), *_notice(around)), page, cramped=True)
+    book, page = _book(view, status, console, (width, free - _FRAME))
+    if view.groups and not status.text_alone:
+        return Painting(Group(_head(view, status), side, _TO_TEXT, *_notice(status)), page, cramped=True)
+    return Painting(Group(head, book, *([_TO_CHOICES] if view.groups else []), *_notice(status)), page, cramped=True)
 
 
-def _notice(around: Around) -> list[RenderableType]:
-    return [Text(around.notice, style="yellow")] if around.notice else []
+def _notice(status: Status) -> list[RenderableType]:
+    return [Text(status.notice, style="yellow")] if status.notice else []
 
 
 def _text_lines(view: View, console: Console, width: int) -> list[list[Segment]]:
@@ -100,10 +99,10 @@ def _text_lines(view: View, console: Console, width: int) -> list[list[Segment]]
     return _render(console, Markdown(view.reading) if view.markdown else Text(view.reading), width - 4)
 
 
-def _book(view: View, around: Around, console: Console, size: tuple[int, int]) -> tuple[RenderableType, int]:
-    """Return the page of the text that is wanted, in a frame of so many columns and lines of text, and its number."""
+def _book(view: View, status: Status, console: Console, size: tuple[int, int]) -> tuple[RenderableType, int]:
+    """Return the requested page of the text, in a frame of `size` (columns, lines of text), and its number."""
     width, room = size
-    return _page(view, _text_lines(view, console, width), max(1, room), around.page, width)
+    return _page(view, _text_lines(view, console, width), max(1, room), status.page, width)
 
 
 def _page(view: View, lines: list[list[Segment]], room: int, wanted: int, width: int) -> tuple[RenderableType, int]:
@@ -118,21 +117,21 @@ def _page(view: View, lines: list[list[Segment]], room: int, wanted: int, width:
     return Panel(_Lines(shown), title=title, title_align="left", border_style="dim", width=width), page
 
 
-def _head(view: View, around: Around) -> RenderableType:
-    return Group(_title(view, around), Text(view.goal), Rule(style="dim"))
+def _head(view: View, status: Status) -> RenderableType:
+    return Group(_title(view, status), Text(view.goal), Rule(style="dim"))
 
 
-def _title(view: View, around: Around) -> RenderableType:
+def _title(view: View, status: Status) -> RenderableType:
     line = Table.grid(expand=True)
     line.add_column()
     line.add_column(justify="right")
-    right = " · ".join(word for word in (around.progress, around.player) if word)
+    right = " · ".join(word for word in (status.progress, status.person) if word)
     line.add_row(Text(view.title, style="bold"), Text(right, style="dim"))
     return line
 
 
 def _side(view: View, beside: bool) -> RenderableType:
-    """What was seen, and the choices: groups one below the other beside the text, next to each other under it."""
+    """The past steps and the choices: groups below each other next to the text, next to each other below it."""
     parts: list[RenderableType] = [*_past(view)] if view.past else []
     numbered = list(_numbered(view))
     if beside or len(numbered) < 2:

@@ -1,4 +1,4 @@
-"""How far a person has come: what a seat shows of the run around the question."""
+"""How far a person has come: which sample of how many a seat shows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Counts samples. It is an observer of the run, so nothing else has to tell the seat."""
+    """Counts samples. It observes the run, so that nothing else has to inform the seat."""
 
     def __init__(self) -> None:
         self.total = 0
         self.done = 0
 
     def on_phase(self, phase: str, task: str | None, total: int, done: int) -> None:
-        """Take the numbers of the generation."""
+        """Take the counts of the generation."""
         if phase == "generate":
             self.total, self.done = total, done
 
@@ -29,14 +29,14 @@ class Progress:
         self.done += 1
 
     def on_scored(self, count: int) -> None:
-        """Scoring is no concern of a person."""
+        """Ignore scoring."""
 
     def on_roles(self, counts: Mapping[str, object]) -> None:
-        """Judges are none of the player's business."""
+        """Ignore judges."""
 
     def on_finish(self, results: Mapping[str, Any]) -> None:
-        """Nor is the end."""
+        """Ignore the end."""
 
     def words(self) -> str:
-        """Return `3 of 10` for the third sample of ten; empty outside of a run."""
+        """Return `3 of 10` for the third sample of ten; empty outside a run."""
         return f"{min(self.done + 1, self.total)} of {self.total}" if self.total else ""

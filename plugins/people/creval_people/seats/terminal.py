@@ -12,7 +12,7 @@ from rich.text import Text
 from creval.plugin.people import visible
 from creval.plugin.screens import OptionGroup, View
 from creval_people.seats.line_reader import LineReader
-from creval_people.seats.paint import Around, paint
+from creval_people.seats.paint import Status, paint
 from creval_people.seats.progress import Progress
 from creval_people.seats.typed_lines import END, Chosen, Help, Page, Stop, Wrong, command, read_choice
 
@@ -22,16 +22,16 @@ __all__ = ["TerminalSeat"]
 class TerminalSeat:
     """A `Seat` that paints each view on a console and reads lines.
 
-    A choice is picked by its number or name; what is neither is said and asked again. A free answer is as many lines
-    as wanted, ended by a line that holds only a full stop. `quit` and the end of input stop. Where the terminal is too
-    small for text and choices at once, a sample begins with its text.
+    A choice is picked by its number or name; anything else is explained and asked again. A free answer is any number
+    of lines, ended by a line with only a full stop. `quit` and the end of input stop. On a terminal too small for text
+    and choices at once, a sample begins with its text.
     """
 
-    def __init__(self, lines: LineReader, console: Console, player: str, progress: Progress) -> None:
+    def __init__(self, lines: LineReader, console: Console, person: str, progress: Progress) -> None:
         self._lines = lines
         self._console = console
-        self._player = player
-        self.progress = progress
+        self._person = person
+        self._progress = progress
         self._sample = ""
         self._notice = ""
         self._page = 0
@@ -40,10 +40,10 @@ class TerminalSeat:
         self._text_shown = False
 
     @classmethod
-    def here(cls, player: str, progress: Progress | None = None, sink: TextIO | None = None) -> TerminalSeat:
+    def here(cls, person: str, progress: Progress | None = None, sink: TextIO | None = None) -> TerminalSeat:
         """Return a seat at this process's own terminal: input from standard input, the screen on standard output."""
         console = Console(file=sink or sys.stdout, highlight=False)
-        return cls(LineReader(0), console, player, progress or Progress())
+        return cls(LineReader(0), console, person, progress or Progress())
 
     async def ask(self, view: View) -> str | None:
         """Show the view until a valid answer is given."""
@@ -130,10 +130,10 @@ class TerminalSeat:
             self._page += by
 
     def _show(self, view: View) -> None:
-        around = Around(self._player, self.progress.words(), visible(self._notice), self._page, self._text_alone)
-        if not self._console.is_terminal and self._text_shown:  # a log needs the text once a sample
+        status = Status(self._person, self._progress.words(), visible(self._notice), self._page, self._text_alone)
+        if not self._console.is_terminal and self._text_shown:  # a log needs the text once per sample
             view = replace(view, reading="(as above)", markdown=False)
-        painting = paint(_visible(view), around, self._console)
+        painting = paint(_visible(view), status, self._console)
         self._page, self._cramped, self._text_shown = painting.page, painting.cramped, True
         self._console.clear()
         self._console.print(painting.content)
@@ -145,7 +145,7 @@ class TerminalSeat:
 
 
 def _visible(view: View) -> View:
-    """Return a view whose texts cannot steer the terminal: they come from anybody's docs."""
+    """Return the view with control characters escaped: its texts come from docs that anybody may have written."""
     groups = [
         replace(
             group,
@@ -174,5 +174,5 @@ def _values(group: OptionGroup) -> list[str]:
 
 def _help(view: View) -> str:
     stop = "q or quit stops" if view.groups else "quit stops"
-    turn = f"+ and - turn the pages of the text. {stop}; the run can be gone on with later."
+    turn = f"+ and - turn the pages of the text. {stop}; the run can be resumed later."
     return f"{view.guide}\n{turn}".strip()

@@ -39,7 +39,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """Neither a choice nor a command; `reason` is said to the person."""
+    """Neither a choice nor a command; `reason` is shown to the person."""
 
     reason: str
 
@@ -48,7 +48,7 @@ Meaning = Chosen | Page | Help | Stop | Wrong
 
 
 def command(text: str) -> Page | Help | Stop | None:
-    """Return the command that a line is, None where it is none."""
+    """Return the command on a line, None where it is not a command."""
     match text.strip().casefold():
         case "+" | "next":
             return Page(1)
@@ -66,7 +66,7 @@ def read_choice(text: str, view: View) -> Meaning:
 
     A name counts before a command and a number; letter case and runs of blanks do not matter, unless two
     choices differ in nothing else: then only the exact name is one. Numbers count from 1 through all groups.
-    Beside the commands a lone `q` stops (in a free answer it may be the answer).
+    A lone `q` stops, too (in a free answer it may be the answer).
     """
     values = [choice.value for choice in view.options]
     bare = text.strip()

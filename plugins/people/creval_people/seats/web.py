@@ -35,15 +35,15 @@ class WebSeat:
     windows may show the page; the first answer to a question counts.
     """
 
-    def __init__(self, player: str, progress: Progress, port: int = 0, host: str = ADDRESS) -> None:
+    def __init__(self, person: str, progress: Progress, port: int = 0, host: str = ADDRESS) -> None:
         self.port = port
         self._host = host
-        self._secret = f"{player}-{secrets.token_urlsafe(16)}"
-        self._player = player
-        self.progress = progress
+        self._secret = f"{person}-{secrets.token_urlsafe(16)}"
+        self._person = person
+        self._progress = progress
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="creval-page", daemon=True)
-        self._board = Board(opening_state(player))
+        self._board = Board(opening_state(person))
         self._runner: web.AppRunner | None = None
         self._number = 0
         self._notice = ""
@@ -77,8 +77,8 @@ class WebSeat:
     async def ask(self, view: View) -> str | None:
         """Show the view on the page until it is answered there."""
         self._number += 1
-        progress = (self.progress.done, self.progress.total)
-        state = ask_state(view, self._number, self._player, progress, self._notice)
+        progress = (self._progress.done, self._progress.total)
+        state = ask_state(view, self._number, self._person, progress, self._notice)
         value = await asyncio.wrap_future(self._on_page(self._board.answer_to(view, self._number, state)))
         ends = any(group.final and value in [c.value for c in group.options] for group in view.groups)
         self._notice = f"Your answer is noted: {value}" if ends else ""
@@ -99,7 +99,7 @@ class WebSeat:
         """
 
         async def last() -> bool:
-            self._board.show(closing_state(self._player, closing))
+            self._board.show(closing_state(self._person, closing))
             if not self._board.visited:
                 return False
             try:

@@ -155,7 +155,7 @@ function setBusy(busy) {
 }
 
 function showStanding(state) {
-  at("player").textContent = state.player;
+  at("person").textContent = state.person;
   if (state.total) {
     at("count").textContent = `${Math.min(state.done + 1, state.total)} of ${state.total}`;
     at("progress").max = state.total;
