@@ -59,7 +59,7 @@ found = sorted(set(seen) - allowed) or packages or os.path.exists("/home") or os
         ),
     ),
     Attack(
-        "read the environment and the command line of whoever started it",
+        "read the environment and the command line of the process that started it",
         attempt(
             """
 ours = "HOME PATH LC_ALL PYTHONHOME PYTHONHASHSEED LD_LIBRARY_PATH OMP_NUM_THREADS OPENBLAS_NUM_THREADS PWD"

@@ -39,10 +39,10 @@ def check(ctx: click.Context, mode: str | None, all_manners: bool, as_json: bool
 
 
 def _check(manner: Manner, quiet: bool) -> dict[str, Any]:
-    """Run the attacks in one manner; return the name of the sandbox with what came of each."""
+    """Run the attacks in one manner; return the name of the sandbox and the finding of each."""
     from creval.plugin import cache_folder
     from creval_sandbox.bubblewrap import BubblewrapSandbox
-    from creval_sandbox.check import run_attacks
+    from creval_sandbox.findings import run_attacks
 
     say = (lambda text: None) if quiet else click.echo
     opened = BubblewrapSandbox(manner, cache_folder(), workers=1)

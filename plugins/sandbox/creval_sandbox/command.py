@@ -80,7 +80,7 @@ class Started:
 
 @cache
 def bubblewrap_path() -> str:
-    """Return where bwrap stands. Raises MissingPartError."""
+    """Return the path of bwrap. Raises MissingPartError."""
     found = shutil.which("bwrap")
     if found is None:
         raise MissingPartError(

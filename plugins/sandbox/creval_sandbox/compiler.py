@@ -53,7 +53,7 @@ class Compiler:
         return self._version
 
     def compile(self, program: Program) -> bytes | CaseResult:
-        """Return the machine code, or what came of the compiler where it made none."""
+        """Return the machine code, or the compiler's result if it made none."""
         flags = (*DEFAULT_FLAGS, *program.flags)
         source = program.source.encode("utf-8", "surrogatepass")
         identity = json.dumps([hashlib.sha256(source).hexdigest(), flags, self.version()])

@@ -111,7 +111,7 @@ def common_filter(machine: str) -> bytes:
 
 
 def program_filter(profile: Profile, machine: str, threads: bool = True, empty_path: int = 0) -> bytes:
-    """Return the filter that holds for a program besides: what its watcher may do, and it may not.
+    """Return the second filter of a program: it refuses what its watcher may do, and the program may not.
 
     `threads` False refuses threads too. Machine code has to be executed once, after the filter holds: by the empty path
     at the address `empty_path`, which the program never learns.

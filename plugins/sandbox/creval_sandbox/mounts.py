@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 LIBRARIES = ("numpy", "sympy")
-"""Distributions that programs may import beside the standard library, where they are installed."""
+"""Distributions that programs may import next to the standard library, if they are installed."""
 
 _INSIDE = Path(__file__).with_name("inside")
 _PYTHON = Path("/python")
@@ -111,7 +111,7 @@ def compiler_mounts(interpreter: Interpreter | None = None) -> Sequence[Mount]:
 
 @cache
 def compiler_path() -> str:
-    """Return where g++ stands, links resolved. Raises MissingPartError."""
+    """Return the path of g++, links resolved. Raises MissingPartError."""
     found = shutil.which("g++", path="/usr/bin:/bin")
     if found is None:
         raise MissingPartError(

@@ -131,7 +131,7 @@ ARGUMENTS: Mapping[str, tuple[Numbers, tuple[int, ...]]] = {
     "fcntl": (Numbers(72, 25), (1024, 1036, 1038)),  # F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
     "ioctl": (Numbers(16, 29), (0x40086602, 0x401C5820)),  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
 }
-"""Calls that are refused with these second arguments: they change a file where no time of it tells."""
+"""Calls that are refused with these second arguments: they change a file without changing any of its times."""
 
 DENIED: Mapping[str, Numbers] = {
     **_OTHER_PROCESSES,

@@ -21,7 +21,7 @@ from creval_sandbox.mounts import PACKAGES, Mount, library_versions
 
 __all__ = ["Manner", "Worker"]
 
-# what most programs import; each further one makes every fork dearer
+# what most programs import; each further module makes every fork slower
 _MODULES = ("bisect", "collections", "functools", "heapq", "itertools", "math", "random", "re", "typing")
 if sys.version_info >= (3, 13):  # whose interpreter prints an error by it
     _MODULES = (*_MODULES, "traceback")

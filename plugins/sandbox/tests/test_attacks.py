@@ -15,10 +15,10 @@ from creval_sandbox import command
 from creval_sandbox.attack import Attack
 from creval_sandbox.attacks import ATTACKS
 from creval_sandbox.bubblewrap import BubblewrapSandbox
-from creval_sandbox.check import Finding, run_attack
 from creval_sandbox.command import DEVICES
 from creval_sandbox.conversation import Executable
 from creval_sandbox.filters import Profile
+from creval_sandbox.findings import Finding, run_attack
 from creval_sandbox.mounts import Mount, mounts
 from creval_sandbox.worker import Worker
 

@@ -30,7 +30,7 @@ from creval.plugin.programs import Program
 from creval_sandbox.attacks_on_files import ATTACKS_ON_FILES
 from creval_sandbox.attacks_on_next_case import ATTACKS_ON_NEXT_CASE
 from creval_sandbox.bubblewrap import BubblewrapSandbox
-from creval_sandbox.check import CHECK_LIMITS
+from creval_sandbox.findings import CHECK_LIMITS
 from creval_sandbox.probe import find_manners
 found = []
 for manner in find_manners():

@@ -216,7 +216,7 @@ def test_whatever_descriptors_are_free_outside(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_refuses(tmp_path: Path) -> None:
-    """Bubblewrap that cannot run is an error of ours, before any instruction, with its own words."""
+    """Bubblewrap that cannot run is our own error, before any instruction, and quotes bubblewrap."""
     box = BubblewrapSandbox(Manner(Identity(), nested=False), tmp_path, workers=1)
     box._workers[0]._mounts = [*box._workers[0]._mounts, command.Mount("/x", Path("/no/such/folder"))]
     with pytest.raises(SandboxError, match="Can't find source path"):

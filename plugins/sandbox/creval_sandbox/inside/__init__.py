@@ -1,5 +1,5 @@
 """What runs within the sandbox: standard library only, and nothing of what is outside.
 
 This folder is bound into the sandbox and imported there as the package `inside`. `launcher` waits for programs,
-`watcher` stands beside one program's cases, `case` becomes one case.
+`watcher` watches the cases of one program, `case` becomes one case.
 """

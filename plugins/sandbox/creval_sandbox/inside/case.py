@@ -27,7 +27,7 @@ _PROGRAM, _COMPILED, BEGUN = PLACES = (3, 4, 5)
 """Where a watcher has the program, the file for what it is compiled to, and that whose first byte says: it begins."""
 
 _HEAD = 8  # bytes for the length of what is kept
-_OWN_PROCESSES = 8  # of the same user within the sandbox, beside the program's threads
+_OWN_PROCESSES = 8  # of the same user within the sandbox, in addition to the program's threads
 _MOST_DESCRIPTORS = 1 << 16
 
 

@@ -1,6 +1,6 @@
 """Waits within the sandbox, interpreter warm, and gives each program namespaces of its own.
 
-It is handed descriptors only: no program, input or result ever stands in its memory. Where nested namespaces are
+It is handed descriptors only: no program, input or result is ever in its memory. Where nested namespaces are
 refused (`nested` false) it serves a single program itself; where it may hold no capability (`capable` false), one case.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _OUTSIDE = PLACES[-1] + 1
-"""The descriptor at which whoever serves a program has the outside, above all those that are handed to a case."""
+"""The descriptor of the channel to the outside, above all those that are handed to a case."""
 
 
 def main(descriptor: int) -> None:
@@ -98,7 +98,7 @@ def _serve(outside: socket, filters: dict[str, kernel.Filter]) -> None:
 
 
 def _hand_over(outside: socket, descriptor: int, filters: dict[str, kernel.Filter]) -> None:
-    """Give a program a watcher in namespaces of its own, who has the program's channel in place of the launcher's."""
+    """Start a watcher for a program in its own namespaces; it has the program's channel in place of the launcher's."""
     try:
         pid = kernel.clone_into_namespaces()
     except OSError as error:

@@ -22,7 +22,7 @@ _LARGEST = 1 << 16
 _DESCRIPTOR = struct.Struct("i")
 _DESCRIPTORS = 8
 _SPACE = 16 + _DESCRIPTORS * _DESCRIPTOR.size  # of one control message that holds so many
-# of Linux; the module `socket`, which names them, is dear to have in every fork
+# of Linux; the module `socket`, which names them, makes every fork slower
 _SOL_SOCKET, _SCM_RIGHTS, _NO_SIGNAL, _CLOSE_ON_EXEC = 1, 1, 0x4000, 0x40000000
 _ENDED = struct.Struct("=iBddQ??")
 _STOPS = (None, "cpu_time", "wall_time")

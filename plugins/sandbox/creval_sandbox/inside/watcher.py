@@ -1,7 +1,8 @@
-"""Watches the cases of one program from beside it: process 1 of the program's own namespaces.
+"""Watches the cases of one program: process 1 of the program's own namespaces.
 
-It never reads the program or its input; it holds descriptors and clocks, and what a case does cannot reach it: signals
-to process 1 from within are ignored, its memory is closed, and of a case's descriptors it uses none.
+It never reads the program or its input; it holds descriptors and clocks. What a case does cannot reach it: a case has a
+process namespace of its own, or its signals to process 1 are ignored; the watcher's memory is closed, and it uses none
+of a case's descriptors.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _close_in(capable: bool, scratch_bytes: int) -> None:
 
 
 def _look() -> tuple[int, ...]:
-    """Return what tells whether the scratch folder is as it was: its mode, owner, size and times."""
+    """Return what shows whether the scratch folder has changed: its mode, owner, size and times."""
     seen = os.stat(_SCRATCH)  # noqa: PTH116 - pathlib is not imported in here
     times = (seen.st_atime_ns, seen.st_mtime_ns, seen.st_ctime_ns)
     return seen.st_mode, seen.st_nlink, seen.st_uid, seen.st_gid, seen.st_size, *times

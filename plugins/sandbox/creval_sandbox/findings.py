@@ -1,4 +1,4 @@
-"""Proves the sandbox on this machine: runs every attack, and says what was contained."""
+"""Runs every attack on this machine, and finds which were contained."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECK_LIMITS = Limits(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one attack."""
+    """An attack and its result."""
 
     attack: Attack
     result: CaseResult
