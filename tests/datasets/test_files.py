@@ -7,6 +7,8 @@ import io
 import json
 import os
 import sys
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -270,10 +272,8 @@ def test_values_become_plain_json_data() -> None:
     ]
     (doc,) = Dataset(ListRows(rows, "here"))
     assert doc.fields == {"when": "2026-01-02", "nan": None, "t": [1, 2], "m": {"k": [1]}}
-    with pytest.raises(DataError, match="the field 'x' holds _Odd"):
-        Dataset(ListRows([{"x": _Odd()}], "here"))
-    with pytest.raises(DataError, match=r"the field 'x' holds bytes"):
-        Dataset(ListRows([{"x": b"1"}], "here"))
+    odd = Dataset(ListRows([{"x": _Odd(), "y": 1}], "here"))
+    assert (odd.fields, odd.left_out) == (("y",), " ('x' holds _Odd objects, and is left out)")
 
 
 @pytest.mark.parametrize("row", ['{"id": "b", "id": "c"}', '{"id": "b", "deep": [{"x": 1, "x": 1}]}'])
@@ -294,3 +294,54 @@ def test_a_table_with_another_separator_is_told(tmp_path: Path, name: str, text:
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=r"separated by \w+, not by \w+"):
         open_file(tmp_path / name)
+
+
+COLUMNS = {
+    "id": ["a", "b"],
+    "text": ["x", "y"],
+    "image": [b"\x89PNG", None],
+    "thumb": [{"bytes": b"\x00", "path": "p"}, {"bytes": b"\x01", "path": "q"}],
+    "price": [Decimal("19999.99"), Decimal("1.50")],
+    "large": [Decimal("12345678901234567.891"), None],
+    "whole": [Decimal("9007199254740993"), Decimal("2")],
+    "took": [timedelta(seconds=90), timedelta(milliseconds=1500)],
+}
+
+
+def columns(folder: Path) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table(COLUMNS)
+    counts = pyarrow.array([1_500_000_000, 1]).cast(pyarrow.duration("ns"))
+    parquet.write_table(table.append_column("nanos", counts), folder / "columns.parquet")
+    return folder / "columns.parquet"
+
+
+def test_columns_of_decimals_and_durations_are_exact_and_bytes_refuse_nothing(tmp_path: Path) -> None:
+    with Dataset(open_file(columns(tmp_path)), "id") as dataset:
+        first, second = dataset
+        assert first.fields == {
+            "id": "a",
+            "text": "x",
+            "price": 19999.99,
+            "large": "12345678901234567.891",
+            "whole": 9007199254740993,
+            "took": 90,
+            "nanos": 1.5,
+        }
+        assert (second.fields["price"], second.fields["took"], second.fields["nanos"]) == (1.5, 1.5, 1e-09)
+        assert dataset.left_out == " ('image' holds bytes, 'thumb' holds bytes, and is left out)"
+        assert dataset[0] == first and dataset.by_id("b") == second
+
+
+def test_rows_of_a_source_may_hold_them_too() -> None:
+    np = pytest.importorskip("numpy")
+    rows = [{"id": "a", "f": Decimal("NaN"), "t": np.timedelta64(1500, "ms"), "b": memoryview(b"x"), "o": object()}]
+    with Dataset(ListRows(rows, "list"), "id") as dataset:
+        assert dataset[0].fields == {"id": "a", "f": None, "t": 1.5}
+        assert "'b' holds bytes, 'o' holds object objects" in dataset.left_out
+    with pytest.raises(DataError, match="infinite number"):
+        Dataset(ListRows([{"id": "a", "f": Decimal("Infinity")}], "list"), "id")
+    with pytest.raises(DataError, match=r"'id' is missing.*'id' holds bytes"):
+        Dataset(ListRows([{"id": b"a"}], "list"), "id")

@@ -134,3 +134,44 @@ def test_validate_warns_of_a_repeat_inside_a_repeat(tmp_path: Path) -> None:
     assert "has a repeat inside a repeat" in warning.message and warning.line == 9
     result = CliRunner().invoke(validate, [file])
     assert (result.exit_code, "warning: " in result.output, "no problems found" in result.output) == (0, True, True)
+
+
+def test_a_column_of_bytes_that_is_used_is_named(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = Path(written(tmp_path, [{"stems": "a", "target": "b"}]))
+    parquet.write_table(pyarrow.table({"stems": ["a"], "target": [b"b"], "image": [b"c"]}), tmp_path / "stems.parquet")
+    file.write_text(file.read_text().replace("stems.jsonl", "stems.parquet"))
+    (found,) = problems(str(file))
+    assert "'target' holds bytes" in found
+    file.write_text(file.read_text().replace("{{ stems }}", "{{ image }}"))
+    assert "no doc has the field 'image' ('target' holds bytes, 'image' holds bytes" in problems(str(file))[0]
+
+
+@pytest.mark.parametrize(
+    ("score", "target"),
+    [("exact_match", ""), ("includes", " "), ("includes", ["a", ""]), ("exact_match", []), ("numeric", "")],
+)
+def test_an_empty_target_is_named_with_file_and_line(tmp_path: Path, score: str, target: object) -> None:
+    rows: list[dict[str, object]] = [{"stems": "a", "target": "1"}, {"stems": "a", "target": target}]
+    (found,) = problems(written(tmp_path, rows, score=score, parse="text"))
+    assert "stems.jsonl:2 cannot be scored" in found and "'target'" in found
+
+
+def test_an_example_with_an_empty_answer_is_a_fault(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"stems": "a", "target": "1"}, {"stems": "b", "target": "2"}]
+    file = Path(written(tmp_path, rows))
+    (tmp_path / "shots.jsonl").write_text('{"stems": "c", "target": " "}\n')
+    file.write_text(file.read_text() + "few_shot: {n: 1, file: shots.jsonl}\n")
+    (found,) = problems(str(file))
+    assert "an example before the doc '0'" in found and "has an empty answer: target" in found
+
+
+@pytest.mark.parametrize("stop", ['""', '["", ""]', '["a", ""]'])
+def test_a_stop_sequence_is_not_empty(tmp_path: Path, stop: str) -> None:
+    file = Path(written(tmp_path, [{"stems": "a", "target": "1"}]))
+    file.write_text(file.read_text() + f"generation: {{stop: {stop}}}\n")
+    assert any(
+        "stop" in str(problem.path) for problem in check_all([str(file)], load_plugins(), DataOptions(offline=True))
+    )

@@ -137,7 +137,7 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
         return [task.problem_at(_own_part(task), f"{where}{error.what}", error.cure)]
     with dataset:
         found = check_fields(task, dataset, registry)
-        unfit = () if found else doc_problems(task, dataset, registry, dataset.origin)
+        unfit = () if found else doc_problems(task, dataset, registry, dataset)
         return [*found, *unfit, *_check_examples(task, dataset)]
 
 
@@ -153,7 +153,7 @@ def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[P
     problems: list[Problem] = []
     for path, messages, provided in prompts_of(task, registry):
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
-        problems.extend(replace(problem, path=path) for problem in found)
+        problems.extend(replace(problem, path=path, message=problem.message + dataset.left_out) for problem in found)
     return problems
 
 

@@ -8,6 +8,8 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -56,6 +58,7 @@ class Dataset:
         self._bare = self._is_json and self._shaping.bare  # the fields of a row are those of its doc
         self.origin = rows.origin
         self.replaced = replaced
+        self._left_out: dict[str, str] = {}
         scan = _Scan(self)
         try:
             scan.run()
@@ -149,6 +152,11 @@ class Dataset:
         """Return a doc by its id. Raises DataError where there is none."""
         return self[self.position(doc_id)]
 
+    def place(self, doc_id: str) -> str:
+        """Say where the row of a doc stands: `file:line`."""
+        row = self._ids.find(doc_id)
+        return self.origin if row < 0 else self._rows.where(row)
+
     def close(self) -> None:
         """Release files."""
         self._rows.close()
@@ -173,13 +181,22 @@ class Dataset:
             given = row.get(self._id_field)
             if type(given) is str and given:
                 return given, row
+        try:
+            return self._shaped(row, index)
+        except ValueError as error:
+            raise ValueError(f"{error}{self.left_out}") from None if self.left_out else error
+
+    @property
+    def left_out(self) -> str:
+        """Say which columns no doc has, as nothing can take what they hold; empty where there are none."""
+        said = ", ".join(f"{name!r} holds {kind}" for name, kind in self._left_out.items())
+        return f" ({said}, and is left out)" if said else ""
+
+    def _shaped(self, row: Row, index: int) -> tuple[str, Mapping[str, Any]]:
         if isinstance(row, Doc):
-            own = {name: _plain(value, name) for name, value in row.fields.items()}
-            return row.id, self._shaping.choices_of(self._shaping.fields_of(own), row.id)
+            return row.id, self._shaping.choices_of(self._shaping.fields_of(self._plain_row(row.fields)), row.id)
         # Rows that were JSON in their file are plain already; the first reading refuses infinite numbers in them.
-        fields: Mapping[str, Any] = (
-            row if self._is_json else {str(name): _plain(value, str(name)) for name, value in row.items()}
-        )
+        fields: Mapping[str, Any] = row if self._is_json else self._plain_row(row)
         fields = self._shaping.fields_of(fields)
         if self._id_field is None:
             return str(index), self._shaping.choices_of(fields, str(index))
@@ -190,6 +207,16 @@ class Dataset:
             what = "empty" if given is None else brief(given)
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
         return str(given), self._shaping.choices_of(fields, str(given))
+
+    def _plain_row(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields of a row as JSON data, without those that can be none."""
+        fields = {}
+        for name, value in row.items():
+            try:
+                fields[str(name)] = _plain(value, str(name))
+            except _NoDataError as error:
+                self._left_out[str(name)] = str(error)
+        return fields
 
 
 def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Sequence[int]:
@@ -291,8 +318,16 @@ def _row_of(number: int, without: Sequence[int]) -> int:
     return row
 
 
+class _NoDataError(Exception):
+    """A value that is no JSON data and has no form in it: bytes, images, objects. Its text names the kind."""
+
+
 def _plain(value: Any, field: str) -> Any:
-    """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None."""
+    """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None.
+
+    A decimal is a number where a float holds it exactly, else its digits as a text; a duration is its seconds. Raises
+    ValueError for an infinite number, _NoDataError for bytes and what else is no data.
+    """
     kind = type(value)  # nearly all that is asked about is of these four, and most of a dataset's opening is asking
     if kind is str or kind is int:
         return value
@@ -313,8 +348,27 @@ def _plain(value: Any, field: str) -> Any:
         return {str(key): _plain(member, f"{field}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(member, field) for member in value]
+    if isinstance(value, Decimal):
+        return _plain_decimal(value, field)
+    if isinstance(value, timedelta):
+        return _plain_decimal(Decimal(value // timedelta(microseconds=1)).scaleb(-6), field)
+    if getattr(getattr(value, "dtype", None), "kind", "") == "m" and not getattr(value, "shape", None):  # of numpy
+        return _plain_decimal(Decimal(int(value.astype("timedelta64[ns]").astype(int))).scaleb(-9), field)
+    if isinstance(value, bytes | bytearray | memoryview):
+        raise _NoDataError("bytes")
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "tolist"):
         return _plain(value.tolist(), field)
-    raise ValueError(f"the field {field!r} holds {type(value).__name__}, which is no text, number, list or mapping")
+    raise _NoDataError(f"{type(value).__name__} objects")
+
+
+def _plain_decimal(value: Decimal, field: str) -> int | float | str | None:
+    if value.is_nan():
+        return None
+    if value.is_infinite():
+        raise ValueError(f"the field {field!r} holds an infinite number")
+    if value == value.to_integral_value():
+        return int(value)
+    number = float(value)
+    return number if Decimal(repr(number)) == value else str(value)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from creval.data.dataset import Dataset
 from creval.data.shaping import brief
+from creval.data.shots import SHOTS
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.components import whole_refs
-from creval.tasks.model import ComponentRef, PromptMessage, Task
+from creval.tasks.model import ComponentRef, FewShot, PromptMessage, Task
 from creval.tasks.templates.lists import list_fields
 from creval.tasks.templates.rendering import fields_of, render
 from creval.types.kinds import Kind
@@ -21,11 +23,11 @@ __all__ = ["doc_problems", "prompts_of"]
 _CURE = "Correct the data, or what the task says of them."
 
 
-def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: str) -> Iterator[Problem]:
+def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: Dataset) -> Iterator[Problem]:
     """Yield a problem for the first doc that a prompt or a scorer cannot take, one for each of these.
 
     A field that a prompt takes apart as a list may not be a text. A scorer says by its method `doc_fault(fields)` what
-    is wrong with a doc, or None; one that cannot be made is reported elsewhere. `origin` says where the docs are from.
+    is wrong with a doc, or None; one that cannot be made is reported elsewhere. `docs` are docs of the `dataset`.
     Of the first doc those prompts are made that take nothing but its fields.
     """
     lists = {
@@ -36,12 +38,16 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
     }
     scorers = dict(_checking(task, registry))
     groups = {metric.group: metric.name for metric in task.metrics if metric.group is not None}
+    few_shot = task.few_shot
     for number, doc in enumerate(docs):
         if number == 0:
             yield from _unfit_templates(task, doc, registry)
-        if not lists and not scorers and not groups:
+        if not lists and not scorers and not groups and few_shot is None:
             return
-        which = f"the doc {doc.id!r} of {origin}"
+        which = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
+        if few_shot is not None and (fault := _unanswered(few_shot, doc)) is not None:
+            few_shot = None
+            yield task.problem_at("few_shot", f"an example before {which} {fault}", _CURE)
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
             del lists[place]
             shown = brief(str(doc.fields[place.name]))
@@ -55,7 +61,7 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, origin: st
             problem = _scorer_problem(scorer, doc)
             if problem:
                 del scorers[path]
-                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}", _CURE)
+                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}{dataset.left_out}", _CURE)
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:
@@ -66,6 +72,16 @@ def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Probl
                 render(messages, doc.fields, task.file)
             except TaskError as error:
                 yield from error.problems
+
+
+def _unanswered(few_shot: FewShot, doc: Doc) -> str | None:
+    """Say that an example of a doc has an empty answer: all fields of the answer's template are blank."""
+    names = fields_of(few_shot.answer)
+    for shot in doc.fields.get(SHOTS, ()):
+        values = [shot.get(name) for name in names]
+        if names and all(value in (None, [], {}) or not str(value).strip() for value in values):
+            return f"has an empty answer: {', '.join(sorted(names))}"
+    return None
 
 
 def _scorer_problem(scorer: Any, doc: Doc) -> str | None:

@@ -111,6 +111,8 @@ class Choice(Extractor):
     def __post_init__(self) -> None:
         if not self.options or len({option.casefold() for option in self.options}) != len(self.options):
             raise UsageError("options must be given, and all different", where="parser choice")
+        if not all(option.strip() for option in self.options):
+            raise UsageError("an option is blank", where="parser choice")
         ordered = sorted(self.options, key=len, reverse=True)
         object.__setattr__(self, "_label", re.compile("|".join(_spelling(option) for option in ordered)))
 
@@ -121,7 +123,7 @@ class Choice(Extractor):
             return refused()
         bare = _WRAPPER.sub(r"\1", text).strip(_AROUND).casefold()
         for option in self.options:
-            if option.strip(_AROUND).casefold() == bare:
+            if (option.strip(_AROUND).casefold() or text.strip()) == (bare or option):
                 return Parsed(option, route="choice")
         text = _WRAPPER.sub(r"\1", text)
         for named in (self._announced(text), self._first(text)):

@@ -120,7 +120,7 @@ class Regex(Extractor):
         found: list[str] = []
         for match in self._compiled.finditer(text, timeout=TIME_LIMIT):
             value = match.group(self.group)
-            if not value:  # nor is an empty text what a pattern like [0-9]* was meant to find
+            if not value or not value.strip():  # nor is an empty text what a pattern like [0-9]* was meant to find
                 continue
             if self.choose != "all":
                 found.clear()

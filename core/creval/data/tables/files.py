@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class ParquetRows:
 
     def __iter__(self) -> Iterator[Row | Malformed]:
         for batch in self._parquet.iter_batches(batch_size=1000):
-            yield from batch.to_pylist()
+            yield from _rows_of(batch)
 
     def row(self, index: int) -> Row:
         group = next(number for number, end in enumerate(self._group_ends) if index < end)
@@ -101,7 +102,7 @@ class ParquetRows:
             kept = (group, self._parquet.read_row_group(group))
             self._kept = kept
         start = self._group_ends[group - 1] if group else 0
-        found: Mapping[str, Any] = kept[1].slice(index - start, 1).to_pylist()[0]
+        found: Mapping[str, Any] = _rows_of(kept[1].slice(index - start, 1))[0]
         return found
 
     def where(self, index: int) -> str:
@@ -109,3 +110,23 @@ class ParquetRows:
 
     def close(self) -> None:
         self._parquet.close()
+
+
+def _rows_of(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table or batch. Durations are decimals of seconds, whether pandas is installed or not."""
+    import pyarrow
+
+    columns: dict[str, list[Any]] = {}
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        kind = column.type
+        if pyarrow.types.is_duration(kind):
+            places = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
+            counts = column.cast(pyarrow.int64()).to_pylist()
+            columns[name] = [None if count is None else Decimal(count).scaleb(-places) for count in counts]
+            continue
+        try:
+            columns[name] = column.to_pylist()
+        except ValueError:  # nanoseconds, without pandas
+            texts = column.cast(pyarrow.string()).to_pylist()
+            columns[name] = [None if text is None else text.replace(" ", "T") for text in texts]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

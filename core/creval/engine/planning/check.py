@@ -30,7 +30,7 @@ def check_plan(plan: TaskPlan, options: RunOptions, registry: Registry, docs: bo
     """
     problems = [*check_components(plan.task, registry), *check_fields(plan.task, plan.dataset, registry)]
     if docs and not problems:
-        problems = [*islice(doc_problems(plan.task, plan.chosen_docs(), registry, plan.dataset.origin), 1)]
+        problems = [*islice(doc_problems(plan.task, plan.chosen_docs(), registry, plan.dataset), 1)]
     if problems:
         raise TaskError(problems)
     _check_values(options.generation)

@@ -229,6 +229,5 @@ def _plain(value: Any) -> Any:
 def _forms(said: Any) -> Iterator[str]:
     """Yield a verdict in words with ever less punctuation around it (`"YES!"`: yes)."""
     text = str(said).strip().casefold()
-    yield text
-    yield text.strip(".\"'*`")
-    yield re.sub(r"^[\W_]+|[\W_]+$", "", text)
+    forms = (text, text.strip(".\"'*`"), re.sub(r"^[\W_]+|[\W_]+$", "", text))
+    yield from (form for form in forms if form)
