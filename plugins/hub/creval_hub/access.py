@@ -1,4 +1,4 @@
-"""The way to the Hub: the library, the token, and one message for whatever goes wrong."""
+"""Access to the Hub: the library, the token, and one message per error."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def check_repository(name: str) -> str:
 
 
 def open_hub(need_token: bool = True) -> Any:
-    """Return the library's client. Raises MissingPartError where a token is needed and there is none."""
+    """Return the library's client. Raises MissingPartError if a token is needed and none is set."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import huggingface_hub
 
     token = huggingface_hub.get_token()
     if need_token and not token:
         raise MissingPartError(
-            "the Hugging Face Hub takes files only with a token, and there is none",
+            "the Hugging Face Hub accepts files only with a token, and none is set",
             cure="Make one with the right to write on the Hub's page of settings, then: export HF_TOKEN=<your token>",
         )
     huggingface_hub.utils.disable_progress_bars()

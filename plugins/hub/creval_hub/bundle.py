@@ -1,4 +1,4 @@
-"""What a run is on the Hub: its files as they will be called there, made ready in a folder of their own."""
+"""A run prepared for the Hub: its files under the names that they get there, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Bundle", "make_bundle", "published_name"]
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A run made ready: its name on the Hub, the local file of each path there, and how it was made, in one line."""
+    """A prepared run: its name on the Hub, the local file of each path there, and how it was made, in one line."""
 
     name: str
     files: Mapping[str, Path]
@@ -45,7 +45,7 @@ def published_name(run: Run) -> str:
 
 
 def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
-    """Make a run ready in a folder of its own; without `texts` its results and scores alone.
+    """Prepare a run in a folder of its own; without `texts` its results and scores alone.
 
     Raises RunError for an unfinished or damaged run, UsageError for a leak, and with `texts` for docs by reference.
     """

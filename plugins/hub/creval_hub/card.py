@@ -21,7 +21,7 @@ _RUN = re.compile(r"runs/([^/]+)/run\.json")
 
 
 def layout_of(paths: Collection[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the runs and the tasks (as their files are called) that the paths of a repository tell of, sorted."""
+    """Return the runs and the tasks (as their files are called) in the paths of a repository, sorted."""
     runs = {match[1] for path in paths if (match := _RUN.fullmatch(path))}
     tasks = {match[1] for path in paths if (match := _SAMPLES.fullmatch(path))}
     return sorted(runs), sorted(tasks)

@@ -1,4 +1,4 @@
-"""What must not leave this machine: keys, the user's own folders, the user's name in a path."""
+"""What must not leave this machine: keys, the user's folders, the user's name in a path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_LINE = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """One place that would tell what it must not: its file in the run, its line, and what it is; never the text."""
+    """Something that must not be published: its file in the run, its line, and what it is; never the text."""
 
     file: str
     line: int
@@ -93,14 +93,14 @@ def _names(text: str, root: str) -> bool:
 
 
 def refuse_leaks(leaks: Sequence[Leak], run: Path) -> None:
-    """Raises UsageError that names the places of the leaks, where there are any."""
+    """Raise UsageError that names the places of the leaks, if there are any."""
     if not leaks:
         return
     listed = "\n".join(f"  {leak}" for leak in leaks[:_SHOWN])
     more = f"\n  and {len(leaks) - _SHOWN} more" if len(leaks) > _SHOWN else ""
     raise UsageError(
-        f"the run would tell what must not leave this machine:\n{listed}{more}",
+        f"the run holds what must not leave this machine:\n{listed}{more}",
         where=str(run),
         cure="Nothing was sent. Take these lines out of a copy of the run (creval resume makes such samples anew), or "
-        "make the run again so that it does not tell them.",
+        "make the run again without them.",
     )

@@ -2,7 +2,7 @@
 
 The Hub's library checks neither the type of a value nor unknown keys, so the rules are held here: a finite number, a
 closed set of keys, a date by ISO 8601, the dataset as owner/name. The Hub shows one number a benchmark and sorts it
-from high to low: a metric of which lower is better is never given.
+from high to low: a lower-is-better metric is never given.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def model_results(run: Run, dataset: str, source: str | None = None) -> list[Mod
             found.append(ModelResult(str(result["task"]), entry))
     if not found:
         said = "; ".join(reasons) or "it has no primary metric"
-        raise UsageError(f"nothing of the run can stand with a model: {said}", where=str(run.folder))
+        raise UsageError(f"no result of the run can be shown with a model: {said}", where=str(run.folder))
     return found
 
 
@@ -133,9 +133,9 @@ def result_file(results: Sequence[ModelResult]) -> str:
 
 
 def propose_results(results: Sequence[ModelResult], model: str) -> str:
-    """Open a pull request on a model's repository with one file a task, and return its address.
+    """Open a pull request on a model's repository with one file per task, and return its address.
 
-    The benchmark has to stand on the Hub and to know each task, and no pull request of creval for the same tasks may
+    The benchmark has to exist on the Hub and to list each task, and no pull request of creval for the same tasks may
     be open. Raises UsageError, DataError, MissingPartError.
     """
     from huggingface_hub import CommitOperationAdd

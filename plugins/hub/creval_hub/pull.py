@@ -20,7 +20,7 @@ def pull_runs(
 ) -> list[tuple[Path, bool]]:
     """Bring runs of a dataset repository into `folder`, each as a run folder of its own; all where none is named.
 
-    Returns each folder with whether it is new: one that stands there already is left as it is. A folder appears when
+    Returns each folder with whether it is new: one that exists is left as it is. A folder appears when
     it is whole; what was loaded before an interruption is kept by the library. Raises UnknownNameError for a run that
     is not there, DataError where the Hub refuses, UsageError where a name would lead out of `folder`.
     """
@@ -33,7 +33,7 @@ def pull_runs(
         if name not in names:
             raise UnknownNameError("run", name, names, where=repository)
     if not names:
-        raise DataError("no run stands there", where=repository, cure="Name a repository that creval push has filled.")
+        raise DataError("it holds no run", where=repository, cure="Name a repository that creval push has filled.")
     return [_pull(api, repository, commit, name, folder) for name in (runs or names)]
 
 

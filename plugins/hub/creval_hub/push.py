@@ -51,7 +51,7 @@ def plan_push(runs: Sequence[Run], repository: str, *, texts: bool = True) -> Pl
 
 
 def push_runs(runs: Sequence[Run], repository: str, *, public: bool = False, texts: bool = True) -> Pushed:
-    """Send runs to a dataset repository by one commit. Where there is none it is made, private unless `public`.
+    """Send runs to a dataset repository by one commit. It is created if needed, private unless `public`.
 
     The visibility of one that exists is not changed. A second push of the same runs changes nothing. Files arrive
     before the commit names them, so that a push that was killed leaves the repository as it was, and the next one
@@ -77,7 +77,7 @@ def push_runs(runs: Sequence[Run], repository: str, *, public: bool = False, tex
 
 @dataclass(frozen=True, slots=True)
 class _Bundles:
-    """Several runs made ready: the local file of each path, and by the name of each run how it was made."""
+    """Several prepared runs: the local file of each path, and by the name of each run how it was made."""
 
     files: Mapping[str, Path]
     made: Mapping[str, str]

@@ -93,8 +93,8 @@ class SecretFinder:
 def readings(line: str) -> list[str]:
     """Return what a line says, without escapes and control characters: one text, or two.
 
-    Compatibility forms and accents are reduced (NFKD). Where the line holds characters that nobody sees, they are
-    dropped in the first text and spaces in the second: they may part a key from its neighbours, or its own letters.
+    Compatibility forms and accents are reduced (NFKD). Invisible characters are
+    dropped in the first text and become spaces in the second: they may split a key, or separate it from its neighbours.
     """
     if "\\" in line:
         line = _ESCAPE.sub(_unescaped, line)
@@ -115,7 +115,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 class _Unseen(dict[int, Any]):
-    """A table for `str.translate`: what stands in place of characters that nobody sees."""
+    """A table for `str.translate`: what replaces invisible characters."""
 
     def __init__(self, instead: str | None) -> None:
         super().__init__({ord("\n"): " ", ord("\r"): " ", ord("\t"): " "})
@@ -131,7 +131,7 @@ _DROPPED, _SPACED = _Unseen(None), _Unseen(" ")
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """Yield the parts of a value that tell it: those with a digit or a capital, which no common beginning has."""
+    """Yield the pieces of a value that give it away: those with a digit or a capital letter, unlike a common prefix."""
     for start in range(min(len(value), 500) - _PIECE + 1):
         piece = value[start : start + _PIECE]
         if re.search(r"[0-9A-Z]", piece):

@@ -11,11 +11,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from support.commands import creval as command
 from support.hub_runs import make_run
 
 import creval
+from creval.cli.main import invoke
 from creval.errors import UsageError
 from creval_hub.exports.every_eval_ever.about import About, model_info
 from creval_hub.exports.every_eval_ever.files import export_every_eval_ever
@@ -207,6 +209,15 @@ def test_docs_by_reference_leave_by_no_export(run_folder: Path, tmp_path: Path) 
     assert not list(tmp_path.rglob("*_samples.jsonl"))
     (file,) = export_every_eval_ever(run, tmp_path, LAB, samples=False)
     assert "detailed_evaluation_results" not in json.loads(file.read_text())
+    with pytest.raises(UsageError, match="by reference"):
+        write_parquet(run, "mine", tmp_path / "tables")
+    assert not (tmp_path / "tables").exists()
+    *_, table = write_parquet(run, "mine", tmp_path / "tables", texts=False)
+    kept = pyarrow.parquet.read_table(table).to_pylist()
+    assert len(kept) == len(rows) and all(row["answers"] == [] and row["messages"] is None for row in kept)
+    out = str(tmp_path / "told")
+    assert invoke(["export", str(run_folder), "--format", "parquet", "-o", out]) == 2
+    assert invoke(["export", str(run_folder), "--format", "parquet", "-o", out, "--without-texts"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_mistakes_have_one_message(
     with pytest.raises(DataError, match="no such revision"):
         pull_runs(REPO, tmp_path, revision="v9")
     hub.add("ada/words", {"words.csv": b"a\n"})
-    with pytest.raises(DataError, match="no run stands there"):
+    with pytest.raises(DataError, match="holds no run"):
         pull_runs("ada/words", tmp_path)
     manifest = json.loads((run_folder / "run.json").read_text())
     (run_folder / "run.json").write_text(json.dumps({**manifest, "status": "interrupted"}))

@@ -12,7 +12,7 @@ __all__ = ["export"]
 
 @click.command(epilog="Example: creval export runs/mine --format parquet --output tables")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["every-eval-ever", "parquet"]), required=True, help="The form.")
+@click.option("--format", "form", type=click.Choice(["every-eval-ever", "parquet"]), required=True, help="The format.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="The folder for its files.")
 @click.option("--organization", metavar="NAME", help="every-eval-ever: who ran the evaluation.")
 @click.option(
@@ -24,7 +24,7 @@ __all__ = ["export"]
 @click.option(
     "--deployment",
     type=click.Choice(["self_deployed", "externally_managed", "unknown"]),
-    help="every-eval-ever: how the model stood (default: read off its address).",
+    help="every-eval-ever: how the model was deployed (default: from its address).",
 )
 @click.option(
     "--weights",

@@ -25,9 +25,9 @@ __all__ = ["pull"]
 def pull(repository: str, runs: Sequence[str], revision: str | None, output: Path) -> None:
     """Bring the runs of a dataset on the Hugging Face Hub back as run folders.
 
-    A folder that stands there already is left as it is.
+    A folder that exists is left as it is.
     """
     from creval_hub.pull import pull_runs
 
     for folder, new in pull_runs(repository, output, runs=runs, revision=revision):
-        click.echo(f"{folder}" if new else f"{folder} (stands there already)")
+        click.echo(f"{folder}" if new else f"{folder} (exists already)")

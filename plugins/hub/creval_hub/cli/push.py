@@ -16,7 +16,7 @@ __all__ = ["push"]
 
 @click.command(epilog="Example: creval push runs/mine --repo ada/creval-runs --dry-run")
 @click.argument("places", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--repo", metavar="OWNER/NAME", help="The dataset on the Hugging Face Hub; made where there is none.")
+@click.option("--repo", metavar="OWNER/NAME", help="The dataset on the Hugging Face Hub; created if it does not exist.")
 @click.option("--public", is_flag=True, help="Let everybody see the dataset; else it is made private.")
 @click.option("--without-texts", is_flag=True, help="Scores alone: no answers, messages, docs, reasons or verdicts.")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")

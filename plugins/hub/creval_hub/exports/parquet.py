@@ -1,4 +1,4 @@
-"""A run as parquet: one table of its metrics, one of the samples of each task. The same run gives the same bytes."""
+"""A run as parquet: one table of its metrics, and one of samples per task. The same run gives the same bytes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def write_parquet(run: Run, name: str, folder: Path, *, texts: bool = True) -> l
 
 
 def write_metrics(run: Run, name: str, file: Path) -> Path:
-    """Write the table of metrics: one row a metric and condition."""
+    """Write the table of metrics: one row per metric and condition."""
     return _write(file, METRIC_COLUMNS, _metrics(run, name))
 
 

@@ -29,8 +29,8 @@ def leaderboard(
 ) -> None:
     """One table over many runs: of folders, and of datasets that creval push has filled (OWNER/NAME).
 
-    Numbers are ranked only among those made with the same task (its hash stands in the table), data, settings and
-    instruments. Runs that did not come to their end are left out and named.
+    Numbers are ranked only among those made with the same task (its hash is in the table), data, settings and
+    instruments. Unfinished runs are left out and named.
     """
     from creval.report.files import write_csv, write_text
     from creval.report.leaderboard import COLUMNS, leaderboard_html

@@ -24,7 +24,7 @@ _WITHOUT_SERVER = ("baseline", "replay", "human", "embedded")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What only the user knows: the organization that ran it, its relation to the model's maker, how the model stands.
+    """What only the user knows: who ran it, their relation to the model's maker, how the model was deployed.
 
     `deployment` None: read off the run (a server of one's own, or a provider's). `weights` says whether they are open.
     """
@@ -42,7 +42,7 @@ class About:
 
 
 def model_info(run: Run, role: str, about: About) -> dict[str, Any]:
-    """Return a model as the schema wants it: name, id, developer, platform, and both axes of deployment."""
+    """Return a model as the schema requires it: name, id, developer, platform, and both axes of deployment."""
     said = run.manifest.get("models", {}).get(role, {})
     spec = str(cleaned(said.get("spec") or run.manifest["roles"][role]))
     provider, _, rest = spec.partition("/")

@@ -1,4 +1,4 @@
-"""The aggregate file: one result a metric and condition that has a number and a direction."""
+"""The aggregate file: one result per metric and condition that has a number and a direction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def result_id(task: str, metric: Mapping[str, Any]) -> str:
 
 
 def exported_metrics(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the metrics of a task that the schema can hold: with a finite number, and a side that is better."""
+    """Yield the metrics of a task that the schema can hold: with a finite number and a known direction."""
     for metric in result["metrics"]:
         value = metric.get("value")
         number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,4 +1,4 @@
-"""The files of an export: where the datastore wants them, checked against the bundled schemas."""
+"""The files of an export: where the datastore expects them, checked against the bundled schemas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCHEMAS = Path(__file__).parent / "schemas"
 
 
 def export_every_eval_ever(run: Run, folder: Path, about: About, *, samples: bool = True) -> list[Path]:
-    """Write `data/<collection>/<developer>/<model>/<uuid>.json` for each task, its samples beside it.
+    """Write `data/<collection>/<developer>/<model>/<uuid>.json` for each task, with its samples next to it.
 
     The names are the same however often a run is exported. Raises UsageError for docs by reference (`samples=False`
     exports the numbers alone), RunError, and where a metric lies outside the range that its task declares.

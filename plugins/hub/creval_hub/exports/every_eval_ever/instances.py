@@ -19,7 +19,7 @@ def instances(run: Run, task: str, about: About) -> Iterator[dict[str, Any]]:
     """Yield the lines of a task's samples.
 
     The schema knows no sample without a score: where the metric counts such a sample as 0 it is given with 0 and its
-    status, else left out (the counts by status stand in the aggregate).
+    status, else left out (the aggregate has the counts by status).
     """
     model = model_info(run, "target", about)["id"]
     metrics = list(exported_metrics(run.result(task)))
