@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def error(template: str) -> str:
         ("{% for a in anchors if a != 'a' %}{{ loop.index }}{{ a }}{% else %}none{% endfor %}", "1b"),
         ("{% for a in [] %}x{% else %}none{% endfor %}", "none"),
         ("  {% if n > 2 %}\n  many\n  {% endif %}\nx", "  many\nx"),
-        ("{{ 'x' ~ n ~ topic }} {{ n * 2 }} {{ 'ab' * 2 }} {{ 7 // 2 }} {{ 2 ** 3 }}", "x3owls 6 abab 3 8"),
+        ("{{ 'x' ~ n ~ topic }} {{ n * 2 }} {{ 'ab' * 2 }} {{ 7 // 2 }}", "x3owls 6 abab 3"),
         ("{{ rows | map(attribute='x') | sum }} {{ rows | join('+', attribute='x') }} {{ rows[1].x }}", "3 1+2 2"),
         ("{{ anchors | tojson }} {{ topic | replace('o', '00') | upper }} ", '["a", "b"] 00WLS '),
         ("{{ missing | default('none') }}{% if other is defined %}{{ other }}{% endif %}", "none"),
@@ -102,6 +103,8 @@ def test_the_file_of_the_message_itself_is_named() -> None:
         ("{% macro f() %}{% endmacro %}", 10, "'macro' is not available"),
         ("{% for a in b recursive %}{% endfor %}", 10, "recursive loops"),
         ("{{ x | random }}", 10, "no filter 'random'"),
+        ("{{ 9 ** 9 ** 9 }}", 10, "'**' is not available"),
+        ("{% for i in range(9999) %}{{ 7 ** 99 }}{% endfor %}", 10, "'**' is not available"),
         ("{% with x = 1 %}{% endwith %}", 10, "'with' is not available"),
         ("{% set x %}a{% endset %}", 10, "'set ... endset' is not available"),
         ("{% filter upper %}a{% endfilter %}", 10, "'filter' is not available"),
@@ -161,11 +164,10 @@ def test_the_sandbox_holds(template: str) -> None:
 @pytest.mark.parametrize(
     "template",
     [
-        "{{ 'x' * 10**9 }}",
+        "{{ 'x' * 1000000000 }}",
         "{{ 'x' * 100000000 }}",
         "{{ [1] * 100000000 }}",
-        "{{ 9 ** 9 ** 9 }}",
-        "{{ range(10 ** 6) | list }}",
+        "{{ range(1000000) | list }}",
         "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
         "{% for a in range(9999) %}" * 3 + "x" + "{% endfor %}" * 3,
         "{% set x = 'xxxxxxxxxx' %}" + "{% set x = x ~ x %}" * 60,
@@ -208,10 +210,25 @@ def test_the_sandbox_holds(template: str) -> None:
         "{% set x = 'x' * 4000000 %}{% for i in range(9999) %}{{ (x + x) | length }}{% endfor %}",
         "{% set x = range(9999) | list %}{% for i in range(9999) %}{{ x | sort | length }}{% endfor %}",
         "{% set x = range(9999) | list %}{% for i in range(9999) %}{{ [x] | length }}{% endfor %}",
+        *(f"{{% set x = 'x' * 9000000 %}}{{% for i in range(9999) %}}{{{{ x | {each} }}}}{{% endfor %}}" for each in (
+            "lower | length", "title | length", "capitalize | length", "trim | length", "wordcount", "reverse | length",
+            "list | length", "unique | list | length", "replace('y', 'z') | length", "int", "float", "string | length",
+            "escape | length", "truncate(9) | length", "sort | length", "join('') | length", "tojson | length",
+        )),
+        *(f"{{% set x = range(9999)|list %}}{{% for i in range(9999) %}}{{{{ x | {each} }}}}{{% endfor %}}" for each in (
+            "sum", "max", "min", "join | length", "unique | list | length", "reverse | list | length",
+            "map('string') | list | length", "select('odd') | list | length", "string | length", "tojson | length",
+        )),
+        *(f"{{% set x = 'x' * 9000000 %}}{{% for i in range(9999) %}}{{{{ x.{each} }}}}{{% endfor %}}" for each in (
+            "count('y')", "find('y')", "split('y') | length", "strip() | length", "swapcase() | length",
+            "startswith('y')", "partition('y') | length", "casefold() | length", "splitlines() | length", "isdigit()",
+        )),
     ],
 )  # fmt: skip
 def test_time_and_memory_are_bounded(template: str) -> None:
+    began = time.process_time()
     assert "the prompt cannot be rendered" in error(template)
+    assert time.process_time() - began < 1
 
 
 def test_ordinary_work_on_a_long_doc_is_far_from_the_bounds() -> None:

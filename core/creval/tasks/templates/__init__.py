@@ -1,3 +1,3 @@
-"""Prompt templates: rendering, their environment, its bounds and charges."""
+"""Prompt templates: rendering, their environment and its bounds."""
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The Jinja environment of prompt templates: sandboxed, and bounded in time and memory.
 
 Task files come from anybody. Jinja's sandbox keeps a template away from Python's internals; what it does not bound are
-loops, repetition and padding. Here a render takes at most MAX_STEPS steps (loop steps and the work on data, see
-`creval.tasks.templates.charges`) and MAX_TEXT characters, what can grow goes through `creval.tasks.templates.bounds`,
-only filters that prompts need exist (none of them random), and macros, includes, imports and blocks are refused.
+loops, repetition and padding. Here a render takes at most MAX_STEPS steps and MAX_TEXT characters, what can grow goes
+through `creval.tasks.templates.bounds`, only filters that prompts need exist (none of them random), and macros,
+includes, imports, blocks, powers and recursive loops are refused.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from creval.tasks.templates.bounds import (
-    FILTERS_OF_OURS,
+    EXTRA_FILTERS,
+    MAX_STEPS,
     MAX_TEXT,
+    charge,
+    charging,
     check_size,
     checked,
     checked_dict,
+    cost,
     namespace,
     numbers,
+    pay,
 )
-from creval.tasks.templates.charges import MAX_STEPS, charge, charging, cost, pay
 
 __all__ = ["MAX_TEXT", "PromptEnvironment", "environment"]
 
 _MAX_SOURCE = 100_000
-_MAX_POWER = 10**6
-_MAX_EXPONENT = 64
 _MAX_BITS = 4096
 
 _FILTERS = {
@@ -60,18 +62,19 @@ _REFUSED: dict[type[nodes.Node], str] = {
     nodes.With: "with",
     nodes.AssignBlock: "set ... endset",
     nodes.FilterBlock: "filter",
+    nodes.Pow: "**",
 }
 
 
 class PromptEnvironment(ImmutableSandboxedEnvironment):
     """See the module."""
 
-    intercepted_binops = frozenset(("+", "*", "**", "%"))
+    intercepted_binops = frozenset(("+", "*", "%"))
 
     def __init__(self) -> None:
         super().__init__(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
         plain = {name: FILTERS[name] if name in _AT_ONCE else charging(FILTERS[name]) for name in _FILTERS}
-        self.filters = {**plain, **FILTERS_OF_OURS}
+        self.filters = {**plain, **EXTRA_FILTERS}
         tests: dict[str, Any] = dict(self.tests)
         self.tests = {name: charging(test) if name in _COMPARING else test for name, test in tests.items()}
         self.globals = {"range": numbers, "dict": checked_dict, "namespace": namespace}
@@ -93,7 +96,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def bound(self, tree: nodes.Template) -> nodes.Template:
-        """Send through filters of ours what loops go over, every `~`, what is put into a list or namespace, compared
+        """Send through the extra filters what loops go over, every `~`, what is put into a list or namespace, compared
         or sliced.
         """
         for loop in tree.find_all(nodes.For):
@@ -106,12 +109,9 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**":
-            if not _is_number(left, right) or abs(right) > _MAX_EXPONENT or abs(left) > _MAX_POWER:
-                raise SecurityError("this power is too large for a prompt")
-        elif operator == "%" and isinstance(left, str | bytes):
+        if operator == "%" and isinstance(left, str | bytes):
             raise SecurityError("texts cannot be formatted with % in a prompt; use ~")
-        elif operator == "*":
+        if operator == "*":
             self._check_product(left, right)
         elif hasattr(left, "__len__") and hasattr(right, "__len__"):
             check_size(len(left) + len(right))

@@ -57,8 +57,7 @@ def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) ->
 
 
 def _run(template: Template, fields: Mapping[str, object]) -> str:
-    from creval.tasks.templates.charges import BUDGET, MAX_STEPS
-    from creval.tasks.templates.environment import MAX_TEXT
+    from creval.tasks.templates.bounds import BUDGET, MAX_STEPS, MAX_TEXT
 
     context = template.new_context({**fields, BUDGET: [MAX_STEPS]})
     size = 0
