@@ -215,7 +215,7 @@ def test_the_sandbox_holds(template: str) -> None:
             "list | length", "unique | list | length", "replace('y', 'z') | length", "int", "float", "string | length",
             "escape | length", "truncate(9) | length", "sort | length", "join('') | length", "tojson | length",
         )),
-        *(f"{{% set x = range(9999)|list %}}{{% for i in range(9999) %}}{{{{ x | {each} }}}}{{% endfor %}}" for each in (
+        *(f"{{% set x = range(9999)|list %}}{{% for i in range(999) %}}{{{{ x | {each} }}}}{{% endfor %}}" for each in (
             "sum", "max", "min", "join | length", "unique | list | length", "reverse | list | length",
             "map('string') | list | length", "select('odd') | list | length", "string | length", "tojson | length",
         )),
