@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy import stats
 
 import creval
 from creval.errors import UsageError
@@ -35,21 +36,24 @@ def test_trials_are_independent_where_the_task_says_so(make_task, options):
     with ChatServer(answer=every_other) as server:
         result = of(task, server, options)
     metric = result.metrics("parrot")["right"]
-    assert (metric["cluster"], metric["clusters"], metric["value"], metric["method"]) == ("trial", 12, 0.5, "t")
+    assert (metric["cluster"], metric["clusters"], metric["value"]) == ("trial", 12, 0.5)
     assert metric["standard_error"] == pytest.approx(0.5 / 11**0.5)
+    interval = stats.binomtest(6, 12).proportion_ci(0.95, "exact")
+    assert (metric["method"], metric["ci_low"]) == ("clopper_pearson", pytest.approx(interval.low))
 
 
-def test_a_metric_declared_0_1_has_an_interval_where_all_are_right(make_task, server, options, tmp_path):
-    task = make_task(docs=3)
-    path = tmp_path / "parrot.yaml"
-    path.write_text(path.read_text().replace("primary: true", "primary: true, binary: true"))
-    metric = of(task, server, options).metrics("parrot")["right"]
+def test_a_0_1_metric_has_an_interval_where_all_are_right(make_task, server, options):
+    """The scorer `exact_match` declares what it gives; the task says nothing."""
+    metric = of(make_task(docs=3), server, options).metrics("parrot")["right"]
     assert (metric["value"], metric["method"], metric["ci_high"]) == (1.0, "clopper_pearson", 1.0)
     assert metric["ci_low"] == pytest.approx(0.025 ** (1 / 3))
 
 
-def test_other_scores_that_do_not_vary_have_none(make_task, server, options):
-    metric = of(make_task(docs=3), server, options).metrics("parrot")["right"]
+def test_a_task_may_state_another_range_than_its_scorer(make_task, server, options, tmp_path):
+    task = make_task(docs=3)
+    path = tmp_path / "parrot.yaml"
+    path.write_text(path.read_text().replace("primary: true", "primary: true, range: [0, 1]"))
+    metric = of(task, server, options).metrics("parrot")["right"]
     assert (metric["value"], metric["ci_low"], metric["method"]) == (1.0, None, "none")
     assert metric["no_interval"] == "nothing varies between the docs"
 

@@ -15,7 +15,7 @@ from scipy import stats
 from creval.errors import UsageError
 from creval.scoring.clusters import Clusters, as_clusters
 from creval.scoring.median import Median
-from creval.scoring.ratio import Mean, PassAtK, Rate
+from creval.scoring.ratio import Mean, PassAtK, Rate, degrees_of_freedom
 
 VALUE = st.floats(-1e6, 1e6, allow_nan=False)
 CLUSTERED = st.lists(st.lists(VALUE, min_size=1, max_size=5), min_size=1, max_size=12)
@@ -76,10 +76,24 @@ def test_repeating_every_answer_adds_no_certainty(clusters):
 
 
 def test_the_clustered_error_of_a_hand_worked_case():
-    """Docs {1, 3}, {5}, {2, 2, 2}: mean 15/6 = 2.5, residuals -1, 2.5, -1.5; sqrt(3/2 * 9.5) / 6."""
+    """Docs {1, 3}, {5}, {2, 2, 2}: mean 15/6 = 2.5, and without each 11/4, 10/5 and 9/3."""
     clusters = arrays([[1, 3], [5], [2, 2, 2]])
     assert Mean().value(clusters) == 2.5
-    assert Mean().standard_error(clusters) == pytest.approx(math.sqrt(1.5 * 9.5) / 6)
+    squares = 0.25**2 + 0.5**2 + 0.5**2
+    assert Mean().standard_error(clusters) == pytest.approx(math.sqrt(2 / 3 * squares))
+
+
+@pytest.mark.parametrize("sizes", [[1, 1, 1], [2, 1, 3], [10, 1, 1, 1, 1], [4, 4, 4, 4], [60, 1, 7, 30]])
+def test_the_degrees_of_freedom_are_satterthwaite_s_of_the_residuals(sizes):
+    """tr(M)^2 / tr(M^2) by matrices: M is the covariance of what the jackknife squares, for independent values."""
+    share = np.array(sizes) / sum(sizes)
+    residual = np.eye(len(sizes)) - np.outer(np.ones(len(sizes)), share)
+    moved = np.diag(share / (1 - share)) @ residual
+    covariance = moved @ np.diag(1 / np.array(sizes)) @ moved.T
+    expected = np.trace(covariance) ** 2 / np.trace(covariance @ covariance)
+    assert degrees_of_freedom(np.array(sizes, dtype=float)) == pytest.approx(expected)
+    if len(set(sizes)) == 1:
+        assert expected == pytest.approx(len(sizes) - 1)
 
 
 def test_rate_counts_scores_at_or_above_its_threshold():
@@ -196,3 +210,14 @@ def test_the_standard_error_of_many_docs_is_the_textbook_one():
     assert error == pytest.approx(values.std(ddof=1) / math.sqrt(len(values)), rel=1e-12)
     twice = Clusters.group(np.repeat(values, 2), np.repeat(np.arange(len(values)), 2))
     assert Mean().standard_error(twice) == pytest.approx(error, rel=1e-12)
+
+
+@pytest.mark.parametrize("docs", [5, 6, 8, 20, 101])
+def test_the_interval_of_the_median_is_that_of_the_sign_test(docs):
+    """The widest pair of order statistics that leaves out 2.5 % on either side, or all values where none does."""
+    clusters = arrays([[float(number)] for number in range(docs)])
+    low, high = Median().interval(clusters, 0.95)
+    place = max([0, *(k for k in range(docs // 2) if stats.binom.cdf(k, docs, 0.5) <= 0.025)])
+    assert (low, high) == (place, docs - 1 - place)
+    twice = arrays([[float(number)] * 3 for number in range(docs)])
+    assert Median().interval(twice, 0.95) == (low, high)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,16 @@ from creval.scoring.scale import Scale
 
 def one_each(values) -> Clusters:
     return Clusters.group(values, range(len(values)))
+
+
+class ByHand:
+    """A third party's aggregation: only the two methods of the protocol."""
+
+    def value(self, clusters):
+        return float(np.concatenate(list(clusters)).max()) if clusters else None
+
+    def standard_error(self, clusters):
+        return None
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30))
@@ -58,13 +70,63 @@ def test_scores_that_are_all_equal_have_no_interval_but_a_reason(method, value):
     assert found.no_interval == "nothing varies between the docs"
 
 
-def test_an_interval_is_cut_to_the_range():
+def test_an_interval_stays_in_the_range_without_being_cut():
     values = one_each([0.0, 0.1, 199.0])
-    wide, cut = (estimate(Mean(), values, "auto", 0, scale) for scale in (Scale(), Scale(0, 200)))
-    assert wide.ci_low < 0 and wide.ci_high > 200
-    assert (cut.ci_low, cut.ci_high, cut.method) == (0, 200, "t")
-    half = estimate(Mean(), values, "auto", 0, Scale(0, None))
-    assert (half.ci_low, half.ci_high) == (0, wide.ci_high)
+    wide, within, half = (
+        estimate(Mean(), values, "auto", 0, scale) for scale in (Scale(), Scale(0, 200), Scale(0, None))
+    )
+    assert wide.ci_low < 0 and wide.ci_high > 200 and wide.method == "t"
+    assert 0 < within.ci_low < within.value < within.ci_high < 200 and within.method == "logit_t"
+    assert 0 < half.ci_low < half.value < wide.ci_high < half.ci_high and half.method == "log_t"
+    under = estimate(Mean(), one_each([0.0, -0.1, -199.0]), "auto", 0, Scale(None, 0))
+    assert (under.ci_low, under.ci_high) == (-half.ci_high, -half.ci_low)
+
+
+def test_far_from_its_bounds_an_interval_is_that_of_t():
+    values = np.random.default_rng(3).normal(100, 1, 50)
+    plain, within = (estimate(Mean(), one_each(values), "auto", 0, scale) for scale in (Scale(), Scale(0, 200)))
+    assert (within.ci_low, within.ci_high) == (
+        pytest.approx(plain.ci_low, abs=1e-3),
+        pytest.approx(plain.ci_high, abs=1e-3),
+    )
+
+
+_RANGES = st.sampled_from([(0, 1), (-1, 1), (0, 200), (0, None), (-1, None), (None, 5), (2.5, 2.75)])
+_PLACES = st.floats(0, 1) | st.sampled_from([0.0, 1.0])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.lists(_PLACES, min_size=1, max_size=4), min_size=2, max_size=12),
+    _RANGES,
+    st.sampled_from([Mean(), Median(), ByHand(), Rate(), PassAtK(1)]),
+    st.sampled_from(["auto", "cluster_bootstrap"]),
+    st.integers(0, 1000),
+)
+def test_no_interval_leaves_the_declared_range(docs, bounds, aggregation, method, seed):
+    """Nor does one leave out its own number."""
+    low, high = bounds
+    low, width = (low, 10 if high is None else high - low) if low is not None else (high - 10, 10)
+    values = np.array([low + width * place for doc in docs for place in doc])
+    labels = [number for number, doc in enumerate(docs) for _ in doc]
+    weights = np.random.default_rng(seed).integers(1, 61, len(values)) * 1.0 if seed % 2 else None
+    clusters = Clusters.group(values, labels, weights if isinstance(aggregation, Mean) else None)
+    with patch("creval.scoring.intervals.REPLICATES", 50):
+        found = estimate(aggregation, clusters, method, seed, Scale(*bounds))
+    if getattr(aggregation, "share", False):
+        bounds = (0, 1)
+    if found.ci_low is not None:
+        assert bounds[0] is None or bounds[0] <= found.ci_low
+        assert bounds[1] is None or found.ci_high <= bounds[1]
+        assert method != "auto" or found.ci_low - 1e-9 <= found.value <= found.ci_high + 1e-9
+
+
+@pytest.mark.parametrize("noise", [[0, 4.4e-16, 0, 0], [0.1 + 0.2, 0.3, 0.3], [1e-13, 0.0, 0.0], [-2e-16, 2e-16, 0.0]])
+@pytest.mark.parametrize("scale", [Scale(), Scale(0, None), Scale(0, 1), Scale(-1, 1)])
+def test_values_equal_but_for_rounding_have_no_interval(noise, scale):
+    for aggregation in (Mean(), Median(), ByHand()):
+        found = estimate(aggregation, one_each([*noise, *noise]), "auto", 0, scale)
+        assert (found.ci_low, found.no_interval) == (None, "nothing varies between the docs")
 
 
 def test_a_score_outside_the_range_makes_no_interval():
@@ -102,7 +164,8 @@ def test_the_median_of_four_docs_has_neither_error_nor_interval():
     found = estimate(Median(), one_each([1.0, 2.0, 3.0, 9.0]), "auto", 0)
     assert (found.value, found.standard_error, found.ci_low) == (2.5, None, None)
     assert found.no_interval == "there are fewer than 5 docs"
-    assert estimate(Median(), one_each([1.0, 2.0, 3.0, 4.0, 9.0]), "auto", 0).method == "t"
+    found = estimate(Median(), one_each([1.0, 2.0, 3.0, 4.0, 9.0]), "auto", 0)
+    assert (found.ci_low, found.ci_high, found.method) == (1.0, 9.0, "order_statistics")
 
 
 def test_trials_are_named_where_they_are_the_unit():
@@ -148,16 +211,6 @@ def test_the_bootstrap_is_repeatable(aggregation):
 def test_another_seed_gives_another_interval():
     clusters = one_each(np.random.default_rng(1).random(60))
     assert len({estimate(Mean(), clusters, "cluster_bootstrap", seed).ci_low for seed in range(5)}) == 5
-
-
-class ByHand:
-    """A third party's aggregation: only the two methods of the protocol."""
-
-    def value(self, clusters):
-        return float(np.concatenate(list(clusters)).max()) if clusters else None
-
-    def standard_error(self, clusters):
-        return None
 
 
 @settings(max_examples=10, deadline=None)

@@ -12,19 +12,19 @@ import numpy as np
 from creval.comparison.detectable import detectable_mean, detectable_share
 from creval.comparison.significance import ALPHA, mcnemar, swap_test
 from creval.scoring.clusters import Clusters, Floats
-from creval.scoring.estimate import CONFIDENCE
-from creval.scoring.intervals import bootstrap_difference, t_interval
-from creval.scoring.ratio import Mean
+from creval.scoring.estimate import CONFIDENCE, NO_VARIATION
+from creval.scoring.intervals import bootstrap_difference, quantile, transformed_interval
+from creval.scoring.ratio import Mean, degrees_of_freedom, effective_docs
 from creval.scoring.scale import ANY, Scale
 from creval.types.components import Aggregation
 
-__all__ = ["Difference", "Pairs", "Verdict", "compare_pairs", "paired_means"]
+__all__ = ["Difference", "Interval", "Pairs", "Verdict", "compare_pairs", "paired_means"]
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "cannot tell"]
 """Of the second run beside the first; `higher` and `lower` where a metric does not say which way is better."""
 
+_LEAST = 1e-12  # of the weight: without the doc that has the rest nothing is known
 _FEW = 5  # docs below which percentiles of resamples say nothing
-_STILL = 1e-12  # of the largest value: a spread below it is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,11 @@ class Difference(NamedTuple):
     """Second minus first. None: not defined, with `no_interval` the reason.
 
     `one` and `other` are the numbers over the `docs` shared docs. `method` names how the interval was made:
-    `bonett_price`, `t`, `cluster_bootstrap`, `welch`, `none`; `test` how the p-value was: `mcnemar`, `swap`,
-    `permutation`, `none`. `detectable` is the
-    smallest difference that so many docs could have shown. `gained` and `lost` are the docs that only the second, and
-    only the first, met, where each has one 0/1.
+    `bonett_price`, `t`, `cluster_bootstrap`, `welch`, `none`; `test` names the test: `mcnemar`, `swap`, `permutation`,
+    `none`. Interval and p-value are one procedure: a difference is rejected where both the interval's own statistic and
+    the test reject it, so that the interval holds 0 where p is above 5 %, and only there. `detectable` is the smallest
+    difference that so many docs could have shown. `gained` and `lost` are the docs that only the second, and only the
+    first, met, where each has one 0/1.
     """
 
     docs: int
@@ -64,7 +65,7 @@ class Difference(NamedTuple):
         """Return what the difference says at 5 %.
 
         `equivalent` where the interval lies within the margin, whatever the test says: such a difference does not
-        matter. Else by the test; without evidence either way `cannot tell`.
+        matter. Else by interval and test, which agree; without evidence either way `cannot tell`.
         """
         inside = None if margin is None or self.low is None or self.high is None else max(-self.low, self.high)
         if inside is not None and margin is not None and inside <= margin:
@@ -76,14 +77,34 @@ class Difference(NamedTuple):
         return "better" if (self.value > 0) == higher_is_better else "worse"
 
 
+class Interval(NamedTuple):
+    """The interval of a difference, how it was made, its p-value of no difference, and why there is none."""
+
+    ends: tuple[float, float] | None = None
+    method: str = "none"
+    p_value: float = 0.0
+    why: str | None = None
+
+    def joined(self, difference: Difference) -> Difference:
+        """Add it to a difference that has the p-value of its test: the larger holds, and the interval with it."""
+        if self.ends is None:
+            return difference._replace(no_interval=self.why)
+        p_value = self.p_value if difference.p_value is None else max(difference.p_value, self.p_value)
+        low, high = self.ends
+        if p_value > ALPHA:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return difference._replace(low=low, high=high, method=self.method, p_value=p_value)
+
+
 def compare_pairs(
     aggregation: Aggregation, pairs: Pairs, scale: Scale = ANY, method: str = "auto", seed: int = 0
 ) -> Difference:
     """Compare the second side with the first.
 
-    Where each doc has one 0/1 on either side: exact McNemar, and the interval of Bonett and Price. Else the swap test
-    over docs, and value -+ t * standard error of the doc's differences, or for an aggregation that is no ratio of sums
-    the bootstrap that draws whole docs. `method` is the metric's `ci`; `auto` is the above.
+    For 0/1 scores the interval of Bonett and Price, also of several repeats, with exact McNemar where each doc has one
+    0/1 on either side and else the swap test over docs. Other ratios of sums: the swap test, and value -+ t * the
+    jackknife's standard error. For an aggregation that is no ratio of sums: the swap test, and the bootstrap that
+    draws whole docs. `method` is the metric's `ci`; `auto` is the above.
     """
     usable = _usable(aggregation, pairs)
     count = len(usable.docs)
@@ -137,13 +158,17 @@ class _Comparison:
         docs, (one, other) = len(self._pairs.docs), self._numbers
         if docs < 2:
             return Difference(docs, one, other, self._value, no_interval="there is one doc only")
+        interval = self._interval(method)
         if self._is_paired_share():
-            return self._shares(docs, method)
-        interval, used, why = self._interval(method)
-        low, high = interval or (None, None)
+            return self._shares(interval)
         p_value = swap_test(self._aggregation, self._pairs.one, self._pairs.other, self._seed)
-        found = None if self._parts is None else detectable_mean(docs, float(np.std(self._effects(), ddof=1)) * docs)
-        return Difference(docs, one, other, self._value, low, high, used, why, p_value, "swap", found)
+        found = None
+        if self._parts is not None:
+            error = (self._bonett_price() if self._scale.binary else self._centred())[1]
+            found = detectable_mean(docs, error * math.sqrt(docs))
+        return interval.joined(
+            Difference(docs, one, other, self._value, p_value=p_value, test="swap", detectable=found)
+        )
 
     def _is_paired_share(self) -> bool:
         """Whether each doc has one 0/1 on either side."""
@@ -151,68 +176,93 @@ class _Comparison:
             return False
         return all(bool(np.isin(side[0], (0, 1)).all() and (side[1] == 1).all()) for side in self._parts)
 
-    def _shares(self, docs: int, method: str) -> Difference:
+    def _shares(self, interval: Interval) -> Difference:
         assert self._parts is not None
+        docs = len(self._pairs.docs)
         one, other = (side[0].astype(bool) for side in self._parts)
         names = np.array(self._pairs.docs, dtype=object)
         gained, lost = tuple(names[other & ~one]), tuple(names[one & ~other])
-        low = high = None
-        if method != "none":
-            low, high = _bonett_price(len(gained), len(lost), docs)
-        used, p_value = "none" if low is None else "bonett_price", mcnemar(len(gained), len(lost))
+        values = Difference(docs, *self._numbers, self._value, p_value=mcnemar(len(gained), len(lost)), test="mcnemar")
         found = detectable_share(docs, len(gained) + len(lost))
-        values = (docs, *self._numbers, self._value)
-        return Difference(*values, low, high, used, None, p_value, "mcnemar", found, gained, lost)
+        return interval.joined(values._replace(detectable=found, gained=gained, lost=lost))
 
-    def _interval(self, method: str) -> tuple[tuple[float, float] | None, str, str | None]:
+    def _interval(self, method: str) -> Interval:
         if method == "none":
-            return None, "none", None
+            return Interval()
         if self._parts is None or method == "cluster_bootstrap":
-            if len(self._pairs.docs) < _FEW:
-                return None, "none", f"there are fewer than {_FEW} docs"
-            sides = (self._pairs.one, self._pairs.other)
-            interval, used = bootstrap_difference(self._aggregation, sides, self._seed, CONFIDENCE), "cluster_bootstrap"
-            if interval is None:
-                return None, "none", "the metric is undefined in every resample"
-        else:
-            docs = len(self._pairs.docs)
-            error = math.sqrt(docs) * float(np.std(self._effects(), ddof=1))
-            interval, used = t_interval(self._value, error, docs, CONFIDENCE), "t"
-        largest = max(float(np.abs(side.values).max()) for side in (self._pairs.one, self._pairs.other))
-        if interval[1] - interval[0] <= _STILL * max(largest, _STILL):
-            return None, "none", "the difference is the same on every doc"
-        return self._clipped(interval), used, None
+            return self._bootstrap()
+        if self._scale.binary:
+            return self._t(*self._bonett_price(), "bonett_price")
+        centre, error = self._centred()
+        if self._still(error):
+            return Interval(why="the difference is the same on every doc")
+        return self._t(centre, error, "t")
 
-    def _effects(self) -> Floats:
-        """What each doc adds to the difference of the two ratios (linearised), shape (docs,); their sum is 0.
+    def _bootstrap(self) -> Interval:
+        if len(self._pairs.docs) < _FEW:
+            return Interval(why=f"there are fewer than {_FEW} docs")
+        sides = (self._pairs.one, self._pairs.other)
+        found = bootstrap_difference(self._aggregation, sides, self._seed, CONFIDENCE)
+        if found is None:
+            return Interval(why="the metric is undefined in every resample")
+        low, high, p_value = found
+        if self._still(high - low):
+            return Interval(why="the difference is the same on every doc")
+        return Interval((low, high), "cluster_bootstrap", p_value)
 
-        With as many values of a doc on either side it is its difference less the mean one, divided by the docs.
-        """
+    def _t(self, centre: float, error: float, method: str) -> Interval:
+        """The interval centre -+ t * error; an end beyond the range is that of the logit's interval."""
+        from scipy.special import stdtr
+
+        freedom = degrees_of_freedom(self._weight())
+        reach = float(quantile(freedom, CONFIDENCE))
+        low, high = centre - reach * error, centre + reach * error
+        bottom, top = self._scale.low, self._scale.high
+        if bottom is not None and top is not None and max(-low, high) > top - bottom:
+            within = transformed_interval(centre, error, reach, bottom - top, top - bottom)
+            low = low if low >= bottom - top else float(within[0])
+            high = high if high <= top - bottom else float(within[1])
+        p_value = 2.0 * float(stdtr(freedom, -abs(centre) / error))
+        return Interval((min(low, self._value), max(high, self._value)), method, p_value)
+
+    def _weight(self) -> Floats:
+        """The share of each doc in the difference, shape (docs,); their sum is 1."""
         assert self._parts is not None
-        ratios = [
-            (side[0] - number * side[1]) / side[1].sum()
-            for side, number in zip(self._parts, self._numbers, strict=True)
+        shares: Floats = sum(side[1] / side[1].sum() for side in self._parts) / 2
+        return shares
+
+    def _changes(self) -> Floats:
+        """How far the difference moves when each doc is left out, shape (docs,)."""
+        assert self._parts is not None
+        left = [
+            (side[0].sum() - side[0]) / np.maximum(side[1].sum() - side[1], _LEAST * side[1].sum())
+            for side in self._parts
         ]
-        effects: Floats = ratios[1] - ratios[0]
-        return effects
+        changes: Floats = self._value - (left[1] - left[0])
+        return changes
 
-    def _clipped(self, interval: tuple[float, float]) -> tuple[float, float]:
-        low, high = self._scale.low, self._scale.high
-        if low is None or high is None:
-            return float(interval[0]), float(interval[1])
-        return max(float(interval[0]), low - high), min(float(interval[1]), high - low)
+    def _centred(self) -> tuple[float, float]:
+        """The difference and the jackknife's standard error of it."""
+        docs = len(self._pairs.docs)
+        return self._value, math.sqrt((docs - 1) / docs * float((self._changes() ** 2).sum()))
 
+    def _bonett_price(self) -> tuple[float, float]:
+        """Return the centre of the interval of a difference of paired shares, and its standard error.
 
-def _bonett_price(gained: int, lost: int, docs: int) -> tuple[float, float]:
-    """Return the 95 % interval of a difference of paired shares.
+        Bonett and Price (2012, J. Educ. Behav. Stat. 37, 479-488), which Fagerland, Lydersen and Laake (2014, Stat.
+        Med. 33, 2850-2875) recommend: one doc is added to either kind that differs. Here with the t quantile, so that
+        it is not too narrow for few docs, and for several repeats: the two added docs then differ by the
+        sum d^2 / sum |d| of the docs' differences d, which is 1 for one repeat.
+        """
+        _, error = self._centred()
+        docs = effective_docs(self._weight())
+        differences = self._value + (len(self._pairs.docs) - 1) * self._changes()
+        squares = error**2 * (docs - 1) + self._value**2
+        added = (float((differences**2).sum()) + 0.5) / (float(np.abs(differences).sum()) + 0.5)
+        centre = self._value * docs / (docs + 2)
+        variance = (docs * squares + 2 * min(added, 1.0) ** 2) / (docs + 2) - centre**2
+        return centre, math.sqrt(variance / (docs + 2))
 
-    Bonett and Price (2012, J. Educ. Behav. Stat. 37, 479-488): Wald's with one doc added to either kind that differs,
-    which Fagerland, Lydersen and Laake (2014, Stat. Med. 33, 2850-2875) recommend; here with the t quantile of C - 1
-    degrees of freedom, so that it is not too narrow for few docs.
-    """
-    from scipy.special import stdtrit
-
-    up, down = (gained + 1) / (docs + 2), (lost + 1) / (docs + 2)
-    error = math.sqrt((up + down - (up - down) ** 2) / (docs + 2))
-    reach = float(stdtrit(docs - 1, (1 + CONFIDENCE) / 2)) * error
-    return max(-1.0, up - down - reach), min(1.0, up - down + reach)
+    def _still(self, spread: float) -> bool:
+        largest = max(float(np.abs(side.values).max()) for side in (self._pairs.one, self._pairs.other))
+        return spread <= NO_VARIATION * max(1.0, largest)

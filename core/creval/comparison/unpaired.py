@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from creval.comparison.paired import Difference
+from creval.comparison.paired import Difference, Interval
 from creval.comparison.significance import permutation_test
 from creval.scoring.clusters import Clusters, Floats
 from creval.scoring.estimate import CONFIDENCE
@@ -40,11 +40,14 @@ def compare_trials(
     error, freedom = _welch([float(each or 0.0) for each in errors], counts)
     if error == 0 or method == "none":
         return known._replace(no_interval=None if method == "none" else "nothing varies between the trials")
-    from scipy.special import nctdtrinc, stdtrit
+    from scipy.special import nctdtrinc, stdtr, stdtrit
 
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
     least = float(nctdtrinc(freedom, 1 - _POWER, reach)) * error
-    return known._replace(low=value - reach * error, high=value + reach * error, method="welch", detectable=least)
+    interval = Interval(
+        (value - reach * error, value + reach * error), "welch", 2.0 * float(stdtr(freedom, -abs(value) / error))
+    )
+    return interval.joined(known._replace(detectable=least))
 
 
 def _welch(errors: list[float], counts: tuple[int, int]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
@@ -11,7 +11,7 @@ from creval.errors import MissingPartError, PluginError, UnknownNameError
 from creval.plugins.aside import aside
 from creval.types.kinds import Kind
 
-__all__ = ["ANY_SCORE", "Component", "Registry"]
+__all__ = ["ANY_SCORE", "BINARY", "Component", "Range", "Registry"]
 
 _KINDS = get_args(Kind)
 _EMPTY_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -20,6 +20,12 @@ NEEDS = ("gpu",)
 """What a component or a task may need of a machine."""
 ANY_SCORE = "*"
 """In `Component.produces`: the scorer's parameters decide which scores there are."""
+BINARY = "0/1"
+"""In `Component.ranges`: each score is 0 or 1."""
+
+Range = str | tuple[float | None, float | None]
+"""What a score can be: BINARY, or from the first number to the second (None: no bound)."""
+Ranges = Mapping[str, Range]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +37,11 @@ class Component:
     `ComponentRef` (a generator of a dataset source: opened).
     `positional` names the parameter that a bare YAML value stands for (`regex: "..."` is
     `regex: {pattern: "..."}`). `produces` are the score names of a scorer (`("*",)`: decided by its
-    parameters), `uses` the resource names that a scorer, protocol or baseline needs the task to declare (an
-    instrument: with another one than the task's own its metrics are renamed), `roles` the model roles it
-    asks, `prompts` the prompts that it needs the task to have (a parameter with `"x-prompt": true` names one more),
+    parameters), `ranges` what each of them can be (BINARY, or `(lowest, highest)`; a function of the YAML parameters
+    where these decide it), which a metric takes over that states neither `range` nor `binary`; `uses` are the resource
+    names that a scorer, protocol or baseline needs the task to declare (an instrument: with another one than the
+    task's own its metrics are renamed), `roles` the model roles it asks, `prompts` the prompts that it needs the task
+    to have (a parameter with `"x-prompt": true` names one more),
     `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
     `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
@@ -49,6 +57,7 @@ class Component:
     parameters: Mapping[str, Any] = field(default_factory=lambda: _EMPTY_SCHEMA)
     positional: str | None = None
     produces: tuple[str, ...] = ()
+    ranges: Ranges | Callable[[Mapping[str, Any]], Ranges] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
@@ -59,6 +68,11 @@ class Component:
     @property
     def qualified(self) -> str:
         return f"{self.plugin}/{self.name}"
+
+    def range_of(self, score: str, parameters: Mapping[str, Any]) -> Range | None:
+        """Return what one of its scores can be under these parameters; None where it does not say."""
+        ranges = self.ranges(parameters) if callable(self.ranges) else self.ranges
+        return ranges.get(score)
 
     def load(self) -> Any:
         """Import and return the attribute. Raises MissingPartError where a package it needs is absent."""
@@ -199,6 +213,30 @@ def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) 
                 n not in NEEDS or type(v) is not int or v < 1 for n, v in value.items()
             ):
                 return f"needs of {name!r} must be numbers of {', '.join(NEEDS)} from 1, such as {{'gpu': 1}}"
+        elif key == "ranges":
+            fault = None if callable(value) else _range_fault(value, spec.get("produces", ()))
+            if fault:
+                return f"ranges of {name!r} {fault}"
         elif not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
             return f"{key} of {name!r} must be a tuple of names"
+    return None
+
+
+def _range_fault(ranges: object, produces: Sequence[str]) -> str | None:
+    """Say what is wrong with the declared ranges of scores, or None."""
+    if not isinstance(ranges, Mapping):
+        return "must be a mapping from names of scores"
+    for score, each in ranges.items():
+        if score not in produces and ANY_SCORE not in produces:
+            return f"name {score!r}, which it does not produce"
+        if each == BINARY:
+            continue
+        if (
+            not isinstance(each, tuple)
+            or len(each) != 2
+            or not all(isinstance(end, int | float | None) for end in each)
+        ):
+            return f"must be {BINARY!r} or (lowest, highest), not {each!r}"
+        if each[0] is not None and each[1] is not None and not each[0] < each[1]:
+            return f"end at {each[1]:g} and begin at {each[0]:g}"
     return None

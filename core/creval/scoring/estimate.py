@@ -10,17 +10,20 @@ import numpy as np
 
 from creval.errors import ScoringError
 from creval.scoring.clusters import Clusters
-from creval.scoring.intervals import bootstrap_interval, clopper_pearson, t_interval
+from creval.scoring.intervals import bootstrap_interval, clopper_pearson, quantile, t_interval, transformed_interval
 from creval.scoring.scale import ANY, Scale
 from creval.types.components import Aggregation
 from creval.types.metrics import Estimate
 
-__all__ = ["CONFIDENCE", "estimate"]
+__all__ = ["CONFIDENCE", "NO_VARIATION", "estimate"]
 
 _Interval = tuple[float, float] | None
+_Found = tuple[_Interval, str, str | None]
+"""The interval, how it was made, and why there is none."""
 
 CONFIDENCE = 0.95
-_NO_VARIATION = 1e-12  # of the largest value: a spread below it is rounding
+NO_VARIATION = 1e-12
+"""Of the largest value, or of 1 where all are smaller: a spread below it is rounding."""
 
 
 def estimate(
@@ -33,8 +36,9 @@ def estimate(
 ) -> Estimate:
     """Aggregate values and say how certain the number is.
 
-    `method`: `t`, `cluster_bootstrap`, `none`, or `auto`: Clopper-Pearson for 0/1 scores, else t, and the bootstrap
-    for an aggregation without a standard error (docs/statistics.md says why). Docs with fewer values than the
+    `method`: `t`, `cluster_bootstrap`, `none`, or `auto`: Clopper-Pearson for 0/1 scores, else t (of the logarithm or
+    the logit where the scale has bounds), and the bootstrap for an aggregation without a standard error
+    (docs/statistics.md says why). No interval leaves the scale. Docs with fewer values than the
     aggregation needs are left out. Below two docs, and where the metric is undefined, there is neither standard error
     nor interval: None, never a zero; no interval either where nothing varies. `no_interval` says why.
     Raises ScoringError where a value, or what the aggregation makes of finite values, is not a finite number.
@@ -65,59 +69,90 @@ class _Making:
     seed: int
     confidence: float
 
-    def interval(self, method: str) -> tuple[_Interval, str, str | None]:
+    def interval(self, method: str) -> _Found:
         """Return the interval, the method that made it, and why there is none."""
         if method == "none":
             return None, "none", None
         outside = None if getattr(self.aggregation, "share", False) else self.scale.outside(self.clusters)
         if outside is not None:
             return None, "none", f"a score of {outside:g} lies outside the declared range"
-        makers: Mapping[str, Callable[[], tuple[_Interval, str | None]]] = {
+        makers: Mapping[str, Callable[[], _Found]] = {
             "clopper_pearson": self._clopper_pearson,
+            "order_statistics": self._order_statistics,
             "t": self._t,
             "cluster_bootstrap": self._bootstrap,
         }
-        chosen = self._automatic() if method == "auto" else method
-        interval, why = makers[chosen]()
-        return interval, chosen, why
+        return makers[self._automatic() if method == "auto" else method]()
 
     def _automatic(self) -> str:
         if self.scale.binary and hasattr(self.aggregation, "parts"):
             return "clopper_pearson"
+        if hasattr(self.aggregation, "interval"):
+            return "order_statistics"
         few = len(self.clusters) < getattr(self.aggregation, "minimum_clusters", 2)
         return "cluster_bootstrap" if self.number[1] is None and not few else "t"
 
-    def _clopper_pearson(self) -> tuple[_Interval, str | None]:
-        low, high = clopper_pearson(self.number[0], len(self.clusters), self.confidence)
-        return (float(low), float(high)), None
+    def _clopper_pearson(self) -> _Found:
+        docs = self._told("effective_docs", len(self.clusters))
+        low, high = clopper_pearson(self.number[0], docs, self.confidence)
+        return (float(low), float(high)), "clopper_pearson", None
 
-    def _t(self) -> tuple[_Interval, str | None]:
+    def _t(self) -> _Found:
         value, error = self.number
         least = getattr(self.aggregation, "minimum_clusters", 2)
         if len(self.clusters) < least:
-            return None, f"there are fewer than {least} {self.clusters.unit}s"
+            return _none(f"there are fewer than {least} {self.clusters.unit}s")
         if error is None:
-            return None, "the aggregation has no standard error"
+            whole = hasattr(self.aggregation, "parts")
+            unit = self.clusters.unit
+            return _none(f"one {unit} has all the weight" if whole else "the aggregation has no standard error")
         if self._still(error):
-            return None, self._no_variation
-        low, high = t_interval(value, error, len(self.clusters), self.confidence)
-        return self.scale.clip(float(low), float(high)), None
+            return _none(self._no_variation)
+        freedom = self._told("degrees_of_freedom", len(self.clusters) - 1)
+        low, high = self.scale.low, self.scale.high
+        if low is None and high is None:
+            return t_interval(value, error, freedom, self.confidence), "t", None
+        if (low is not None and value <= low) or (high is not None and value >= high):
+            return _none("the number lies at the end of its range")
+        ends = transformed_interval(value, error, quantile(freedom, self.confidence), low, high)
+        if not np.isfinite(ends).all():
+            return _none(f"the {self.clusters.unit}s say too little")
+        return (float(ends[0]), float(ends[1])), "log_t" if low is None or high is None else "logit_t", None
 
-    def _bootstrap(self) -> tuple[_Interval, str | None]:
+    def _order_statistics(self) -> _Found:
+        least = getattr(self.aggregation, "minimum_clusters", 2)
+        if len(self.clusters) < least:
+            return _none(f"there are fewer than {least} {self.clusters.unit}s")
+        interval = self.aggregation.interval(self.clusters, self.confidence)  # type: ignore[attr-defined]
+        if interval is None:
+            return _none(f"too few {self.clusters.unit}s have most of the values")
+        if self._still(interval[1] - interval[0]):
+            return _none(self._no_variation)
+        return interval, "order_statistics", None
+
+    def _bootstrap(self) -> _Found:
         interval = bootstrap_interval(self.aggregation, self.clusters, self.seed, self.confidence)
         if interval is None:
-            return None, "the metric is undefined in every resample"
+            return _none("the resamples do not surround the number")
         if self._still(interval[1] - interval[0]):
-            return None, self._no_variation
-        return interval, None
+            return _none(self._no_variation)
+        return interval, "cluster_bootstrap", None
+
+    def _told(self, what: str, otherwise: float) -> float:
+        """What the aggregation says of its docs, where it does."""
+        tell = getattr(self.aggregation, what, None)
+        return otherwise if tell is None else float(tell(self.clusters))
 
     def _still(self, spread: float) -> bool:
-        values = self.clusters.values
-        return spread <= _NO_VARIATION * max(-float(values.min()), float(values.max()), 0.0)
+        return spread <= NO_VARIATION * max(1.0, float(np.abs(self.clusters.values).max()))
 
     @property
     def _no_variation(self) -> str:
         return f"nothing varies between the {self.clusters.unit}s"
+
+
+def _none(why: str) -> _Found:
+    return None, "none", why
 
 
 def _finite(number: float | None, what: str) -> float | None:

@@ -10,26 +10,74 @@ import numpy as np
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.components import Aggregation
 
-__all__ = ["REPLICATES", "bootstrap_difference", "bootstrap_interval", "clopper_pearson", "t_interval"]
+__all__ = [
+    "REPLICATES",
+    "bootstrap_difference",
+    "bootstrap_interval",
+    "clopper_pearson",
+    "quantile",
+    "t_interval",
+    "transformed_interval",
+]
 
 REPLICATES = 2_000
 _CELLS = 500_000  # random numbers held at once
 _ROUNDING = 1e-12
+_JACKKNIFED = 2_000
 
 
 Number = TypeVar("Number", float, Floats)
 
 
-def t_interval(value: Number, error: Number, clusters: int, confidence: float) -> tuple[Number, Number]:
-    """Return value -+ t * standard error, with C - 1 degrees of freedom over C docs; numbers, or arrays of studies."""
+def quantile(freedom: Number, confidence: float) -> Number:
+    """Return the two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 
-    quantile = float(stdtrit(clusters - 1, (1 + confidence) / 2))
-    return value - quantile * error, value + quantile * error
+    return cast(Number, stdtrit(freedom, (1 + confidence) / 2))
 
 
-def clopper_pearson(share: float | Floats, clusters: int, confidence: float) -> tuple[Floats, Floats]:
-    """Return the exact binomial interval of a share (0 to 1) with the number of docs as the number of tries.
+def t_interval(value: Number, error: Number, freedom: Number, confidence: float) -> tuple[Number, Number]:
+    """Return value -+ t * standard error; numbers, or arrays of studies."""
+    reach = quantile(freedom, confidence) * error
+    return value - reach, value + reach
+
+
+def transformed_interval(
+    value: Number, error: Number, reach: Number, low: float | None, high: float | None
+) -> tuple[Floats, Floats]:
+    """Return the interval of a number that lies above `low`, below `high`, or between the two: it never leaves these.
+
+    The t interval of g(value), carried back: g is the logarithm of the distance to the one bound, or the logit between
+    both. With b = g''(value) error^2 / 2 the centre is g(value) - b and the error sqrt((g' error)^2 + 2 b^2): what the
+    second order of Taylor's series adds matters for skewed scores of few docs (for the logarithm it is Cox's method,
+    Zhou and Gao 1997, Stat. Med. 16, 783-790). `reach` is the quantile of t. The value has to lie within the bounds.
+    """
+    number, spread = np.asarray(value, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    if low is None or high is None:
+        assert low is not None or high is not None
+        distance = number - low if low is not None else cast(float, high) - number
+        relative = spread / distance
+        bend, scale = -(relative**2) / 2, np.log(distance)
+        width = reach * np.sqrt(relative**2 + 2 * bend**2)
+        ends = np.exp(scale - bend - width), np.exp(scale - bend + width)
+        if low is not None:
+            return low + ends[0], low + ends[1]
+        return cast(float, high) - ends[1], cast(float, high) - ends[0]
+    share, spread = (number - low) / (high - low), spread / (high - low)
+    slope = 1 / (share * (1 - share))
+    bend = (2 * share - 1) * slope**2 * spread**2 / 2
+    centre, width = np.log(share / (1 - share)) - bend, reach * np.sqrt((slope * spread) ** 2 + 2 * bend**2)
+    return low + (high - low) * _logistic(centre - width), low + (high - low) * _logistic(centre + width)
+
+
+def _logistic(number: Floats) -> Floats:
+    from scipy.special import expit
+
+    return cast(Floats, expit(number))
+
+
+def clopper_pearson(share: float | Floats, clusters: float | Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return the exact binomial interval of a share (0 to 1) with the (effective) number of docs as that of tries.
 
     Clopper & Pearson (1934, Biometrika 26, 404-413): the quantiles of Beta(x, n - x + 1) and Beta(x + 1, n - x) for
     x = share * n, here with any x from 0 to n. Repeats of a doc add no try: they may all depend on each other.
@@ -48,38 +96,67 @@ def clopper_pearson(share: float | Floats, clusters: int, confidence: float) -> 
 def bootstrap_interval(
     aggregation: Aggregation, clusters: Clusters, seed: int, confidence: float
 ) -> tuple[float, float] | None:
-    """Return the percentile interval of the cluster bootstrap: whole docs are drawn with replacement.
+    """Return the bias-corrected and accelerated interval of the cluster bootstrap: whole docs are drawn.
 
-    REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
-    Where the metric is undefined in a resample that one is left out; None where it always is.
+    Efron (1987, J. Am. Stat. Assoc. 82, 171-185), the acceleration by the jackknife over docs (0 above _JACKKNIFED of
+    them). REPLICATES resamples from `numpy.random.default_rng(seed)`; the same seed and data give the same interval.
+    Where the metric is undefined in a resample that one is left out; None where it always is, and where the resamples
+    lie on one side of the value.
     """
-    return _percentiles(_resampled(aggregation, clusters, seed), confidence)
+    from scipy.special import ndtr, ndtri
+
+    resampled = _resampled(aggregation, clusters, seed)
+    known = np.sort(resampled[np.isfinite(resampled)])
+    value = aggregation.value(clusters)
+    if not len(known) or value is None:
+        return None
+    below = (np.searchsorted(known, value, "left") + np.searchsorted(known, value, "right")) / 2 / len(known)
+    if not 0 < below < 1:
+        return None
+    bias, bend = float(ndtri(below)), _acceleration(aggregation, clusters)
+    tails = bias + ndtri([(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(known, ndtr(bias + tails / (1 - bend * tails)))
+    return float(low), float(high)
 
 
 def bootstrap_difference(
     aggregation: Aggregation, sides: tuple[Clusters, Clusters], seed: int, confidence: float
-) -> tuple[float, float] | None:
-    """Return the same interval for second minus first, of which a drawn doc brings both its values.
+) -> tuple[float, float, float] | None:
+    """Return the percentile interval of second minus first, and the p-value by which it leaves 0 in or out.
 
-    `sides` hold the same docs in the same order.
+    A doc that is drawn brings both its values. `sides` hold the same docs in the same order. None where the metric is
+    undefined in every resample.
     """
     one, other = (_resampled(aggregation, side, seed) for side in sides)
-    return _percentiles(other - one, confidence)
+    known = np.sort((other - one)[np.isfinite(other - one)])
+    place = int((1 - confidence) / 2 * (len(known) + 1)) - 1
+    if place < 0:
+        return None
+    beyond = min(int((known <= 0).sum()), int((known >= 0).sum()))
+    return float(known[place]), float(known[-1 - place]), min(1.0, 2 * (beyond + 1) / (len(known) + 1))
+
+
+def _acceleration(aggregation: Aggregation, clusters: Clusters) -> float:
+    """The skewness of the jackknife's values over six; 0 where there are too many docs to leave each out once."""
+    parts = getattr(aggregation, "parts", None)
+    if parts is not None:
+        numerators, denominators = parts(clusters)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left = (numerators.sum() - numerators) / (denominators.sum() - denominators)
+    elif hasattr(aggregation, "resample") or len(clusters) > _JACKKNIFED:
+        return 0.0
+    else:
+        docs = list(clusters)
+        left = np.array([_value(aggregation, docs[:i] + docs[i + 1 :]) for i in range(len(docs))])
+    moved = left[np.isfinite(left)].mean() - left[np.isfinite(left)] if np.isfinite(left).any() else np.zeros(1)
+    squares = float((moved**2).sum())
+    return float((moved**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
 
 
 def _resampled(aggregation: Aggregation, clusters: Clusters, seed: int) -> Floats:
     """The metric in each resample; the same seed draws the same docs."""
     values = _resampling(aggregation, clusters)
     return np.concatenate([values(draws) for draws in _draws(len(clusters), seed)])
-
-
-def _percentiles(resampled: Floats, confidence: float) -> tuple[float, float] | None:
-    """Return the percentiles that leave out equal tails; NaN is left out, None where there is nothing else."""
-    known = resampled[np.isfinite(resampled)]
-    if not len(known):
-        return None
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
 
 
 def _draws(count: int, seed: int) -> Iterator[np.ndarray[Any, Any]]:

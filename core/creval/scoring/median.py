@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -9,10 +10,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from creval.scoring.clusters import Clusters, Floats, as_clusters
-from creval.scoring.ratio import ratio_standard_error
+from creval.scoring.ratio import effective_docs, ratio_standard_error
 
 __all__ = ["Median"]
 
+_ROUNDING = 1e-9
 _Z = 1.959963984540054  # the normal distribution's 97.5 % point
 
 
@@ -20,9 +22,10 @@ _Z = 1.959963984540054  # the normal distribution's 97.5 % point
 class Median:
     """The middle value; of an even number of values the mean of the two in the middle.
 
-    Its standard error is Woodruff's (1952, J. Am. Stat. Assoc. 47, 635-646): the cluster-robust interval of the
-    share of values at or below the median, carried over to values by the sample's own quantiles. Below
-    `minimum_clusters` docs the interval of the share would reach beyond every value seen, so there is none.
+    Its interval lies between two order statistics, as the sign test has it: exact with one value per doc, and not too
+    short where the values of a doc depend on each other. Its standard error is Woodruff's (1952, J. Am. Stat. Assoc.
+    47, 635-646): the cluster-robust interval of the share of values at or below the median, carried over to values by
+    the sample's own quantiles. Below `minimum_clusters` docs no interval would hold the median often enough.
     """
 
     minimum_clusters: ClassVar[int] = 5
@@ -44,6 +47,16 @@ class Median:
         low, high = np.quantile(grouped.values, shares)
         return float(high - low) / (2 * _Z)
 
+    def interval(self, clusters: Sequence[Floats], confidence: float) -> tuple[float, float] | None:
+        """Return the interval between two values; None where too few docs have most of the values."""
+        grouped = as_clusters(clusters)
+        docs = effective_docs(grouped.counts)
+        if docs < self.minimum_clusters:
+            return None
+        values = np.sort(grouped.values)
+        place = math.ceil(_order(docs, confidence) / docs * len(values) - _ROUNDING) - 1
+        return float(values[place]), float(values[len(values) - 1 - place])
+
     def resample(self, clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:
         """Return the medians of resamples; `draws` (resamples, clusters) holds the numbers of the docs drawn."""
         sizes = clusters.sizes
@@ -52,6 +65,19 @@ class Median:
             drawn = table[draws].reshape(len(draws), -1)
             return cast(Floats, np.median(drawn, axis=1, overwrite_input=True))
         return _weighted_medians(clusters, draws)
+
+
+def _order(docs: float, confidence: float) -> int:
+    """Return which value from either end bounds the interval: the chance that the median lies outside is small."""
+    from scipy.special import betainc
+
+    tail = (1 - confidence) / 2
+    place = max(1, int(docs / 2 - math.sqrt(docs)) + 1)
+    while place > 1 and betainc(docs - place + 1, place, 0.5) > tail:
+        place -= 1
+    while place + 1 <= docs / 2 and betainc(docs - place, place + 1, 0.5) <= tail:
+        place += 1
+    return place
 
 
 def _weighted_medians(clusters: Clusters, draws: np.ndarray[Any, Any]) -> Floats:

@@ -1,16 +1,17 @@
 """Aggregations that are a ratio of two sums over docs: mean, rate, pass@k.
 
-With a doc's numerator y_i and denominator x_i the estimate is r = sum y_i / sum x_i. Its standard error is the
-cluster-robust one, se = sqrt(C/(C-1) * sum (y_i - r x_i)^2) / sum x_i over C docs: the linearised variance of a
-ratio under sampling of whole clusters (Cochran, Sampling Techniques, 1977, ch. 9). With one value a doc it is the
-textbook s / sqrt(n).
+With a doc's numerator y_i and denominator x_i the estimate is r = sum y_i / sum x_i. Its standard error is that of the
+jackknife which leaves out one doc at a time (CR3: MacKinnon and White 1985, J. Econometrics 29, 305-325; Bell and
+McCaffrey 2002, Survey Methodology 28, 169-181), and its degrees of freedom are Satterthwaite's, for values that are
+alike in variance and independent. With docs of one size these are the textbook s / sqrt(C) and C - 1; where few docs
+have most of the weight the error is larger and the degrees are fewer.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -19,9 +20,19 @@ import numpy as np
 from creval.errors import UsageError
 from creval.scoring.clusters import Clusters, Floats, as_clusters
 
-__all__ = ["Mean", "PassAtK", "Rate", "Ratio", "RatioParts", "ratio_standard_error"]
+__all__ = [
+    "Mean",
+    "PassAtK",
+    "Rate",
+    "Ratio",
+    "RatioParts",
+    "degrees_of_freedom",
+    "effective_docs",
+    "ratio_standard_error",
+]
 
 _BLOCK = 1 << 17
+_WHOLE = 1 - 1e-12  # of the weight: one doc has it all
 
 
 class RatioParts(Protocol):
@@ -32,24 +43,48 @@ class RatioParts(Protocol):
 
 
 def ratio_standard_error(numerators: Floats, denominators: Floats) -> float | None:
-    """Return the cluster-robust standard error of sum/sum; None below two docs."""
+    """Return the jackknife's standard error of sum/sum; None below two docs, or where one has all the weight."""
     used = denominators > 0
     count = int(used.sum())
     if count < 2:
         return None
     y, x = (numerators, denominators) if count == len(used) else (numerators[used], denominators[used])
     total = float(x.sum())
-    return math.sqrt(count / (count - 1) * _residual_squares(y, x, float(y.sum()) / total)) / total
-
-
-def _residual_squares(y: Floats, x: Floats, ratio: float) -> float:
-    """Return sum (y - ratio x)^2, in blocks, so that a million docs need no further array of their size."""
+    if float(x.max()) >= total * _WHOLE:
+        return None
     squares = 0.0
-    for start in range(0, len(y), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        residuals = y[block] - ratio * x[block]
-        squares += float(residuals @ residuals)
-    return squares
+    ratio = float(y.sum()) / total
+    for block in _blocks(len(y)):
+        changes = (y[block] - ratio * x[block]) / (total - x[block])
+        squares += float(changes @ changes)
+    return math.sqrt((count - 1) / count * squares)
+
+
+def degrees_of_freedom(denominators: Floats) -> float:
+    """Return Satterthwaite's degrees of freedom of that error: C - 1 over C docs of one size, else fewer.
+
+    With h_i = x_i / sum x: (sum h/(1-h))^2 / ((sum h^2/(1-h)^2)^2 + sum h^2 (1-2h)/(1-h)^4).
+    """
+    total = float(denominators.sum())
+    first = second = third = 0.0
+    for block in _blocks(len(denominators)):
+        share = denominators[block] / total
+        rest = 1.0 - share
+        first += float((share / rest).sum())
+        second += float(((share / rest) ** 2).sum())
+        third += float((share**2 * (1.0 - 2.0 * share) / rest**4).sum())
+    return first**2 / (second**2 + third)
+
+
+def effective_docs(denominators: Floats) -> float:
+    """Return how many docs of one size say as much: (sum x)^2 / sum x^2 (Kish 1965, Survey Sampling)."""
+    return float(denominators.sum()) ** 2 / float(denominators @ denominators)
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    """Cut an array, so that a million docs need no further array of their size."""
+    for start in range(0, count, _BLOCK):
+        yield slice(start, start + _BLOCK)
 
 
 @dataclass(frozen=True)
@@ -72,6 +107,14 @@ class Ratio(ABC):
 
     def standard_error(self, clusters: Sequence[Floats]) -> float | None:
         return ratio_standard_error(*self.parts(as_clusters(clusters)))
+
+    def degrees_of_freedom(self, clusters: Sequence[Floats]) -> float:
+        """Return those of the standard error."""
+        return degrees_of_freedom(self.parts(as_clusters(clusters))[1])
+
+    def effective_docs(self, clusters: Sequence[Floats]) -> float:
+        """Return how many docs of one size say as much."""
+        return effective_docs(self.parts(as_clusters(clusters))[1])
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,6 @@ class Scale:
         above = self.high is not None and highest > self.high + _ROUNDING * max(1.0, abs(self.high))
         return highest if above else None
 
-    def clip(self, low: float, high: float) -> tuple[float, float]:
-        """Cut an interval to the scale."""
-        low = low if self.low is None else max(low, self.low)
-        return low, high if self.high is None else min(high, self.high)
-
 
 ANY = Scale()
 """Nothing is known of the values."""

@@ -30,8 +30,8 @@ class Estimate:
     """A point estimate with its uncertainty. None where it is undefined (one doc has no standard error).
 
     `n` values in `clusters` docs or trials (`unit`) went in; `confidence` is the level of the interval; `method` names
-    how the interval was made: `clopper_pearson`, `t`, `cluster_bootstrap`, `none`. `no_interval` is the reason why
-    there is none, where one was wanted.
+    how the interval was made: `clopper_pearson`, `t`, `log_t`, `logit_t`, `order_statistics`, `cluster_bootstrap`,
+    `none`. `no_interval` is the reason why there is none, where one was wanted.
     """
 
     value: float | None

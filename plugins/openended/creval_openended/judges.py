@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import either, flag, integer, list_of, number, one_of, params, text
 
@@ -42,6 +43,13 @@ _PROVIDES: tuple[str, ...] = (
 _SOLUTION = one_of("answer", "full", about="what is judged: the answer, or the full answer before the steps")
 
 
+def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the scores of a judge of criteria can be: each criterion is met or not."""
+    shares = dict.fromkeys(("overall", "confidence", "abstained"), (0, 1))
+    counts = dict.fromkeys(_COUNTS[3:], (0, None))
+    return {**shares, **counts, **{each["name"]: "0/1" for each in parameters.get("criteria", ())}}
+
+
 def register_judges(registry: Registry) -> None:
     """Register the jury, its baselines, and the provider of written solutions."""
     registry.add(
@@ -70,6 +78,7 @@ def register_judges(registry: Registry) -> None:
             required=("criteria",),
         ),
         produces=(*_COUNTS, "*"),
+        ranges=_judged,
         uses=("embedding",),
         roles=("judge",),
         prompts=(
@@ -118,6 +127,7 @@ def _register_baselines(registry: Registry) -> None:
         prompts=("statement", "zero_shot", "zero_shot_cot", "few_shot", "few_shot_cot"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
+        ranges=_judged,
         roles=("judge",),
     )
     registry.add(
@@ -129,6 +139,7 @@ def _register_baselines(registry: Registry) -> None:
         prompts=("statement", "debater", "debate_judge"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
+        ranges=_judged,
         roles=("judge",),
     )
     registry.add(
@@ -146,6 +157,7 @@ def _register_baselines(registry: Registry) -> None:
         prompts=("statement", "start_problem", "start_solution", "start_criterion", "turn", "verdict", "focus"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
+        ranges=_judged,
         roles=("judge",),
     )
 
@@ -158,6 +170,7 @@ def _register_people(registry: Registry) -> None:
         "a person in the judge's role labels each criterion, 1 or 0 (Appendix K)",
         parameters=params(criteria=_CRITERIA, required=("criteria",)),
         produces=(*_COUNTS, "*"),
+        ranges=_judged,
         roles=("judge",),
         prompts=("statement", "label"),
         provides=_PROVIDES,
@@ -169,6 +182,7 @@ def _register_people(registry: Registry) -> None:
         "a person in the judge's role ranks all solutions by novelty: tiers, then pairs (Appendix K)",
         parameters=params(pairs=flag(about="compare within tiers")),
         produces=("novelty_rank", "novelty_tier"),
+        ranges={"novelty_rank": (1, None), "novelty_tier": (1, 4)},
         roles=("judge",),
         prompts=("statement", "tier", "more_novel"),
         provides=(*_PROVIDES, "rival_problem", "rival_solution"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import flag, hookimpl, integer, list_of, one_of, params, text
 from creval_openended.judges import register_judges
@@ -30,6 +30,13 @@ _DIVERGENCE = (
     "relative_entropy",
     "steps",
 )
+_RANGES: Mapping[str, Any] = {
+    **dict.fromkeys(_DIVERGENCE, (0, None)),
+    **{f"{name}{end}": (1, None) for name in ("classes", "candidates") for end in ("", "_min", "_max")},
+    "relative_entropy": (0, 1),
+    "steps": (1, None),
+}
+"""What is known without the number of candidates; the tasks, which ask for ten, say more."""
 
 
 @hookimpl
@@ -84,6 +91,7 @@ def creval_components(registry: Registry) -> None:
             repeats=one_of("plain", "released", about="how candidates of one text count"),
         ),
         produces=_DIVERGENCE,
+        ranges=_RANGES,
         uses=("entailment",),
     )
     registry.add(
@@ -93,6 +101,7 @@ def creval_components(registry: Registry) -> None:
         "how alike the candidates are by words and vectors",
         parameters=params(cosine=one_of("candidates", "founders", about="among which texts of a step")),
         produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
+        ranges={"cosine": (-1, 1), "self_bleu": (0, 1), "distinct_1": (0, 1), "distinct_2": (0, 1)},
         uses=("embedding",),
     )
     _register_sources(registry)

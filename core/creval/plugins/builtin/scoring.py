@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from creval.plugins.parameters import flag, integer, number, one_of, one_or_more, params, text
-from creval.plugins.registry import Registry
+from creval.plugins.registry import BINARY, Range, Registry
 
 __all__ = ["register"]
 
@@ -28,6 +31,7 @@ def _register_scorers(registry: Registry) -> None:
         parameters=matching,
         positional="field",
         produces=("exact_match",),
+        ranges={"exact_match": BINARY},
     )
     registry.add(
         "scorer",
@@ -37,6 +41,7 @@ def _register_scorers(registry: Registry) -> None:
         parameters=matching,
         positional="field",
         produces=("includes",),
+        ranges={"includes": BINARY},
     )
     registry.add(
         "scorer",
@@ -46,6 +51,7 @@ def _register_scorers(registry: Registry) -> None:
         parameters=params(field=text(1), absolute=number(0), relative=number(0), reduce=reduce),
         positional="field",
         produces=("numeric",),
+        ranges={"numeric": BINARY},
     )
 
 
@@ -57,6 +63,7 @@ def _register_sets(registry: Registry) -> None:
         "the share of distinct answers among all to a doc (repeats)",
         parameters=params(ignore_case=flag(), ignore_punctuation=flag()),
         produces=("distinct",),
+        ranges={"distinct": (0, 1)},
     )
     registry.add(
         "scorer",
@@ -64,6 +71,7 @@ def _register_sets(registry: Registry) -> None:
         "creval.scoring.sets:SetDistance",
         "the mean cosine distance among all answers to a doc (repeats)",
         produces=("set_distance",),
+        ranges={"set_distance": (0, 2)},
         uses=("embedding",),
     )
 
@@ -89,6 +97,7 @@ def _register_judge(registry: Registry) -> None:
             required=("prompt",),
         ),
         produces=("*",),
+        ranges=_judged,
         roles=("judge",),
         provides=("answer", "text", "first", "second"),
     )
@@ -98,6 +107,18 @@ def _register_judge(registry: Registry) -> None:
         "creval.report.judge_agreement:JudgeAgreement",
         "Whether a judge says what people say, and the same twice.",
     )
+
+
+def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Range]:
+    """What a judge's scores can be, by its scale or its labels."""
+    name = parameters.get("name", "judge")
+    rivals = {"first": 1, "second": 0, "tie": 0.5} if "against" in parameters else {}
+    worth = parameters.get("scale") or [*(parameters.get("labels") or rivals).values()]
+    found: dict[str, Range] = {f"{name}_agrees": BINARY}
+    if len(set(worth)) > 1:
+        is_binary = "scale" not in parameters and set(worth) <= {0, 1}
+        found[name] = BINARY if is_binary else (min(worth), max(worth))
+    return found
 
 
 def _register_aggregations(registry: Registry) -> None:

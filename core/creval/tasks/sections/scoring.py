@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from creval.names import nearest
-from creval.plugins.registry import ANY_SCORE
+from creval.plugins.registry import ANY_SCORE, Range
 from creval.tasks.components import ComponentReader, Found, Written
 from creval.tasks.model import MetricSpec
 from creval.tasks.sections.reading import Reading
@@ -26,9 +27,17 @@ def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[Found]:
 class ScoreNames:
     """The names of the scores that a task's scorers give. `open`: one names them at run time, any may be right."""
 
-    def __init__(self, names: Sequence[str], is_open: bool) -> None:
-        self.names = names
-        self.is_open = is_open
+    def __init__(self, givers: Mapping[str, Found], open_givers: Sequence[Found]) -> None:
+        self.names = list(givers)
+        self.is_open = bool(open_givers)
+        self._givers = givers
+        self._open_givers = open_givers
+
+    def range_of(self, name: str) -> Range | None:
+        """Return what a score can be, where its scorer says so."""
+        givers = [self._givers[name]] if name in self._givers else self._open_givers
+        said = [found.component.range_of(name, found.ref.parameters) for found in givers]
+        return next((each for each in said if each is not None), None)
 
     def has(self, name: str) -> bool:
         return self.is_open or name in self.names
@@ -43,11 +52,11 @@ class ScoreNames:
 def produced_scores(reading: Reading, scorers: Sequence[Found]) -> ScoreNames | None:
     """Collect what the scorers produce; None where one of them is not known, so that nothing can be said."""
     giver: dict[str, Found] = {}
-    is_open = False
+    open_givers: list[Found] = []
     for found in scorers:
         for name in found.component.produces:
             if name == ANY_SCORE:
-                is_open = True
+                open_givers.append(found)
             elif name in giver:
                 message = f"the scorers {giver[name].component.name!r} and {found.component.name!r} both give {name!r}"
                 reading.add(found.written.node.place, message, found.written.path, "Keep one of them.")
@@ -55,7 +64,7 @@ def produced_scores(reading: Reading, scorers: Sequence[Found]) -> ScoreNames | 
                 giver[name] = found
     node = reading.section("score")
     written = len(node.value) if node is not None and node.is_list else 1
-    return ScoreNames(list(giver), is_open) if len(scorers) == written else None
+    return ScoreNames(giver, open_givers) if len(scorers) == written else None
 
 
 def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, Found]]:
@@ -73,7 +82,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
             reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.cure(source.value))
         aggregation = _aggregation(reading, node, path)
         if aggregation is not None:
-            metric = _metric(node, source.value, aggregation)
+            metric = _metric(node, source.value, aggregation, None if scores is None else scores.range_of(source.value))
             _check_range(reading, metric, (*path, "range"), node)
             _check_weight(reading, metric, (*path, "weight"), (node, scores))
             metrics.append((metric, aggregation))
@@ -92,7 +101,8 @@ def _aggregation(reading: Reading, node: Node, path: KeyPath) -> Found | None:
     return reader.resolve("aggregation", Written(DEFAULT_AGGREGATION, node, Node({}, node.place), path))
 
 
-def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
+def _metric(node: Node, source: str, aggregation: Found, declared: Range | None) -> MetricSpec:
+    """Make a metric; one that states neither range nor binary has what its scorer declares."""
     written = plain(node)
     optional = (
         "ci",
@@ -109,13 +119,24 @@ def _metric(node: Node, source: str, aggregation: Found) -> MetricSpec:
     given = {key: written[key] for key in optional if key in written}
     if "range" in written:
         given["range"] = tuple(written["range"])
+    elif "binary" not in written and declared is not None:
+        given |= {"binary": True} if isinstance(declared, str) else {"range": _with_failures(declared, given)}
     return MetricSpec(
         name=written["name"], source=source, aggregate=aggregation.ref, stated=frozenset(written), **given
     )
 
 
+def _with_failures(declared: tuple[float | None, float | None], given: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Widen a declared range to what a failed answer counts."""
+    low, high = declared
+    if given.get("failed", "zero") != "zero":
+        return declared
+    counts = given.get("failed_value", 0.0)
+    return (None if low is None else min(low, counts)), (None if high is None else max(high, counts))
+
+
 def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node) -> None:
-    """What a failure counts must lie in the declared range, or no interval could be cut to it."""
+    """What a failure counts must lie in the declared range, or no interval could be within it."""
     place = (node.get("range") or node).place
     low, high = metric.range
     if low is not None and high is not None and not low < high:
