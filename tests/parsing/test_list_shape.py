@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from creval.parsing.json.values import JsonArray
 from creval.parsing.lines import Lines
-from creval.parsing.list_shape import is_no_item, one_item_a_line, plain_separators
+from creval.parsing.lists import Words, is_no_item, one_item_a_line, plain_separators
 from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal
-from creval.parsing.words import Words
 
 ITEM = st.text("abcdefgh xyz", min_size=1, max_size=12).map(str.strip).filter(bool)
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from creval.parsing.json.values import JsonArray
 from creval.parsing.lines import Lines, Text
-from creval.parsing.refusal import is_refusal
-from creval.parsing.small_talk import is_small_talk, without_opening
-from creval.parsing.words import Words
+from creval.parsing.lists import Words
+from creval.parsing.refusal import is_refusal, is_small_talk, without_opening
 
 REFUSALS = """
 I'm sorry, but I can't help with that.

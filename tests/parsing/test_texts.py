@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from creval.errors import ScoringError, UsageError
 from creval.parsing.lines import Lines, Text
-from creval.parsing.pattern import MAX_SLOW, MAX_TEXT, Regex
-from creval.parsing.pattern_size import expanded_size, has_nested_repeats
+from creval.parsing.lists import Words
+from creval.parsing.pattern import MAX_SLOW, MAX_TEXT, Regex, expanded_size, has_nested_repeats
 from creval.parsing.tagged import Tagged
-from creval.parsing.words import Words
 
 # --- tagged -----------------------------------------------------------------------------------------
 

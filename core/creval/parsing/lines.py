@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from creval.parsing.base import Extractor, not_text
-from creval.parsing.list_marks import has_mark, strip_marks
-from creval.parsing.list_shape import is_no_item, one_item_a_line
+from creval.parsing.lists import has_mark, is_no_item, one_item_a_line, strip_marks
 from creval.parsing.refusal import refused
 from creval.types.components import Parsed
 

@@ -1,4 +1,6 @@
-"""Which answers are plain refusals. One recogniser for all parsers; docs/parsing.md tells its phrases.
+"""What a model says beside an answer: plain refusals, and the openings, headings and remarks around a list.
+
+One recogniser of refusals serves all parsers; docs/parsing.md lists its phrases.
 
 It is conservative: only a whole short answer that begins with a usual phrase is one, in English or one of some other
 languages, and only without anything that looks like a list. What it does not know is read like any other answer.
@@ -10,7 +12,15 @@ import re
 
 from creval.types.components import Parsed
 
-__all__ = ["REFUSAL_ROUTE", "is_refusal", "refused"]
+__all__ = [
+    "REFUSAL_ROUTE",
+    "is_refusal",
+    "is_small_talk",
+    "refused",
+    "speaks_of_the_last",
+    "without_opening",
+    "without_talk",
+]
 
 REFUSAL_ROUTE = "refusal"
 """The route of a refusal, under which `results.json` counts it."""
@@ -181,3 +191,103 @@ def is_refusal(text: str) -> bool:
 def refused() -> Parsed:
     """Return the failure of an answer that is a refusal; it is counted under the route `refusal`."""
     return Parsed.failure("the answer is a refusal", REFUSAL_ROUTE)
+
+
+# --- openings, headings and closing remarks around a list ---
+
+_YES = (
+    r"(?:sure(?: thing)?|certainly|of course|absolutely|definitely|okay|ok|alright|all right|great|got it|understood|"
+    r"no problem|gladly|yes|thank you|thanks|hello|hi|hey)"
+)
+_OPENING = re.compile(
+    rf"\s*{_YES}(?:(?: there)?\s*[!.:…]+|\s*,(?=\s*(?:here|i|let|these|the following)\b)|\s*,\s*so\b|\s+[-–—]+\s)\s*",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    "|".join(
+        (
+            rf"(?:{_YES}|enjoy|done|good luck|cheers|you're welcome)\s*[!.…]+$",
+            r"here(?: are|'s| is| you go)\b",
+            r"these (?:are|words|uses|nouns|ideas|ten|10)\b",
+            r"the following\b",
+            r"(?:[\w-]+ ){1,3}uses (?:for|of)\b",
+            r"(?:i )?hope (?:this|that|these|it|you)\b",
+            r"(?:please )?let me (?:know|think|try|see)\b",
+            r"feel free\b",
+            r"(?:do not|don't) hesitate\b",
+            r"(?:would you like|do you want|is there anything|anything else)\b",
+            r"if you(?:'d|'ll| would| want| need| have| like)\b",
+            r"(?:i'm |i am )?happy to\b",
+            r"i(?:'m| am) (?:glad|here)\b",
+            r"i(?:'ve| have|'ll| will)? (?:list(?:ed)?|tried|try|chosen|chose|picked|selected|give|provide)\b",
+            r"note(?: that\b|:)",
+            r"have (?:fun|an? (?:nice|great|good) day)\b",
+            r"(?:thank you|thanks) for\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+
+
+_OPENED = re.compile(r"<(answer|final_?answer|final|output|result|response|words|uses|list)>", re.I)
+_ITEM = re.compile(r"</?(?:ol|ul|li|br|p|div|tr|item|entry|word|use)(?:\s[^<>]{0,200})?\s?/?>", re.I)
+_TYPE = re.compile(r"</?(?:b|i|u|em|strong|code|span|td|th|table)(?:\s[^<>]{0,200})?\s?/?>", re.I)
+_TEX = re.compile(r"\\(?:boxed|text|textbf|textit|emph|mathrm|mathbf)\{([^{}]*)\}")
+_CLOSING = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z])")
+_SAYS_MORE = re.compile(r":\s*\w")
+"""A colon and what it announces: the list itself, on the line of its heading."""
+_LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corrected)\b", re.IGNORECASE)
+
+
+def _last_tagged(text: str) -> str | None:
+    """Return what stands in the last part in tags of an answer, stripped; None where there is no such part.
+
+    In time proportional to the text: a tag that is not closed from here on is not closed from further on either.
+    """
+    found, at = None, 0
+    open_for_good: set[str] = set()
+    while opened := _OPENED.search(text, at):
+        at, tag = opened.end(), opened[1].lower()
+        closed = None if tag in open_for_good else re.compile(f"</{tag}>", re.I).search(text, at)
+        if closed is None:
+            open_for_good.add(tag)
+        else:
+            found, at = text[at : closed.start()].strip(), closed.end()
+    return found
+
+
+def without_talk(text: str) -> str:
+    """Return what an answer says: the last part in tags such as `<answer>`, without openings and closing remarks.
+
+    The tags of a list in HTML are line breaks, those of its type are gone, as are the commands of TeX around a text.
+    """
+    tagged = _last_tagged(text)
+    text = _TYPE.sub("", _ITEM.sub("\n", text if tagged is None else tagged))
+    text = _TEX.sub(r"\1", _TEX.sub(r"\1", text))
+    lines = without_opening(text).splitlines()
+    for index, line in enumerate(lines):
+        sentences = _CLOSING.split(line)
+        while len(sentences) > 1 and is_small_talk(sentences[-1]) and not _SAYS_MORE.search(sentences[-1]):
+            sentences.pop()
+        lines[index] = line[: sum(map(len, sentences)) + len(sentences) - 1] if len(sentences) > 1 else sentences[0]
+    return "\n".join(lines)
+
+
+def speaks_of_the_last(heading: str) -> bool:
+    """Whether a heading says that what follows takes the place of drafts before it (`Final list:`)."""
+    return _LAST.search(heading) is not None
+
+
+def without_opening(text: str) -> str:
+    """Return a text without `Sure!`, `Of course:` and their like at its beginning."""
+    match = _OPENING.match(text)
+    return text[match.end() :] if match else text
+
+
+def is_small_talk(line: str) -> bool:
+    """Whether a line (typographic quotes straightened) speaks about the list: an opening, a heading, a remark.
+
+    A heading ends in a colon. A word alone (`sure`) is none.
+    """
+    stripped = line.strip().strip("*_#> ").rstrip()
+    return stripped.endswith(":") or _REMARK.match(stripped) is not None

@@ -46,10 +46,25 @@ if TYPE_CHECKING:
     from creval.names import nearest
     from creval.parsing.json.scan import holds_json
     from creval.parsing.json.values import JsonArray, JsonObject
-    from creval.parsing.list_marks import has_mark, straighten, strip_edges, strip_marks, strip_quotes
-    from creval.parsing.list_shape import is_no_item, one_item_a_line, plain_separators
-    from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
-    from creval.parsing.small_talk import is_small_talk, speaks_of_the_last, without_opening, without_talk
+    from creval.parsing.lists import (
+        has_mark,
+        is_no_item,
+        one_item_a_line,
+        plain_separators,
+        straighten,
+        strip_edges,
+        strip_marks,
+        strip_quotes,
+    )
+    from creval.parsing.refusal import (
+        REFUSAL_ROUTE,
+        is_refusal,
+        is_small_talk,
+        refused,
+        speaks_of_the_last,
+        without_opening,
+        without_talk,
+    )
     from creval.parsing.unseen import without_unseen
     from creval.plugins.hookspecs import hookimpl
     from creval.plugins.parameters import component, either, flag, integer, list_of, number, one_of, params, text
@@ -260,10 +275,25 @@ _HOMES = {
     "creval.names": ("nearest",),
     "creval.parsing.json.scan": ("holds_json",),
     "creval.parsing.json.values": ("JsonArray", "JsonObject"),
-    "creval.parsing.list_shape": ("is_no_item", "one_item_a_line", "plain_separators"),
-    "creval.parsing.list_marks": ("has_mark", "straighten", "strip_edges", "strip_marks", "strip_quotes"),
-    "creval.parsing.refusal": ("REFUSAL_ROUTE", "is_refusal", "refused"),
-    "creval.parsing.small_talk": ("is_small_talk", "speaks_of_the_last", "without_opening", "without_talk"),
+    "creval.parsing.lists": (
+        "has_mark",
+        "is_no_item",
+        "one_item_a_line",
+        "plain_separators",
+        "straighten",
+        "strip_edges",
+        "strip_marks",
+        "strip_quotes",
+    ),
+    "creval.parsing.refusal": (
+        "REFUSAL_ROUTE",
+        "is_refusal",
+        "is_small_talk",
+        "refused",
+        "speaks_of_the_last",
+        "without_opening",
+        "without_talk",
+    ),
     "creval.parsing.unseen": ("without_unseen",),
     "creval.plugins.hookspecs": ("hookimpl",),
     "creval.plugins.parameters": (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval.parsing.list_marks import straighten
+from creval.parsing.lists import straighten
 from creval_association.chains import PaceChain
 from creval_association.uses_list import UsesList
 from creval_association.word_list import WordList

@@ -10,15 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from creval.parsing.json.damage import with_damage
-from creval.parsing.json.found import Found
-from creval.parsing.json.mending import Effort, UnreadableError, begins_json, mend
+from creval.parsing.json.mending import UNSURE, Effort, UnreadableError, begins_json, mend
 
-__all__ = ["holds_json", "json_places", "scan"]
+__all__ = ["Found", "holds_json", "json_places", "scan"]
 
 _WORK_PER_CHARACTER = 4
 _FREE_WORK = 100_000
@@ -30,6 +29,29 @@ _LONGEST_HEADING = 400
 _OPENING = re.compile(r"[\[{]")
 _BARE_PAIR = re.compile(r"""\\?["'“‘]\w{1,64}\\?["'”’]\s{0,9}:\s{0,9}(?:\\?["'“‘]|[\[{])|[\[{,]\s{0,9}\\["']\w""")
 """A name and its text in quotes: what is left of JSON without its brackets, or with all its quotes escaped."""
+_BRACKET = re.compile(r"[\[\]{}]")
+_OPENER = {"]": "[", "}": "{"}
+_BETWEEN = " \t\r\n,;"
+_LINK = re.compile(r"""[ \t]*|\s*(?:[,;]\s*)?(?:["'“]?\w{1,64}["'”]?\s*:\s*)?|\s*[,;:]\s*""")
+"""What stands between two parts of one value: nothing, a comma, the name of the second."""
+_GOES_ON = re.compile(r"""\s*(?:[,;:]\s*["'“‘\w-]|["'“‘]|\w[^\s,"]{0,64}["”])""")
+_QUOTES = "\"'”’"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """JSON that stands at `start` up to `end` of the part of the text that was searched.
+
+    `value` is an array or object, `mended` whether it was faulty. Where it cannot be read there is a `fault`, the
+    reason, and no value. `heading` is the last line of the text that stands before it.
+    """
+
+    start: int
+    end: int
+    value: Any = None
+    mended: bool = False
+    fault: str | None = None
+    heading: str = ""
 
 
 def _refuse(constant: str) -> Any:
@@ -79,7 +101,7 @@ def scan(text: str) -> Sequence[Found]:
             continue
         found.append(_mended(text, at, effort))
         at = found[-1].end
-    return with_damage(text, found)
+    return _with_damage(text, found)
 
 
 def _mended(text: str, at: int, effort: Effort) -> Found:
@@ -145,3 +167,64 @@ def _has_text(value: Any) -> bool:
     if isinstance(value, list):
         return any(_has_text(member) for member in value)
     return value is None or isinstance(value, str) or (isinstance(value, dict) and bool(value))
+
+
+# --- JSON that is closed too early: a bracket too many in its middle, so that what follows belongs to it as well ---
+
+
+def _with_damage(text: str, found: Sequence[Found]) -> Sequence[Found]:
+    """Return what was found, with one fault in place of values that belong together and were torn apart.
+
+    The sign is a closing bracket that nothing opens, behind an item: `["a", "b"], "c"]`. One alone behind a whole value
+    does no harm. In time proportional to the text.
+    """
+    whole: list[Found] = []
+    starts = [*(each.start for each in found[1:]), len(text)]
+    opened: Counter[str] = Counter()
+    for each, limit in zip(found, starts, strict=False):  # of nothing there is no start
+        whole.append(each)
+        at = each.end
+        for bracket in _brackets(text, at, limit):
+            mark = text[bracket]
+            if mark in "[{":
+                opened[mark] += 1
+            elif opened[_OPENER[mark]]:
+                opened[_OPENER[mark]] -= 1
+            else:
+                _close(text, whole, at, bracket)
+                at = bracket + 1
+    return whole
+
+
+def _brackets(text: str, start: int, end: int) -> Iterator[int]:
+    return (match.start() for match in _BRACKET.finditer(text, start, end))
+
+
+def _close(text: str, whole: list[Found], at: int, bracket: int) -> None:
+    """Put a fault in place of what a closing bracket shows to be torn; `at` is where what it may close has ended."""
+    between = text[at:bracket].rstrip(_BETWEEN)
+    if not between:
+        first = _first_linked(text, whole)
+        if first < len(whole) - 1 or whole[-1].fault == UNSURE:
+            whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
+    elif between[-1].isalnum() or between[-1] in _QUOTES:
+        if _GOES_ON.match(between):
+            first = _first_linked(text, whole)
+            whole[first:] = [Found(whole[first].start, bracket + 1, fault=UNSURE)]
+        elif quote := re.search(r"[\"“]", between):  # a list of its own that lacks its opening bracket
+            whole.append(Found(at + quote.start(), bracket + 1, fault=UNSURE))
+
+
+def _first_linked(text: str, whole: Sequence[Found]) -> int:
+    """Return the number of the first of the values that hang together with the last one."""
+    first = len(whole) - 1
+    while first and _linked(text, whole[first - 1], whole[first]):
+        first -= 1
+    return first
+
+
+def _linked(text: str, one: Found, two: Found) -> bool:
+    between = re.sub(r"[\]}]", "", text[one.end : two.start])
+    if not between.strip() and isinstance(one.value, list) and isinstance(two.value, dict):
+        return True
+    return _LINK.fullmatch(between) is not None and (bool(between.strip()) or "\n" not in between)

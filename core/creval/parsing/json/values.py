@@ -16,10 +16,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from creval.parsing.base import Extractor, not_text
-from creval.parsing.json.found import Found
-from creval.parsing.json.scan import json_places
-from creval.parsing.refusal import refused
-from creval.parsing.small_talk import speaks_of_the_last
+from creval.parsing.json.scan import Found, json_places
+from creval.parsing.refusal import refused, speaks_of_the_last
 from creval.types.components import Parsed
 
 __all__ = ["JsonArray", "JsonObject"]

@@ -100,7 +100,7 @@ def _register_plain(registry: Registry) -> None:
     registry.add(
         "parser",
         "words",
-        "creval.parsing.words:Words",
+        "creval.parsing.lists:Words",
         "clean words out of a list or a text (refines)",
         parameters=params(
             limit=integer(1),
