@@ -222,6 +222,10 @@ def test_the_judge_beside_people(judged, tmp_path):
         JudgeAgreement().run([str(result.folder)], score="juge", labels=str(labels))
     with pytest.raises(UsageError, match="needs a score"):
         JudgeAgreement().run([str(result.folder)], score="judge")
+    for label in ("nan", "1_0", ""):
+        labels.write_text(f"doc,label\nd0,{label}\n")
+        with pytest.raises(DataError, match="no label"):
+            JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
 
 
 def test_the_judge_beside_itself_and_what_it_said_is_kept(monkeypatch, tmp_path, options):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -145,6 +146,14 @@ def _agreement(run: Run, name: str, score: str, labels: _Labels, notes: list[str
     return (run.folder.name, name, score, *found)
 
 
+def _label(given: Any) -> float:
+    """Return a label as a number. Raises ValueError for what is none: true, NaN, `1_0`."""
+    number = float(given)
+    if isinstance(given, bool) or not math.isfinite(number) or "_" in str(given):
+        raise ValueError(f"{given!r} is no number")
+    return number
+
+
 def _read_labels(path: Path) -> _Labels:
     """Read people's ratings; several of one thing count as their mean. Raises DataError."""
     rows = open_file(path)
@@ -155,7 +164,7 @@ def _read_labels(path: Path) -> _Labels:
         columns = columns or [name for name in _KEYS if name in fields]
         try:
             key = tuple(unguarded(str(fields[name])) for name in columns)
-            found[key].append(float(fields["label"]))
+            found[key].append(_label(fields["label"]))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(
                 f"the row is no label ({type(error).__name__}: {error})",

@@ -54,6 +54,12 @@ def test_one_path_in_many_shapes(text: str) -> None:
     assert paths(text) == [TWO]
 
 
+@pytest.mark.parametrize(("said", "probability"), [("0.5", 0.5), ('"0.5"', 0.5), ("true", None), ("2", None)])
+def test_a_probability_is_a_number(said: str, probability: float | None) -> None:
+    text = f'{{"1": {{"path": [["A", "r", "B"]], "path_probability": {said}}}}}'
+    assert [found.probability for found in read_answer(text).paths] == [probability]
+
+
 @pytest.mark.parametrize("text", ['{"1": ["A", "r", "B"]}', "1: (A, r, B)", '{"1": [["A", "r", "B"]]}'])
 def test_a_path_of_one_triple(text: str) -> None:
     assert paths(text) == [ONE]

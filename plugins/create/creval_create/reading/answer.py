@@ -174,6 +174,8 @@ def _probability(value: Any) -> float | None:
         return None
     for name, said in value:
         if name.lower().replace(" ", "_") in {"path_probability", "probability", "confidence"}:
+            if isinstance(said, bool):  # Python takes it for 1
+                return None
             try:
                 number = float(said)
             except (TypeError, ValueError):
