@@ -7,6 +7,7 @@ without its secret, keys of little entropy, keys in formats that it does not lis
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from bisect import bisect
@@ -29,16 +30,16 @@ EXTRA_RULES: Mapping[str, str] = {
     ),
     "a Slack token": r"xox[a-z]{1,2}-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}",
     "a Slack webhook": r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}",
-    "an npm token": r"npm_[A-Za-z0-9]{36}",
+    "an npm token": r"npm_[A-Za-z0-9]{36}|:_authToken=[A-Za-z0-9_+/=-]{20,}",
     "a W&B key": (
         r"(?i:wandb|w&b|weights ?(?:and|&) ?biases)[^\n]{0,60}?(?<![A-Za-z0-9])[0-9a-f]{40}(?![A-Za-z0-9])"
         r"|wandb_v[0-9]_[A-Za-z0-9_]{20,}"
     ),
     "a JWT": r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-    "a private key": r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|PuTTY-User-Key-File-[0-9]",
+    "a private key": r"---- ?-?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|PuTTY-User-Key-File-[0-9]",
     "a password in an address": (
         r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/?#:@\"'<>\\]{0,100}:"
-        r"(?!(?:\*+|\.+|x+|\[[^\]]*\]|\{[^}]*\}|\$\{?\w+\}?|%[^%\s]+%)@)[^\s/?#@\"'<>\\]{3,200}@[A-Za-z0-9\[]"
+        r"(?!(?:\*+|\.+|x+|\[[^\]]*\]|\{[^}]*\}|\$\{?\w+\}?|%[^%\s]+%)@)[^\s/?#\"'<>\\]{1,200}@[A-Za-z0-9\[]"
     ),
     "a key of a model's provider": (
         r"(?<![A-Za-z0-9])(?:sk|rk|pk)[-_](?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}|(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}"
@@ -49,7 +50,7 @@ EXTRA_RULES: Mapping[str, str] = {
 }
 """Our own rules: what each finds, and its pattern."""
 
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|([\"'/]))")
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrtbf])|([\"'/]))")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols without any ink
@@ -91,7 +92,7 @@ class SecretFinder:
 
 
 def readings(line: str) -> list[str]:
-    """Return what a line says, without escapes and control characters: one text, or two.
+    """Return what a line says, without escapes, entities and control characters: one text, or two.
 
     Compatibility forms and accents are reduced (NFKD). Invisible characters are
     dropped in the first text and become spaces in the second: they may split a key, or separate it from its neighbours.
@@ -100,6 +101,8 @@ def readings(line: str) -> list[str]:
         line = _ESCAPE.sub(_unescaped, line)
         if _SURROGATE.search(line):
             line = line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if "&" in line:
+        line = html.unescape(line)
     line = " ".join(line.splitlines()) if "\r" in line else line.rstrip("\n")
     if line.isascii() and not _CONTROL.search(line):
         return [line]
@@ -109,9 +112,10 @@ def readings(line: str) -> list[str]:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    if match[1]:
-        return chr(int(match[1], 16))
-    return " " if match[2] else match[3]
+    code = match[1] or match[2]
+    if code:
+        return chr(int(code, 16))
+    return " " if match[3] else match[4]
 
 
 class _Unseen(dict[int, Any]):
@@ -124,6 +128,8 @@ class _Unseen(dict[int, Any]):
     def __missing__(self, code: int) -> Any:
         unseen = chr(code) in _FILLERS or unicodedata.category(chr(code)) in ("Cf", "Cc", "Mn", "Me", "Zl", "Zp")
         self[code] = self._instead if unseen else code
+        if 0xE0020 <= code <= 0xE007E:  # tags: letters that are invisible
+            self[code] = chr(code - 0xE0000)
         return self[code]
 
 

@@ -99,6 +99,28 @@ def test_a_planted_secret_is_found_and_never_repeated(kind: str, form: str) -> N
     assert not any(word in what for what in found for word in PLANTED[kind].split() if len(word) > 12)
 
 
+TOKEN = "gh" + "p_" + "Ab1" * 12
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "redis" + "://:pw@cache/0",
+        "ftp" + "://ada:p@ssw0rd@host/x",
+        "//registry/:_auth" + "Token=12345678-1234-1234-1234-123456789012",
+        "---- BEGIN SSH2 ENCRYPTED " + "PRIVATE KEY ----",
+        TOKEN.replace("p_", "&#8203;p_"),
+        TOKEN.replace("p_", "\\\\u200bp_"),
+        TOKEN.replace("gh", "\\x67\\x68"),
+        TOKEN.replace("A", "\U0001d400"),
+        "".join(chr(0xE0000 + ord(sign)) for sign in TOKEN),
+        f"[key]{TOKEN}",
+    ],
+)
+def test_other_spellings(text: str) -> None:
+    assert kinds(text)
+
+
 def test_the_rules_of_the_library_are_applied_too() -> None:
     """A kind of which no rule of ours knows."""
     key = (
