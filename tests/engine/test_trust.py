@@ -237,6 +237,17 @@ def test_a_strangers_task_is_read_from_his_folder(folder: Path, tmp_path: Path, 
         resume(folder)
 
 
+def test_a_strangers_run_by_reference_opens_no_file_elsewhere(
+    make_task: Any, server: Any, options: Any, tmp_path: Path
+) -> None:
+    task = make_task(extra="store: reference\n")
+    folder = creval.run([task], MODEL, options(base_url=server.url)).folder
+    assert next(creval.open_run(folder).samples()).doc["word"]
+    change(folder, data={"parrot": str(tmp_path / "private.jsonl")})
+    with pytest.raises(UntrustedError, match="data.parrot"):
+        next(creval.open_run(folder).samples())
+
+
 def test_a_copy_of_a_task_that_is_a_link_is_not_read(folder: Path, tmp_path: Path) -> None:
     of_somebody_else(folder)
     (folder / "tasks" / "parrot.yaml").unlink()

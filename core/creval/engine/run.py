@@ -17,7 +17,7 @@ from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice, provider_advice
 from creval.engine.planning.grid import asked_people, asks_people
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.keeping import keep_files, tasks_here
+from creval.engine.repeating.keeping import keep_files
 from creval.engine.repeating.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
 from creval.engine.resuming.kept import Kept
 from creval.engine.resuming.spending import Spending
@@ -34,6 +34,7 @@ from creval.runs.calls import CallBook
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
+from creval.runs.task_copies import tasks_here
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.types.execution import Executor

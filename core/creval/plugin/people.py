@@ -17,6 +17,8 @@ from creval.plugins.loader import load_plugins
 from creval.runs.commands import resume_command
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import DiskError
+from creval.runs.task_copies import tasks_here
+from creval.runs.trust import made_here
 from creval.shown import cell
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
@@ -38,10 +40,12 @@ __all__ = [
     "cell",
     "ending",
     "load_plugins",
+    "made_here",
     "open_plans",
     "render",
     "resume",
     "resume_command",
     "run_new",
+    "tasks_here",
     "visible",
 ]

@@ -14,7 +14,6 @@ from creval.data.rows import Malformed
 from creval.data.tables.files import open_file
 from creval.engine.manifest import read_options
 from creval.engine.options import RunOptions
-from creval.engine.repeating.keeping import tasks_here
 from creval.engine.scoring.making import make_scoring
 from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
@@ -23,6 +22,7 @@ from creval.plugins.loader import load_plugins
 from creval.report.files import unguarded
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
+from creval.runs.task_copies import tasks_here
 from creval.runs.texts import with_doc
 from creval.runs.trust import Claims
 from creval.scoring.agreement import agreement

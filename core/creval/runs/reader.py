@@ -253,7 +253,7 @@ class Run:
     def _texts(self) -> RunTexts:
         from creval.runs.texts import RunTexts  # it knows tasks and data, which most runs are read without
 
-        return RunTexts(self.manifest)
+        return RunTexts(self.manifest, self.folder)
 
     def _sample(self, sample: Sample) -> Sample:
         return sample if self._as_stored or sample.doc_digest is None else self._texts.sample(sample)

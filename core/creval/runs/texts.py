@@ -12,7 +12,11 @@ from creval.data.opening import open_dataset
 from creval.data.options import DataOptions
 from creval.errors import CrevalError, RunError
 from creval.plugins.loader import load_plugins
+from creval.runs.commands import resume_command
+from creval.runs.folder import RunFolder
 from creval.runs.references import doc_digest, text_digest
+from creval.runs.task_copies import tasks_here
+from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.tasks.templates.shots import render_prompt
@@ -58,22 +62,30 @@ def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
 class RunTexts:
     """The samples of a run with their texts; tasks and data are opened when they are first needed."""
 
-    def __init__(self, manifest: Mapping[str, Any]) -> None:
+    def __init__(self, manifest: Mapping[str, Any], folder: Path) -> None:
         self._manifest = manifest
+        self._folder = folder
         self._opened: dict[str, tuple[Task, Dataset]] = {}
 
     def sample(self, sample: Sample) -> Sample:
-        """Return a sample `with_texts`. Raises TaskError, DataError, UnknownNameError where task or data are gone."""
+        """Return a sample `with_texts`.
+
+        Raises TaskError, DataError, UnknownNameError where task or data are gone, UntrustedError where a run that was
+        not made here names files elsewhere.
+        """
         return with_texts(sample, *self._parts(sample.key.task))
 
     def _parts(self, name: str) -> tuple[Task, Dataset]:
         if name not in self._opened:
             options = self._manifest["options"]
             plugins = load_plugins()
-            tasks = TaskIndex(plugins).expand(list(self._manifest["requested"]))
+            claims = Claims.of_run(self._manifest, self._folder)
+            claims.check(resume_command(self._folder, self._manifest), only=("data",))
+            requested = tasks_here(RunFolder(self._folder), self._manifest["requested"], claims.trusted)
+            tasks = TaskIndex(plugins).expand(list(requested))
             task = next((each for each in tasks if each.name == name), None)
             if task is None:
-                raise RunError(f"the run's tasks, as they are now, lack {name!r}", where=str(options.get("output")))
+                raise RunError(f"the run's tasks, as they are now, lack {name!r}", where=str(self._folder))
             replaced = options.get("data", {})
             data = replaced.get(task.name) or replaced.get(task.qualified)
             opening = replace(

@@ -27,7 +27,7 @@ from creval.tasks.files import is_path, parse_path
 from creval.tasks.sections.settings import acts_outside
 from creval.visible import visible
 
-__all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "names_a_file"]
+__all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]
 
 MADE_HERE = "made_here"
 """The key of run.json, run.yaml and sweep.yaml that holds the keyed digest."""
@@ -181,6 +181,11 @@ class Claims:
 
     def _keyed(self, key: bytes) -> str:
         return hmac.new(key, self._text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+def made_here(manifest: Mapping[str, Any], folder: Path) -> bool:
+    """Whether this installation made a run, or the user trusts it."""
+    return Claims.of_run(manifest, folder).trusted
 
 
 def _counts(option: str, given: Collection[str], only: Collection[str] | None, of_run: bool) -> bool:

@@ -7,7 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from creval.plugin import GenerateRequest, Registry, ScoreRecord
-from creval.plugin.people import TARGET, RunFolder, RunTasks, Task, TaskIndex, load_plugins, render
+from creval.plugin.people import (
+    TARGET,
+    RunFolder,
+    RunTasks,
+    Task,
+    TaskIndex,
+    load_plugins,
+    made_here,
+    render,
+    tasks_here,
+)
 from creval.plugin.screens import Screen, View
 
 __all__ = ["FindScreen", "WordingScreen", "closing_words", "screen_name", "screens_of"]
@@ -85,7 +95,8 @@ def closing_words(path: Path) -> list[str]:
     folder = RunFolder.open(path)
     plugins = load_plugins()
     groups: dict[str, list[Task]] = {}
-    for task in TaskIndex(plugins).expand(folder.read_manifest()["requested"]):
+    manifest = folder.read_manifest()
+    for task in TaskIndex(plugins).expand(tasks_here(folder, manifest["requested"], made_here(manifest, path))):
         name = screen_name(task, plugins.registry)
         if name is not None:
             groups.setdefault(name, []).append(task)

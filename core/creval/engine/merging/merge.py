@@ -19,7 +19,7 @@ from creval.engine.planning.grid import asked_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.ranking import Ranking
 from creval.engine.planning.shards import Shard
-from creval.engine.repeating.keeping import keep_files, tasks_here
+from creval.engine.repeating.keeping import keep_files
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
@@ -32,6 +32,7 @@ from creval.runs.folder import FORM, RunFolder
 from creval.runs.jsonl import disk_error
 from creval.runs.lock import RunLock
 from creval.runs.schemas import check_manifest, check_results
+from creval.runs.task_copies import tasks_here
 from creval.runs.trust import MADE_HERE, Claims
 from creval.types.reading import READING, reading_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,21 +13,20 @@ from creval.engine.manifest import options_data
 from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan
 from creval.plugins.loader import LOCAL
-from creval.runs.commands import CONSENTS, resume_command
-from creval.runs.folder import RunFolder, file_name
+from creval.runs.commands import CONSENTS
+from creval.runs.folder import file_name
 from creval.runs.jsonl import disk_error
-from creval.runs.opener import open_new, plain_size, remove
-from creval.runs.trust import MADE_HERE, Claims, UntrustedError
+from creval.runs.opener import open_new, remove
+from creval.runs.task_copies import TASKS
+from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.files import find_data_file, is_path, parse_path, search_folders
 from creval.tasks.model import Task
 from creval.tasks.yaml.scalars import resolve
 
-__all__ = ["RUN_FILE", "SWEEP_FILE", "TASKS", "copied_data", "keep_files", "task_yaml", "tasks_here"]
+__all__ = ["RUN_FILE", "SWEEP_FILE", "copied_data", "keep_files", "task_yaml"]
 
-_LOG = logging.getLogger("creval")
 RUN_FILE = "run.yaml"
 SWEEP_FILE = "sweep.yaml"
-TASKS = "tasks"
 _HERE_ONLY = frozenset({"output", "command", "cache_folder", "executor", "executor_options", "detach", *CONSENTS})
 _LARGEST = 50_000_000  # bytes of a data file that is copied
 
@@ -89,36 +87,6 @@ def keep_files(
 def task_yaml(task: Task) -> str:
     """Return a task as one YAML file: includes merged, nothing left out."""
     return f"# {task.qualified} {task.version}, all of it\n{_dumped(dict(task.resolved))}"
-
-
-def tasks_here(folder: RunFolder, requested: Sequence[str], own: bool = True) -> list[str]:
-    """Return the tasks of a run as they can be loaded here: a file that is gone is replaced by the run's own copy.
-
-    Of a run that was not made here (`own` is false) no file outside of its folder is read. Raises UntrustedError where
-    the folder holds no copy of one.
-    """
-    found = []
-    for name in requested:
-        place = parse_path(name) if is_path(name) else None
-        if place is None or (own and place.file.exists()):
-            found.append(name)
-            continue
-        copies = _copies(folder.path, name)
-        if not copies and not own:
-            what = f"it was not made here, and names the task file {name}, of which it holds no copy"
-            raise UntrustedError(what, folder.path, resume_command(folder.path))
-        for copy in copies:
-            why = "is not there" if own else "is not read, as the run was not made here"
-            _LOG.warning("%s %s: the run's own copy is taken, %s", place.file, why, copy)
-        found += [str(copy) for copy in copies] or [name]
-    return found
-
-
-def _copies(folder: Path, name: str) -> list[Path]:
-    place = parse_path(name)
-    stem = place.file.stem if place.variant is None else f"{place.file.stem}_{place.variant}"
-    copy = folder / TASKS / f"{file_name(stem)}.yaml"
-    return [copy.absolute()] if plain_size(copy) else []
 
 
 def _names(requested: Sequence[str], plans: Sequence[TaskPlan]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from creval.engine.options import Rescoring, RunOptions
 from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.keeping import TASKS, task_yaml
+from creval.engine.repeating.keeping import task_yaml
 from creval.engine.roles.context import with_roles
 from creval.errors import UnknownNameError, UsageError
 from creval.interruption import CURRENT
@@ -22,6 +22,7 @@ from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
 from creval.runs.opener import copy_files, is_there, open_new, read_bytes
+from creval.runs.task_copies import TASKS
 from creval.tasks.files import parse_path
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task

@@ -92,7 +92,7 @@ def with_texts(seen: Seen, run: Run) -> Seen:
     """
     if seen.sample.doc_digest is None:
         return seen
-    return seen._replace(sample=RunTexts(run.manifest).sample(seen.sample))
+    return seen._replace(sample=RunTexts(run.manifest, run.folder).sample(seen.sample))
 
 
 def find_sample(run: Run, key: str) -> Seen:

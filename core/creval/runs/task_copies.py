@@ -1,0 +1,49 @@
+"""The copies of its tasks that a run folder holds, and when they are read in place of the files that it names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from creval.runs.commands import resume_command
+from creval.runs.folder import RunFolder, file_name
+from creval.runs.opener import plain_size
+from creval.runs.trust import UntrustedError
+from creval.tasks.files import is_path, parse_path
+
+__all__ = ["TASKS", "tasks_here"]
+
+_LOG = logging.getLogger("creval")
+TASKS = "tasks"
+"""The folder within a run's that holds them."""
+
+
+def tasks_here(folder: RunFolder, requested: Sequence[str], own: bool = True) -> list[str]:
+    """Return the tasks of a run as they can be loaded here: a file that is gone is replaced by the run's own copy.
+
+    Of a run that was not made here (`own` is false) no file outside of its folder is read. Raises UntrustedError where
+    the folder holds no copy of one.
+    """
+    found = []
+    for name in requested:
+        place = parse_path(name) if is_path(name) else None
+        if place is None or (own and place.file.exists()):
+            found.append(name)
+            continue
+        copies = _copies(folder.path, name)
+        if not copies and not own:
+            what = f"it was not made here, and names the task file {name}, of which it holds no copy"
+            raise UntrustedError(what, folder.path, resume_command(folder.path))
+        for copy in copies:
+            why = "is not there" if own else "is not read, as the run was not made here"
+            _LOG.warning("%s %s: the run's own copy is taken, %s", place.file, why, copy)
+        found += [str(copy) for copy in copies] or [name]
+    return found
+
+
+def _copies(folder: Path, name: str) -> list[Path]:
+    place = parse_path(name)
+    stem = place.file.stem if place.variant is None else f"{place.file.stem}_{place.variant}"
+    copy = folder / TASKS / f"{file_name(stem)}.yaml"
+    return [copy.absolute()] if plain_size(copy) else []
