@@ -244,7 +244,7 @@ def test_a_strangers_run_by_reference_opens_no_file_elsewhere(
     folder = creval.run([task], MODEL, options(base_url=server.url)).folder
     assert next(creval.open_run(folder).samples()).doc["word"]
     change(folder, data={"parrot": str(tmp_path / "private.jsonl")})
-    with pytest.raises(UntrustedError, match="data.parrot"):
+    with pytest.raises(UntrustedError, match=r"data\.parrot"):
         next(creval.open_run(folder).samples())
 
 
