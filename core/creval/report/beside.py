@@ -9,7 +9,7 @@ from rich.console import Console
 
 from creval.api import RunResult
 from creval.report.baselines import Baselines
-from creval.report.results import LEGEND, counts_text, interval_notes, served_words
+from creval.report.results import LEGEND, count_groups, counts_text, interval_notes, listed_names, served_words
 from creval.report.settings import comparison_notes, own_settings
 from creval.report.tables import print_table, table_console
 from creval.shown import decimals, number
@@ -39,6 +39,8 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
         said = [*own_settings(result), *_unscored(result), *interval_notes(result)]
         said += [f"served by {served}"] if served else []
         notes |= dict.fromkeys(f"{name}: {words}" for words in said)
+    for name, tasks in _namesakes(results).items():
+        notes[f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in rows of their own"] = None
     notes |= dict.fromkeys(comparison_notes(results))
     for line in notes:
         console.print(visible(line), markup=False, soft_wrap=True)
@@ -49,14 +51,17 @@ def beside_table(
 ) -> tuple[list[str], list[list[Any]]]:
     """Return columns and rows. Columns that hold nothing are left out; `marks` puts a star at primary metrics.
 
-    The rows are the metrics of all runs in the order of the first run that has them.
+    The rows are the metrics of all runs in the order of the first run that has them. Tasks of one name from different
+    plugins have rows of their own, with the plugin before the name.
     """
+    namesakes = _namesakes(results)
     cells: dict[tuple[str, str, str | None], dict[int, Mapping[str, Any]]] = {}
     beside: dict[tuple[str, str, str | None], list[float | None]] = {}
     for place, result in enumerate(results):
         for task in result.results["tasks"]:
             for metric in task["metrics"]:
-                key = (task["task"], metric["name"], metric["condition"])
+                named = task["qualified"] if task["task"] in namesakes else task["task"]
+                key = (named, metric["name"], metric["condition"])
                 cells.setdefault(key, {})[place] = metric
                 known = beside.setdefault(key, [None, None])
                 for i, which in enumerate(_TRAILING):
@@ -89,7 +94,19 @@ def _cell(metric: Mapping[str, Any] | None) -> str | None:
 
 
 def _unscored(result: RunResult) -> Iterator[str]:
-    """Say how the samples of a task ended where not all are scored."""
+    """Say how the samples of a task ended where not all are scored; of which metrics, where these differ."""
     for task in result.results["tasks"]:
-        if task["counts"]["scored"] < sum(task["counts"].values()):
-            yield f"{task['task']}: {counts_text(task['counts'])}"
+        groups = count_groups(task)
+        for counts, names in groups:
+            if counts["scored"] < sum(counts.values()):
+                which = f" {listed_names(names)}:" if len(groups) > 1 else ""
+                yield f"{task['task']}:{which} {counts_text(counts)}"
+
+
+def _namesakes(results: Sequence[RunResult]) -> dict[str, list[str]]:
+    """Return the tasks that share a short name, by it: association/rat and a local rat are two tasks."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        for task in result.results["tasks"]:
+            found.setdefault(task["task"], {})[task.get("qualified", task["task"])] = None
+    return {name: list(qualified) for name, qualified in found.items() if len(qualified) > 1}

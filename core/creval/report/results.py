@@ -17,7 +17,17 @@ from creval.report.tables import print_table, table_console
 from creval.shown import interval
 from creval.visible import visible
 
-__all__ = ["COLUMNS", "LEGEND", "counts_text", "interval_notes", "print_results", "result_rows", "served_words"]
+__all__ = [
+    "COLUMNS",
+    "LEGEND",
+    "count_groups",
+    "counts_text",
+    "interval_notes",
+    "listed_names",
+    "print_results",
+    "result_rows",
+    "served_words",
+]
 
 COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
 _METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
@@ -110,12 +120,13 @@ def interval_notes(result: RunResult) -> Iterator[str]:
             elif metric.get("cluster") == "trial" and not metric["condition"]:
                 trials.append(name)
     for reason, names in missing.items():
-        yield visible(f"no interval, as {reason}: {_listed(names)}")
+        yield visible(f"no interval, as {reason}: {listed_names(names)}")
     if trials:
-        yield visible(f"interval over trials, not docs: {_listed(trials)}")
+        yield visible(f"interval over trials, not docs: {listed_names(trials)}")
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
+    """Return names with commas, the first ones of many."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 
@@ -123,6 +134,18 @@ def _listed(names: Sequence[str]) -> str:
 def _refusals(task: Mapping[str, Any]) -> int:
     """How many unparsed answers of a task were plain refusals."""
     return sum(count for route, count in task.get("routes", {}).items() if REFUSAL_ROUTE in route.split("; "))
+
+
+def count_groups(task: Mapping[str, Any]) -> list[tuple[Mapping[str, int], list[str]]]:
+    """Return the counts by status that metrics over all conditions have, each with the metrics that have them.
+
+    A sample ends for each score by itself: with a judge that failed it lacks the judge's scores and no others.
+    """
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for metric in task["metrics"]:
+        if metric["condition"] is None:
+            groups.setdefault(tuple(metric["counts"][name] for name in _ORDER), []).append(metric["name"])
+    return [(dict(zip(_ORDER, counts, strict=True)), names) for counts, names in groups.items()]
 
 
 def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:

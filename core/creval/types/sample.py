@@ -116,7 +116,11 @@ class ScoreRecord:
     missing: Mapping[str, MissingScore] = field(default_factory=dict)
 
     def status_of(self, name: str) -> Status:
-        """Return how the sample ended as far as one score is concerned."""
+        """Return how the sample ended as far as one score is concerned.
+
+        A score that an errored sample has is one that a scorer gave before or beside the fault, so it counts.
+        """
         if name in self.missing:
             return self.missing[name].status
-        return Status.SCORED if self.missing and name in self.scores else self.status
+        own = bool(self.missing) or self.status is Status.ERRORED
+        return Status.SCORED if own and name in self.scores else self.status

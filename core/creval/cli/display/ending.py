@@ -13,7 +13,7 @@ from creval.cli.display.flag_notes import flag_notes
 from creval.engine.run import Finished
 from creval.errors import BudgetError
 from creval.report.baselines import find_baselines
-from creval.report.results import print_results
+from creval.report.results import count_groups, listed_names, print_results
 from creval.runs.commands import resume_command
 from creval.visible import visible
 
@@ -56,18 +56,37 @@ def last_words(finished: Finished, allowed_error_share: float) -> int:
 
 
 def _complain(result: RunResult, share: float) -> None:
-    click.echo(f"{share:.1%} of the samples ended as errored; they count in no metric.", err=True)
-    for task in result.results["tasks"]:
-        if not task["first_errors"]:
-            continue
+    faulty = [task for task in result.results["tasks"] if task["first_errors"]]
+    partly = any(_counted_in(task) for task in faulty)
+    where = "each counts in the metrics whose scores it has" if partly else "they count in no metric"
+    click.echo(f"{share:.1%} of the samples ended as errored; {where}.", err=True)
+    for task in faulty:
         errored, listed = task["counts"]["errored"], len(task["first_errors"])
         first = f"; the first {listed}" if listed < errored else ""
-        click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{first}:"), err=True)
+        click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{_lacking(task)}{first}:"), err=True)
         for reason, names in _by_reason(task["first_errors"]).items():
             which = names[0] if len(names) == 1 else f"{_samples(len(names))} ({', '.join(names)})"
             head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
             click.echo("\n".join([f"    {head}", *(f"      {line.strip()}" for line in rest)]), err=True)
     click.echo(f"  Try them again with: {resume_command(result.folder)}", err=True)
+
+
+def _counted_in(task: Mapping[str, Any]) -> list[str]:
+    """The metrics in which fewer samples errored than in the task as a whole."""
+    groups = count_groups(task)
+    return [name for counts, names in groups if counts["errored"] < task["counts"]["errored"] for name in names]
+
+
+def _lacking(task: Mapping[str, Any]) -> str:
+    """Say in which metrics errored samples are missing, where that is not all."""
+    if not _counted_in(task):
+        return ""
+    said = [
+        f"{counts['errored']} missing from {listed_names(names)}"
+        for counts, names in count_groups(task)
+        if counts["errored"]
+    ]
+    return f" ({'; '.join(said) or 'missing from no metric'})"
 
 
 def _samples(count: int) -> str:
