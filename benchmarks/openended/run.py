@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from creval_openended.entropy.bootstrap import Step, candidate_interval
+from creval_openended.entropy.candidate_interval import Step, candidate_interval
 from creval_openended.entropy.estimators import entropies
 from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import Pair, partition_all
@@ -115,7 +115,7 @@ def measures(steps: Sequence[Sequence[str]], labels: Sequence[Sequence[int]]) ->
     parts: dict[str, Callable[[], Any]] = {
         "entropies": lambda: [entropies(step.labels, step.logprobs) for step in measured],
         "intervals over candidates": lambda: [
-            candidate_interval(measured[i : i + STEPS], 0) for i in range(0, len(measured), STEPS)
+            candidate_interval(measured[i : i + STEPS], 1.0) for i in range(0, len(measured), STEPS)
         ],
         "cosines, vectors given": lambda: [mean_cosine(rows) for rows in vectors],
         "self-BLEU": lambda: [self_bleu(step) for step in steps],

@@ -9,8 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 
 from creval.plugin import Condition, SampleKey, Score, ScorerInput, Status, UsageError
+from creval_openended.entropy.candidate_interval import Step, candidate_interval
+from creval_openended.entropy.estimators import entropies
 from creval_openended.task.divergence import Divergence
 from creval_openended.task.surface import Surface
 
@@ -135,9 +140,42 @@ def test_a_model_of_two_classes_serves_the_strict_rule_alone() -> None:
         asyncio.run(Divergence(rule="non_defeating").score([sample(step("a"))], World(entailment=Two())))  # type: ignore[arg-type]
 
 
-def test_the_interval_over_candidates_holds_for_equal_steps() -> None:
-    (found,) = score(sample(step("a", "a2", "a3")))
-    assert found.details is not None and found.details["candidate_interval"] == (0.0, 0.0)
+@pytest.mark.parametrize("texts", [("a", "a2", "a3"), ("a", "b", "c"), ("a",)])
+def test_equal_or_all_different_candidates_have_no_interval(texts: tuple[str, ...]) -> None:
+    (found,) = score(sample(step(*texts)))
+    assert found.details is not None and found.details["candidate_interval"] is None
+
+
+_CANDIDATE = st.tuples(st.integers(0, 9), st.floats(-5, 0))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(_CANDIDATE, min_size=1, max_size=10), min_size=1, max_size=6))
+def test_the_interval_over_candidates_holds_its_own_value(drawn: list[list[tuple[int, float]]]) -> None:
+    """Whatever the candidates, with log-probabilities and without; and it lies between 0 and the mean of ln n."""
+    for weighed in (True, False):
+        steps = [Step([c for c, _ in each], [p for _, p in each] if weighed else None) for each in drawn]
+        found = [entropies(each.labels, each.logprobs) for each in steps]
+        value = float(np.mean([one.count if one.semantic is None else one.semantic for one in found]))
+        interval = candidate_interval(steps, value)
+        if interval is not None:
+            bound = float(np.mean([np.log(len(each.labels)) for each in steps]))
+            assert 0 <= interval[0] < value < interval[1] <= bound
+
+
+def test_the_interval_of_two_even_classes_by_hand() -> None:
+    """Of four candidates in two classes each left-out one gives H(1/3): no spread. Of 3 and 1 the jackknife has one."""
+    assert candidate_interval([Step([0, 0, 1, 1], None)], np.log(2)) is None
+
+    def h(p: float) -> float:
+        return float(-p * np.log(p) - (1 - p) * np.log(1 - p))
+
+    left = np.array([h(1 / 3)] * 3 + [0.0])
+    error = np.sqrt(3 / 4 * ((left - left.mean()) ** 2).sum())
+    share = h(1 / 4) / np.log(4)
+    reach = stats.t.ppf(0.975, 3) * error / np.log(4) / (share * (1 - share))
+    expected = np.log(4) / (1 + np.exp(-(np.log(share / (1 - share)) + np.array([-reach, reach]))))
+    assert candidate_interval([Step([0, 0, 0, 1], None)], h(1 / 4)) == pytest.approx(tuple(expected))
 
 
 def test_cosine_among_the_founders_of_classes_alone() -> None:

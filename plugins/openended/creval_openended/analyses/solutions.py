@@ -67,7 +67,7 @@ def _of_run(run: Any, task: str | None) -> Iterator[SolutionRow]:
 
 
 class Solutions:
-    """Every solution with its entropy and how sure that is, candidates being drawn anew."""
+    """Every solution with its entropy and how sure that is, by the jackknife over candidates."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options."""
@@ -93,7 +93,7 @@ class Solutions:
             for row in found
         ]
         notes = [
-            "low, high: the 95 % interval of the solution's entropy, its candidates redrawn within steps; redrawn "
-            "candidates are fewer different ones, so that it lies low. relative: entropy over its bound ln m.",
+            "low, high: the 95 % interval of the solution's entropy by the jackknife over its candidates; none where "
+            "leaving out a candidate changes nothing. relative: entropy over its bound ln m.",
         ]
         return finished("solutions", "Entropy of single solutions", (COLUMNS, rows), notes, options)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from creval_openended.entropy.bootstrap import Step
+from creval_openended.entropy.candidate_interval import Step
 from creval_openended.entropy.estimators import Entropies, entropies
 
 __all__ = ["as_released", "released_entropies"]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from creval.plugin import Context, Expected, MissingScore, Score, ScorerInput, Status
-from creval_openended.entropy.bootstrap import Step, candidate_interval
+from creval_openended.entropy.candidate_interval import Step, candidate_interval
 from creval_openended.entropy.estimators import Entropies, entropies
 from creval_openended.entropy.judging import Rule, judge_by
 from creval_openended.entropy.partition import partition_all
@@ -66,17 +66,14 @@ class Divergence:
         texts = [self._compared(step) for sample in steps for step in sample]
         labels = iter(await partition_all(texts, judge_by(context.resource("entailment"), self._rule)))
         return [
-            self._one(item, sample, [next(labels) for _ in sample], context.seed)
-            for item, sample in zip(items, steps, strict=True)
+            self._one(item, sample, [next(labels) for _ in sample]) for item, sample in zip(items, steps, strict=True)
         ]
 
     def _compared(self, step: Sequence[Candidate]) -> list[str]:
         """Return the candidates of a step as entailment sees them."""
         return [each.text if self._keep_label else without_label(each.text) for each in step]
 
-    def _one(
-        self, item: ScorerInput, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]], seed: int
-    ) -> Score:
+    def _one(self, item: ScorerInput, steps: Sequence[Sequence[Candidate]], labels: Sequence[list[int]]) -> Score:
         lost = dropped(item.outcome)
         if not steps:
             return Score({}, {"dropped": lost}, failure=_NO_STEP)
@@ -89,11 +86,12 @@ class Divergence:
         scores = _scores(found)
         missing = {name: MissingScore(Status.ERRORED, _NO_LOGPROBS) for name in _weighed() if name not in scores}
         repeated = repeats_itself(item.outcome)
+        value = scores.get("semantic_entropy", scores.get("semantic_entropy_count"))
         details = {
             "entropy_steps": [_step_details(each, classes) for each, classes in zip(found, labels, strict=True)],
             "dropped": lost,
             "repeated_step": repeated,
-            "candidate_interval": candidate_interval(measured, seed),
+            "candidate_interval": None if value is None else candidate_interval(measured, value),
         }
         if repeated and self._drop_repeated:
             kept = (_UNFILTERED, "steps")
