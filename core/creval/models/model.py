@@ -10,13 +10,14 @@ from typing import Any
 
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
-from creval.models.answers.flags import UNKNOWN_FINISH_REASON
+from creval.models.answers.flags import DEFAULT_LEFT_OUT, UNKNOWN_FINISH_REASON
 from creval.models.answers.masking import masked_reply
 from creval.models.answers.read_answers import read_answers
 from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
 from creval.models.budget import Budget
 from creval.models.cache_key import cache_key
 from creval.models.clock import Clock
+from creval.models.first_call import FirstCalls
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model_spec import ModelSpec
 from creval.models.model_stats import ModelStats, Tally
@@ -65,6 +66,7 @@ class Model:
         self._parts = parts
         self._tally = Tally()
         self._closed: FatalModelError | None = None
+        self._first_calls = FirstCalls()
         secrets = (*getattr(parts.provider, "secrets", ()), *likely_secrets()) if parts.traits.remote else ()
         self._mask = Mask(secrets)
 
@@ -130,7 +132,10 @@ class Model:
         Raises ModelError where the call failed for good, BudgetError where the budget is used up, UsageError
         where the request or the set-up is wrong.
         """
+        request, left_out = _without_defaults(request, self.traits.exclusive)
         reply = await self._answer(request)
+        if left_out:
+            reply = replace(reply, flags=tuple(dict.fromkeys((*reply.flags, DEFAULT_LEFT_OUT))))
         return reply if self.traits.verbatim else read_answers(reply, request)
 
     async def _answer(self, request: GenerateRequest) -> Reply:
@@ -264,6 +269,12 @@ class Model:
             await self._parts.budget.check_next_try(self._expected(request) or 0.0, why.what)
 
     async def _try(self, request: GenerateRequest) -> Reply:
+        if not self.traits.remote or self._parts.batches is not None:
+            return await self._send(request)
+        async with self._first_calls.turn(request.settings):
+            return await self._send(request)
+
+    async def _send(self, request: GenerateRequest) -> Reply:
         limiter = self._parts.limiter
         slot = await limiter.acquire()
         answered = limited = False
@@ -344,6 +355,19 @@ def _again(error: FatalModelError) -> FatalModelError:
 
 def _sum(one: Lost | None, other: Lost | None) -> Lost | None:
     return one + other if one is not None and other is not None else one or other
+
+
+def _without_defaults(request: GenerateRequest, exclusive: Sequence[str]) -> tuple[GenerateRequest, bool]:
+    """Return a request with at most one of the exclusive settings, as far as the others have their default (1)."""
+    given = [name for name in exclusive if request.settings.get(name) is not None]
+    kept = list(given)
+    for name in reversed(given):
+        if len(kept) > 1 and request.settings[name] == 1:
+            kept.remove(name)
+    if kept == given:
+        return request, False
+    settings = {name: value for name, value in request.settings.items() if name not in given or name in kept}
+    return replace(request, settings=settings), True
 
 
 def _nth(request: GenerateRequest, index: int) -> GenerateRequest:

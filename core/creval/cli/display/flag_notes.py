@@ -8,6 +8,7 @@ from typing import Any
 from creval.models.answers.flags import (
     AT_LIMIT,
     CUT_PROMPT,
+    DEFAULT_LEFT_OUT,
     ENDLESS_THINKING,
     LOGPROBS_DROPPED,
     OVER_LIMIT,
@@ -32,6 +33,9 @@ _WORDS = {
     UNKNOWN_FINISH_REASON: (
         "the server gave a finish reason that creval does not know; the answer counts as whole. `creval samples` shows "
         "which samples, `creval sample` the word"
+    ),
+    DEFAULT_LEFT_OUT: (
+        "a setting at the provider's default (top_p 1, temperature 1) was not sent: the model takes only one of the two"
     ),
     STRANGE_PARTS: "the answer holds parts of a kind that creval does not know; they were left out",
     TEMPLATE_TOKENS: (

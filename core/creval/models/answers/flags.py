@@ -6,6 +6,7 @@ __all__ = [
     "AT_LIMIT",
     "BATCH",
     "CUT_PROMPT",
+    "DEFAULT_LEFT_OUT",
     "ENDLESS_THINKING",
     "EXTRA_ANSWERS",
     "LOGPROBS_DROPPED",
@@ -42,6 +43,9 @@ STRANGE_PARTS = "strange_parts"
 
 TEMPLATE_TOKENS = "template_tokens"
 """End tokens or other marks of a chat template were in the answer and were taken out of it."""
+
+DEFAULT_LEFT_OUT = "default_left_out"
+"""A setting with the provider's default was not sent, because the model does not take it next to another."""
 
 EXTRA_ANSWERS = "extra_answers"
 """The server sent more answers than were asked for; the first ones count."""

@@ -15,10 +15,19 @@ from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import shown_address
 from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
-from creval.models.providers.chat_request import LIMITS, request_body
+from creval.models.providers.chat_request import exclusive_settings, request_body
 from creval.models.providers.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, place
 from creval.models.providers.event_stream import parse_body
-from creval.models.providers.failures import Caller, Failure, declined, error_of, explain, failure_in, plain_text
+from creval.models.providers.failures import (
+    Caller,
+    Failure,
+    declined,
+    error_of,
+    explain,
+    failure_in,
+    plain_text,
+    with_sent,
+)
 from creval.models.secrets import redact
 from creval.types.messages import Completion, GenerateRequest, Reply
 
@@ -59,6 +68,7 @@ class ChatProvider:
             reports_cost=endpoint.reports_cost,
             free=self._place.loopback and not endpoint.reports_cost,
             continues=endpoint.continues is not None,
+            exclusive=exclusive_settings(model),
         )
 
     async def generate(self, request: GenerateRequest) -> Reply:
@@ -202,9 +212,7 @@ class ChatProvider:
         if declined(failure):
             words = redact(failure.message, self._caller.keys)
             return Reply((Completion("", finish_reason="content_filter", refusal=words),), cost=None)
-        limits = [request.settings.get(name) for name in LIMITS]
-        limit = next((limit for limit in limits if isinstance(limit, int)), None)
-        raise explain(replace(failure, limit=limit), self._caller)
+        raise explain(with_sent(failure, request), self._caller)
 
     def _unreachable(self, error: Exception, kind: type[ModelError]) -> ModelError:
         import aiohttp

@@ -10,14 +10,20 @@ from typing import Any
 from creval.errors import UsageError
 from creval.types.messages import GenerateRequest
 
-__all__ = ["LIMITS", "request_body"]
+__all__ = ["LIMITS", "exclusive_settings", "request_body"]
 
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict")
 """The names under which servers know the limit of an answer's tokens."""
 
 _NEEDS_COMPLETION_TOKENS = re.compile(r"(?:openai/)?(?:gpt-5|o[1-9])(?![0-9a-z])", re.IGNORECASE)
+_CLAUDE = re.compile(r"(?<![a-z])claude(?![a-z])", re.IGNORECASE)
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _OWN = frozenset({"model", "messages", "n", "stream"})
+
+
+def exclusive_settings(model: str) -> tuple[str, ...]:
+    """Return the settings of which a model takes one only: Claude since 2025 refuses temperature next to top_p."""
+    return ("temperature", "top_p") if _CLAUDE.search(model) else ()
 
 
 def request_body(model: str, provider: str, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from creval.errors import ContextLengthError, FatalModelError, ModelError, RetryableModelError
+from creval.models.providers.chat_request import LIMITS
 from creval.models.secrets import redact
+from creval.types.messages import GenerateRequest
+
+if TYPE_CHECKING:
+    from creval.models.providers.refused_settings import RefusedSetting
 
 __all__ = ["Caller", "Failure", "declined", "error_of", "explain", "failure_in", "plain_text"]
 
@@ -36,19 +41,14 @@ _LIMIT = r"(?i)max_(?:completion_|new_|output_)?tokens|completion tokens|in the 
 _CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|size|limit)[^.\d]{0,20}?(\d{2,9})"
 _REQUEST_TOO_LARGE = r"(?i)\brequest (?:is )?too large\b"
 _DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
-# Not compiled here: that would take longer than all else that a run without failures imports.
-_UNSUPPORTED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+(?:parameter|value|argument
-    |request\s+argument|field)\s*(?:supplied)?:?\s*['"`]?(?P<a>[a-z_][a-z_.]{1,40})['"`]?
-    |['"`](?P<b>[a-z_][a-z_.]{1,40})['"`]?\s*(?::\s*)?(?:is|are|does)\s+not\s+(?:support|allow)
-    |does\s+not\s+support\s+param(?:eter)?s?:?\s*\[?['"`](?P<c>[a-z_]{2,40})"""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """What is known of a failed call: HTTP status (None: none came), the server's words, code and parameter.
 
-    `wait` are the seconds that the server asks to wait, None where it names none. `limit` is the limit of tokens that
-    was sent. `within`: the failure was in a reply of status 200.
+    `wait` are the seconds that the server asks to wait, None where it names none. `limit` is the limit of tokens and
+    `sent` the names of the settings that were sent. `within`: the failure was in a reply of status 200.
     """
 
     status: int | None
@@ -57,6 +57,7 @@ class Failure:
     param: str = ""
     wait: float | None = None
     limit: int | None = None
+    sent: tuple[str, ...] = ()
     within: bool = False
 
 
@@ -125,6 +126,13 @@ def failure_in(
     )
 
 
+def with_sent(failure: Failure, request: GenerateRequest) -> Failure:
+    """Return a failure with what the request sent: the names of its settings, and its limit of tokens."""
+    sent = tuple(name for name, value in request.settings.items() if value is not None)
+    limits = (request.settings.get(name) for name in LIMITS)
+    return replace(failure, sent=sent, limit=next((limit for limit in limits if isinstance(limit, int)), None))
+
+
 def declined(failure: Failure) -> bool:
     """Whether the provider's content filter stopped the question: a refusal, not a fault."""
     words = f"{failure.code} {failure.message}".lower()
@@ -142,15 +150,9 @@ def explain(failure: Failure, caller: Caller) -> ModelError:
     what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {said}"
     if _will_pass(failure):
         return RetryableModelError(what, where=caller.where, http_status=status, retry_after=failure.wait)
-    parameter = _refused_parameter(failure)
-    if parameter:
-        return FatalModelError(
-            f"the model does not take the parameter {parameter!r} as it was sent; {what}",
-            where=caller.where,
-            cure=f"Leave it out with --generation {_as_given(parameter)}=null, or give a value that the model takes.",
-            http_status=status,
-            every_call=True,
-        )
+    refused = _refused(failure)
+    if refused is not None:
+        return _refusal(refused, failure, caller, what)
     verdict = _verdict(failure, caller)
     kind = ContextLengthError if verdict.too_long else FatalModelError
     return kind(
@@ -206,14 +208,29 @@ def _will_pass(failure: Failure) -> bool:
     return status in _RETRYABLE_4XX or (status >= 500 and status not in _FATAL_5XX)
 
 
-def _refused_parameter(failure: Failure) -> str:
-    """The name of the parameter that the server refused, empty where that is not what happened."""
+def _refused(failure: Failure) -> RefusedSetting | None:
+    """The setting that the server refused, None where that is not what happened."""
     if failure.status not in (400, 422):
-        return ""
-    found = re.search(_UNSUPPORTED, failure.message)
-    if failure.param and (found or "unsupported" in failure.code or "unknown_parameter" in failure.code):
-        return failure.param
-    return next((group for group in found.groups() if group), "") if found else ""
+        return None
+    from creval.models.providers.refused_settings import refused_setting  # patterns that most runs never need
+
+    return refused_setting(failure.message, failure.code, failure.param, failure.sent)
+
+
+def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: str) -> FatalModelError:
+    """The error that names the refused setting and the option that takes it away."""
+    without = f"--generation {_as_given(refused.name)}=null"
+    said = f"the model does not take the setting {refused.name!r} as it was sent"
+    cure = f"Leave it out with {without}, or give a value that the model takes."
+    if refused.other:
+        said = f"the model takes only one of the settings {refused.other!r} and {refused.name!r}"
+        cure = f"Leave one out:  {without}   or   --generation {_as_given(refused.other)}=null"
+    elif refused.instead:
+        value = failure.limit or "N"
+        cure = f"Use the other name:  {without} --generation {_as_given(refused.instead)}={value}"
+    return FatalModelError(
+        f"{said}; {what}", where=caller.where, cure=cure, http_status=failure.status, every_call=True
+    )
 
 
 def _verdict(failure: Failure, caller: Caller) -> _Verdict:

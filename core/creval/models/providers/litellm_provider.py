@@ -20,8 +20,9 @@ from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.providers.asked_waits import asked_wait
 from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
+from creval.models.providers.chat_request import exclusive_settings
 from creval.models.providers.endpoints import is_loopback
-from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in
+from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in, with_sent
 from creval.models.secrets import find_key, missing_key, redact, secret_variables
 from creval.types.messages import Completion, GenerateRequest, Reply
 
@@ -61,7 +62,9 @@ class LitellmProvider:
         self._checked = False
         self.secrets = tuple(secret for secret in (*self._secrets, *_own_keys(vendor)) if secret)
         shown = shown_address(options.base_url) if options.base_url else None
-        self.traits = ProviderTraits(base_url=shown, honours_n=vendor in ("openai", "azure"), prices=True)
+        self.traits = ProviderTraits(
+            base_url=shown, honours_n=vendor in ("openai", "azure"), prices=True, exclusive=exclusive_settings(model)
+        )
         self._module: Future[ModuleType] = Future()
         threading.Thread(target=self._import, name="creval-litellm", daemon=True).start()
 
@@ -81,7 +84,7 @@ class LitellmProvider:
             what = f"no answer within {self._options.timeout:g} s"
             raise RetryableModelError(what, where=self._caller.where) from None
         except Exception as error:
-            return self._failed(error)
+            return self._failed(error, request)
         return self._read(response, perf_counter() - start, request)
 
     async def batch_call(self, name: str, **given: Any) -> Any:
@@ -199,10 +202,10 @@ class LitellmProvider:
         served = getattr(response, "provider", None)
         return replace(reply, served_by=served) if isinstance(served, str) else reply
 
-    def _failed(self, error: Exception) -> Reply:
+    def _failed(self, error: Exception, request: GenerateRequest) -> Reply:
         """Judge one of litellm's exceptions by its status, like an answer of a server."""
         try:
-            return self.refused(self._failure(error), type(error).__name__)
+            return self.refused(with_sent(self._failure(error), request), type(error).__name__)
         except ModelError as judged:
             raise judged from None
 

@@ -1,0 +1,189 @@
+"""Settings that a model refuses: one call, then one message that names the setting and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.chat_server import Answer, ChatServer
+
+from creval.errors import FatalModelError
+from creval.models.answers.flags import DEFAULT_LEFT_OUT
+from creval.models.open_model import open_model
+from creval.models.providers.chat_request import exclusive_settings
+from creval.models.providers.failures import Caller, error_of, explain, with_sent
+from creval.models.providers.refused_settings import refused_setting
+from creval.types.messages import Reply
+
+SENT = {
+    "temperature": 0.7,
+    "top_p": 0.9,
+    "max_tokens": 512,
+    "seed": 1,
+    "stop": ["\n"],
+    "top_k": 5,
+    "logprobs": True,
+    "presence_penalty": 0.5,
+    "response_format": {"type": "json_object"},
+    "reasoning_effort": "low",
+}
+BEDROCK = (
+    '{"type":"error","error":{"type":"invalid_request_error","message":"`temperature` is deprecated for this model."}}'
+)
+BOTH = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+REFUSALS: list[tuple[Any, str]] = [
+    (BOTH, "top_p"),
+    ("temperature and top_p cannot both be specified for this model. Please use only one.", "top_p"),
+    (f"The model returned the following errors: {BOTH}", "top_p"),
+    ("We generally recommend altering temperature or top_p but not both", "top_p"),
+    ("Only one of 'temperature' and 'top_p' may be set", "top_p"),
+    ("`top_p` and `temperature` are mutually exclusive", "top_p"),
+    ("presence_penalty cannot be combined with top_k", "top_k"),
+    ("`temperature` is deprecated for this model.", "temperature"),
+    ("temperature is deprecated for this model.", "temperature"),
+    (f"The model returned the following errors: {BEDROCK}", "temperature"),
+    (
+        {
+            "message": "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) "
+            "value is supported.",
+            "param": "temperature",
+            "code": "unsupported_value",
+            "type": "invalid_request_error",
+        },
+        "temperature",
+    ),
+    ("Unsupported parameter: 'temperature' is not supported with this model.", "temperature"),
+    (
+        "gpt-5 models (including gpt-5-codex) don't support temperature=0.7. Only temperature=1 is supported.",
+        "temperature",
+    ),
+    ("`temperature` may only be set to 1 when thinking is enabled.", "temperature"),
+    ("`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled", "top_p"),
+    ("`top_k` must be unset when thinking is enabled", "top_k"),
+    ("temperature: range: 0..1", "temperature"),
+    ("Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead.", "temperature"),
+    ("invalid temperature: only 1 is allowed for this model", "temperature"),
+    ("Argument not supported on this model: presencePenalty", "presence_penalty"),
+    ("Argument not supported on this model: stop", "stop"),
+    ("property 'logprobs' is unsupported", "logprobs"),
+    ("`logprobs` is not supported with this model", "logprobs"),
+    ("logprobs are not supported for reasoning models", "logprobs"),
+    ("This model does not support the `response_format` parameter", "response_format"),
+    ('Invalid JSON payload received. Unknown name "seed": Cannot find field.', "seed"),
+    ("'stop' is not supported with this model.", "stop"),
+    ("Unrecognized request argument supplied: top_k", "top_k"),
+    ("Unknown parameter: 'reasoning_effort'.", "reasoning_effort"),
+    ("litellm.UnsupportedParamsError: anthropic does not support parameters: ['seed'], for model=m", "seed"),
+    ("top_k: Extra inputs are not permitted", "top_k"),
+    ([{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}], "seed"),
+    ("Penalty is not enabled for this model: presence_penalty", "presence_penalty"),
+    ("The parameter `temperature` specified in the request is not valid: not supported by this model", "temperature"),
+]
+OTHER: list[Any] = [
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 (max_tokens 512).",
+    "The prompt is too long: 210000 tokens > 200000 maximum",
+    "messages: roles must alternate between user and assistant",
+    "Invalid value: the content must not stop with a blank",
+    "Could not finish the message because max_tokens or model output limit was reached",
+    "The seed of doubt is not allowed",
+    "bad request",
+    "",
+]
+
+
+def told(error: Any, sent: dict[str, Any], ask: Any) -> str:
+    body = json.dumps({"detail": error} if isinstance(error, list) else {"error": error})
+    failure = with_sent(error_of(400, body, {}), ask(**sent))
+    said = explain(failure, Caller("claude at x", "m"))
+    assert isinstance(said, FatalModelError) and said.every_call
+    return str(said)
+
+
+@pytest.mark.parametrize(("error", "name"), REFUSALS)
+def test_the_message_names_the_setting_and_the_cure(error: Any, name: str, ask: Any) -> None:
+    error = error if isinstance(error, dict | list) else {"message": error, "type": "invalid_request_error"}
+    said = told(error, SENT, ask)
+    assert f"'{name}'" in said and f"{name}=null" in said
+    assert len(said.splitlines()) <= 3
+
+
+def test_a_conflict_names_both(ask: Any) -> None:
+    said = told({"message": BOTH}, SENT, ask)
+    assert "only one of the settings 'temperature' and 'top_p'" in said
+    assert "--generation top_p=null" in said and "--generation temperature=null" in said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "this model is not supported MaxTokens (max_tokens), please use max_completion_tokens",
+        "max_tokens is deprecated, use max_completion_tokens",
+    ],
+)
+def test_another_name_of_the_limit(said: str, ask: Any) -> None:
+    cure = told({"message": said, "param": "max_tokens", "code": "unsupported_parameter"}, SENT, ask)
+    assert "--generation max_tokens=null" in cure and "max_completion_tokens=512" in cure
+
+
+@pytest.mark.parametrize("message", OTHER)
+def test_other_words_are_no_refusal_of_a_setting(message: str) -> None:
+    assert refused_setting(message, "", "", tuple(SENT)) is None
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=80), st.text(max_size=10), st.lists(st.sampled_from([*SENT, "[", "(", "a.b"]), max_size=4))
+def test_no_words_raise(message: str, param: str, sent: list[str]) -> None:
+    for words in (message, f"`{message}` is not supported", f"{' and '.join(sent)} cannot both be {message}"):
+        refused_setting(words, param, param, sent)
+
+
+@pytest.mark.parametrize(
+    ("model", "sent", "kept"),
+    [
+        ("anthropic/claude-sonnet-4-5", {"temperature": 0.7, "top_p": 1}, {"temperature": 0.7}),
+        ("claude-opus-4-1", {"temperature": 1.0, "top_p": 1.0}, {"temperature": 1.0}),
+        ("us.anthropic.claude-haiku-4-5", {"temperature": 1, "top_p": 0.9}, {"top_p": 0.9}),
+        ("claude-sonnet-4-5", {"temperature": 0.7, "top_p": 0.9}, {"temperature": 0.7, "top_p": 0.9}),
+        ("claude-sonnet-4-5", {"top_p": 1}, {"top_p": 1}),
+        ("claude-sonnet-4-5", {"temperature": 2.0, "max_tokens": 20}, {"temperature": 2.0, "max_tokens": 20}),
+        ("gpt-4o", {"temperature": 0.7, "top_p": 1}, {"temperature": 0.7, "top_p": 1}),
+    ],
+)
+def test_a_default_is_left_out_where_the_model_takes_only_one(
+    registry: Any, ask: Any, fast: Any, model: str, sent: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    with ChatServer([Answer("hi")]) as server:
+        opened = open_model(f"chat/{model}", registry, dataclasses.replace(fast, base_url=server.url))
+
+        async def go() -> Reply:
+            try:
+                return await opened.generate(ask(**sent))
+            finally:
+                await opened.close()
+
+        reply = asyncio.run(go())
+        body = server.requests[0].body
+    assert {name: value for name, value in body.items() if name not in ("model", "messages")} == kept
+    assert reply.flags == ((DEFAULT_LEFT_OUT,) if kept != sent else ())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("claude-opus-4-1", "anthropic/claude-sonnet-4.5", "bedrock/us.anthropic.claude-haiku-4-5-20251001-v1:0"),
+        *("vertex_ai/claude-opus-4-5@20251101", "azure_ai/claude-sonnet-4-5", "~anthropic/Claude-Latest"),
+    ],
+)
+def test_which_models_take_only_one(model: str) -> None:
+    assert exclusive_settings(model) == ("temperature", "top_p")
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "gemini-2.5-pro", "claudette-7b", "deepseek-r1"])
+def test_which_models_take_both(model: str) -> None:
+    assert exclusive_settings(model) == ()
