@@ -261,3 +261,21 @@ def test_keys_in_any_letter_case_and_the_array_that_is_called_final():
         'Draft:\n```json\n["a", "b", "c"]\n```\nMy final answer:\n```json\n["d", "e"]\n```',
     ):
         assert JsonArray().parse(answer).value == ["d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": -5,}', -5),
+        ('{"a": −5,}', None),
+        ('{"a": –5,}', None),
+        ('{"a": -$5}', None),
+        ("{'a': -3.50}", -3.5),
+        ("{'a': [1, -2, 3,]}", [1, -2, 3]),
+        ('{"a": 1,234}', "1,234"),
+        ('{"a": .5}', None),
+        ('{"a": 1_000}', None),
+    ],
+)
+def test_no_number_in_faulty_json_loses_its_sign_or_a_part(text, value):
+    assert JsonObject(key="a").parse(text).value == value

@@ -111,7 +111,8 @@ def test_a_number_in_any_form(text, number):
         ("Rows by seats.\n\n3 250", 3250),
         ("12,34,567", 1234567),
         ("2 1/2", 2.5),
-        ("3/4 cup", 0.75),
+        ("The answer is 3/4 cup.", 0.75),
+        ("₹12,34,567", 1234567),
         ('{"answer": "1/2"}', 0.5),
         ('{"answer": "3 250", "sure": true}', 3250),
     ],
@@ -123,6 +124,7 @@ def test_more_forms_where_the_number_is_the_whole_field(text, number):
 @pytest.mark.parametrize(
     "text",
     [
+        "9/11 happened",
         "Go to Step 3 250 now",
         "open 24/7 always",
         "On 3/4/2024 it was",

@@ -98,7 +98,8 @@ def _fields(text: str) -> Iterator[_Field]:
         yield _Field(*match.span(1))
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
-    if end - start <= _LONGEST_FIELD and not _BULLET.match(text, start):
+    ends_in_word = text[start:end].rstrip(" .,;:!?*_")[-1:].isalpha()  # "9/11 happened" is no number alone
+    if end - start <= _LONGEST_FIELD and not ends_in_word and not _BULLET.match(text, start):
         yield _Field(start, end)
 
 

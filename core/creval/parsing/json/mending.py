@@ -54,6 +54,7 @@ _INCHES = re.compile(r"""(?:[^"]|(?<=[^\s,:\[{"])"(?!\s*[,:;\]}"]))*""")
 """A text whose double quotes all stand behind a word or number and before another word."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
 _NUMBER = re.compile(r"\d[\d.]*(?:[eE][-+]?\d+)?")
+_MINUS = re.compile(r"[-−–﹣－]\s?[$€£¥]?\s?$")
 _LENIENT = json.JSONDecoder(strict=False)  # line breaks inside texts
 _CLOSING = {"]": "[", "}": "{"}
 
@@ -262,8 +263,10 @@ def _skip_number(text: str, at: int, number: float) -> int | None:
     while at < len(text) and not text[at].isalnum():
         at += 1
     match = _NUMBER.match(text, at)
+    negative = _MINUS.search(text[max(0, at - 4) : at]) is not None
     try:
         same = match is not None and math.isfinite(number) and float(match.group()) == abs(number)
+        same = same and negative == (number < 0 or (negative and number == 0))
     except (ValueError, OverflowError):
         return None
     return match.end() if match is not None and same else None
