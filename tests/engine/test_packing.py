@@ -17,7 +17,7 @@ from creval.data.rows import ListRows
 from creval.data.tables.text_files import JSON, JsonLinesRows
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import DataError, ScoringError
-from creval.models.local.recorded import Places, Recorded
+from creval.models.local.replay import AnswerIndex, AnswerPlace
 from creval.packing import PackedHashes, PackedTexts
 from creval.runs.folder import DoneKeys
 from creval.runs.jsonl import Line
@@ -119,10 +119,10 @@ def tally(count: int) -> TaskTally:
     return made
 
 
-def places(count: int) -> Places:
-    made = Places()
+def places(count: int) -> AnswerIndex:
+    made = AnswerIndex()
     for number in range(count):
-        made.add(("t", f"doc-{number:07d}"), Recorded(0, 100 * number))
+        made.add(("t", f"doc-{number:07d}"), AnswerPlace(0, 100 * number))
     made.close()
     return made
 
@@ -140,12 +140,12 @@ def test_bytes_a_doc(tmp_path: Path):
 
 
 def test_places_whose_hashes_meet_are_all_looked_at():
-    made = Places()
+    made = AnswerIndex()
     for number, key in enumerate([("a",), ("b",), ("a",), ("c",), ("a",)]):
-        made.add(key, Recorded(number % 2, number))
+        made.add(key, AnswerPlace(number % 2, number))
     made.close()
     assert list(made.find(("a",))) == [(0, 0), (0, 2), (0, 4)] and list(made.find(("x",))) == []
-    assert made.meeting() == [[(0, 0), (0, 2), (0, 4)]]
+    assert made.colliding() == [[(0, 0), (0, 2), (0, 4)]]
 
 
 def test_a_score_of_a_doc_that_is_not_in_the_data_is_refused():

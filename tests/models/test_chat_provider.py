@@ -243,7 +243,7 @@ def test_the_key_is_sent_and_never_shown(ask, monkeypatch: pytest.MonkeyPatch) -
         generate(openai, server.url, ask())
     assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     provider = openai("m", ProviderOptions(base_url=server.url))
-    shown = f"{caught.value!s} {caught.value!r} {provider!r} {provider.__dict__['_place']!r} {provider.traits!r}"
+    shown = f"{caught.value!s} {caught.value!r} {provider!r} {provider.__dict__['_address']!r} {provider.traits!r}"
     assert "Yb9Nd" not in shown
 
 

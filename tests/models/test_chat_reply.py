@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED
-from creval.models.providers.chat_reply import Malformed, read_reply
+from creval.models.providers.chat_reply import MalformedReplyError, read_reply
 from creval.types.messages import Reply, Usage
 
 
@@ -128,7 +128,7 @@ def test_lone_surrogates_can_be_written_to_a_file() -> None:
     ],
 )
 def test_nonsense_is_told(bad: Any) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedReplyError):
         read(bad)
 
 
@@ -181,7 +181,7 @@ json_values = st.recursive(
 def test_any_json_is_a_reply_or_malformed(data: Any) -> None:
     try:
         reply = read(data)
-    except Malformed:
+    except MalformedReplyError:
         return
     assert reply.completions
     assert all(isinstance(c.text, str) for c in reply.completions)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from creval.models.answers.flags import STRANGE_PARTS
-from creval.models.providers.chat_reply import Malformed, read_reply
+from creval.models.providers.chat_reply import MalformedReplyError, read_reply
 from creval.types.messages import Completion, Reply
 
 TEXT = {"type": "text", "text": "B"}
@@ -130,7 +130,7 @@ def test_any_message_is_read_or_malformed(content: Any, message: Any, choice: An
     choice = {**(choice if isinstance(choice, dict) else {}), "message": message}
     try:
         reply = read_reply({"choices": [choice], "prompt_filter_results": content}, 0.0)
-    except Malformed:
+    except MalformedReplyError:
         return
     assert all(
         (isinstance(c.text, str) and c.text.encode() and c.finish_reason) or not c.text for c in reply.completions

@@ -6,11 +6,11 @@ import pytest
 
 from creval.errors import MissingPartError, UsageError
 from creval.models.model_options import ProviderOptions
-from creval.models.providers.endpoints import ENDPOINTS, has_proxy, is_loopback, place
+from creval.models.providers.endpoints import ENDPOINTS, has_proxy, is_loopback, locate
 
 
 def found(name: str, **options: object) -> str:
-    return place(ENDPOINTS[name], "m", ProviderOptions(**options)).base_url  # type: ignore[arg-type]
+    return locate(ENDPOINTS[name], "m", ProviderOptions(**options)).base_url  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_default_addresses_and_keys(name: str, variable: str, url: str, monkeypa
     with pytest.raises(MissingPartError, match=r"export [A-Z_]+_KEY="):
         found(name)
     monkeypatch.setenv(variable, "sk-1234567890")
-    at = place(ENDPOINTS[name], "m", ProviderOptions())
+    at = locate(ENDPOINTS[name], "m", ProviderOptions())
     assert (at.base_url, at.key, at.loopback) == (url, "sk-1234567890", False)
     assert "sk-1234567890" not in repr(at)
 
@@ -82,7 +82,7 @@ def test_a_named_variable_must_be_set_even_here(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingPartError, match="export MY_OWN_KEY="):
         found("openai", base_url="http://127.0.0.1/v1", api_key_env="MY_OWN_KEY")
     monkeypatch.setenv("MY_OWN_KEY", "abc-123")
-    at = place(ENDPOINTS["openai"], "m", ProviderOptions(base_url="http://127.0.0.1/v1", api_key_env="MY_OWN_KEY"))
+    at = locate(ENDPOINTS["openai"], "m", ProviderOptions(base_url="http://127.0.0.1/v1", api_key_env="MY_OWN_KEY"))
     assert at.key == "abc-123"
 
 
@@ -108,7 +108,7 @@ def test_a_pasted_full_address_is_understood() -> None:
 
 def test_a_query_goes_behind_the_path_and_into_no_repr() -> None:
     options = ProviderOptions(base_url="http://127.0.0.1:1/v1/chat/completions?api-version=1&sig=hunter22")
-    at = place(ENDPOINTS["ollama_chat"], "m", options)
+    at = locate(ENDPOINTS["ollama_chat"], "m", options)
     assert at.base_url == "http://127.0.0.1:1/v1"
     assert at.address("/chat/completions") == "http://127.0.0.1:1/v1/chat/completions?api-version=1&sig=hunter22"
     assert "hunter22" in at.secrets

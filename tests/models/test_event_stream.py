@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval.models.providers.chat_reply import Malformed, read_reply
+from creval.models.providers.chat_reply import MalformedReplyError, read_reply
 from creval.models.providers.event_stream import parse_body
 
 SSE, JSON = "text/event-stream; charset=utf-8", "application/json"
@@ -66,7 +66,7 @@ def test_any_body_is_read_or_is_no_json(kind: str, pieces: list[str]) -> None:
     try:
         body = parse_body(kind, "".join(pieces).encode())
         read_reply(body, 0.0)
-    except (ValueError, Malformed):
+    except (ValueError, MalformedReplyError):
         return
 
 

@@ -14,7 +14,7 @@ from support.virtual_time import LoopClock, run_virtual
 from creval.errors import BudgetError, FatalModelError, RetryableModelError, UsageError
 from creval.models.budget import Budget
 from creval.models.limiter import AdaptiveLimiter
-from creval.models.model import Model, Parts
+from creval.models.model import Model, ModelParts
 from creval.models.model_spec import ModelSpec
 from creval.models.open_model import open_model
 from creval.models.prices import Price
@@ -56,7 +56,7 @@ def model_of(provider: Any, **parts: Any) -> Model:
         "clock": LoopClock(),
         **parts,
     }
-    return Model(ModelSpec.parse("p/m"), Parts(provider=provider, **made))
+    return Model(ModelSpec.parse("p/m"), ModelParts(provider=provider, **made))
 
 
 def test_a_fault_that_passes_costs_tries_not_answers(ask) -> None:

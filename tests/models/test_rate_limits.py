@@ -17,7 +17,7 @@ from creval.engine.watching.counting import Counting
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool, RateLimitNews
-from creval.models.model import Model, Parts
+from creval.models.model import Model, ModelParts
 from creval.models.model_spec import ModelSpec
 from creval.models.open_model import open_model
 from creval.models.provider_traits import ProviderTraits
@@ -62,7 +62,7 @@ class Service:
 def made(service: Service, concurrency: int = 32, wait: float = 600.0, **policy: Any) -> tuple[Model, LimiterPool]:
     retries = RetryPolicy(**{"max_retries": 6, "rate_limit_wait": wait, "random": random.Random(1), **policy})
     pool = LimiterPool(LoopClock())
-    parts = Parts(
+    parts = ModelParts(
         provider=service,
         traits=ProviderTraits(),
         limiter=pool.get("acme", None, concurrency, retries),

@@ -19,7 +19,7 @@ from creval.errors import FatalModelError, UnknownNameError
 from creval.models.budget import Budget
 from creval.models.clock import SystemClock
 from creval.models.limiter import LimiterPool
-from creval.models.model import Model, Parts
+from creval.models.model import Model, ModelParts
 from creval.models.model_spec import ModelSpec
 from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy
@@ -86,7 +86,7 @@ def _tokens(said: Said) -> tuple[TokenLogprob, ...] | None:
 def _scripted(role: str, said: Sequence[Sequence[Said]]) -> Model:
     limiter = LimiterPool().get("test", None, 1)
     script = _Script(role, said)
-    parts = Parts(script, script.traits, limiter, Budget(), RetryPolicy(0, 1.0, 1.0, 1.0), SystemClock())
+    parts = ModelParts(script, script.traits, limiter, Budget(), RetryPolicy(0, 1.0, 1.0, 1.0), SystemClock())
     return Model(ModelSpec.parse(f"test/{role}"), parts)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import DEFAULT_LEFT_OUT, UNKNOWN_FINISH_REASON
-from creval.models.answers.masking import masked_reply
 from creval.models.answers.read_answers import read_answers
 from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
 from creval.models.budget import Budget
@@ -25,11 +24,11 @@ from creval.models.prices import Price
 from creval.models.provider_traits import ProviderTraits
 from creval.models.response_cache import ResponseCache
 from creval.models.retries import RetryPolicy
-from creval.models.secrets import Mask, likely_secrets
+from creval.models.secrets import Mask, likely_secrets, masked_reply
 from creval.types.components import Provider
 from creval.types.messages import GenerateRequest, Lost, Reply, Usage
 
-__all__ = ["Model", "Parts", "price_of"]
+__all__ = ["Model", "ModelParts", "price_of"]
 
 _CHARACTERS_A_TOKEN = 3  # on the safe side of English prose; for estimates only
 _PASSED_OVER = 20
@@ -38,7 +37,7 @@ _INCOMPLETE = frozenset({"length", "content_filter", "error", "unknown"})  # fin
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ModelParts:
     """What a Model is put together from."""
 
     provider: Provider
@@ -60,7 +59,7 @@ class Model:
     cancel: places and budget are given back. Use from one event loop; close it at the end.
     """
 
-    def __init__(self, spec: ModelSpec, parts: Parts) -> None:
+    def __init__(self, spec: ModelSpec, parts: ModelParts) -> None:
         self.spec = spec.text
         self._name = spec
         self._parts = parts

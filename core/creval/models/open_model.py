@@ -7,7 +7,7 @@ from creval.models.batches.desk import Batching
 from creval.models.batches.opening import batch_calls
 from creval.models.batches.transport import BatchProvider
 from creval.models.limiter import AdaptiveLimiter
-from creval.models.model import Model, Parts
+from creval.models.model import Model, ModelParts
 from creval.models.model_options import ModelOptions
 from creval.models.model_spec import ModelSpec
 from creval.models.prices import Price, PriceTable
@@ -57,7 +57,7 @@ def open_model(
     if batching is not None and batched:
         provider = batches = BatchProvider(batch_calls(provider, spec), name, price, batching)
         limiter = AdaptiveLimiter(_UNLIMITED)
-    parts = Parts(
+    parts = ModelParts(
         provider=provider,
         traits=traits,
         limiter=limiter,

@@ -11,11 +11,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from urllib.parse import quote
 
 from creval.errors import MissingPartError
+from creval.types.messages import Completion, Reply
 
-__all__ = ["Mask", "find_key", "likely_secrets", "missing_key", "redact", "secret_variables"]
+__all__ = ["Mask", "find_key", "likely_secrets", "masked_reply", "missing_key", "redact", "secret_variables"]
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _PLACE = re.compile(r"_(?:DIR|DIRECTORY|FOLDER|PATH|FILE|HOME)$", re.IGNORECASE)
@@ -132,3 +134,24 @@ def redact(text: str, keys: Iterable[str | None] = ()) -> str:
         return word
 
     return _LOOKS_LIKE_KEY.sub(_MASK, _WORD.sub(mask, text) if secrets else text)
+
+
+def masked_reply(reply: Reply, mask: Mask) -> Reply:
+    """Return a reply in whose texts and names nothing of `mask` stands."""
+    completions = tuple(_masked(completion, mask) for completion in reply.completions)
+    model, served = (None if text is None else mask.hide(text) for text in (reply.model, reply.served_by))
+    if completions == reply.completions and (model, served) == (reply.model, reply.served_by):
+        return reply
+    return replace(reply, completions=completions, model=model, served_by=served)
+
+
+def _masked(completion: Completion, mask: Mask) -> Completion:
+    text = mask.hide(completion.text)
+    reasoning, refusal = (
+        None if said is None else mask.hide(said) for said in (completion.reasoning, completion.refusal)
+    )
+    if (text, reasoning, refusal) == (completion.text, completion.reasoning, completion.refusal):
+        return completion
+    # The tokens would tell what is hidden in the text.
+    tokens = completion.logprobs if text == completion.text else None
+    return replace(completion, text=text, reasoning=reasoning, refusal=refusal, logprobs=tokens)

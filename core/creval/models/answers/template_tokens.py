@@ -102,7 +102,7 @@ def without_template_tokens(completion: Completion, prompts: Iterable[str]) -> t
 
 def _spans(text: str, prompts: Iterable[str]) -> list[tuple[int, int]]:
     """The parts of a text that are the answer."""
-    named = _Named(text, prompts)
+    named = _TaskTokens(text, prompts)
     last, first, box, next_turn = _patterns()
     start, end = 0, len(text)
     turn = next_turn.search(text)
@@ -135,7 +135,7 @@ def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return [*spans[:-1], (start, start + len(text[start:end].rstrip()))]
 
 
-class _Named:
+class _TaskTokens:
     """Whether a token is the task's own: the prompts hold it, or the answer opens what it closes."""
 
     def __init__(self, text: str, prompts: Iterable[str]) -> None:

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from creval.errors import CrevalError, ModelError, RetryableModelError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import BATCH
-from creval.models.answers.masking import masked_reply
 from creval.models.answers.reply_json import lost_to_json, reply_to_json
 from creval.models.batches.book import Book
 from creval.models.batches.calls import BatchCalls
 from creval.models.prices import Price
 from creval.models.providers.failures import Failure, error_of, failure_in
-from creval.models.secrets import Mask, likely_secrets, redact
+from creval.models.secrets import Mask, likely_secrets, masked_reply, redact
 from creval.types.messages import GenerateRequest, Lost, Reply
 
 __all__ = ["AskAgain", "Waiting"]

@@ -4,25 +4,77 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 import orjson
 
 from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json
-from creval.models.local.recorded import Places, Recorded
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey
 
-__all__ = ["Replay", "replay"]
+__all__ = ["AnswerIndex", "AnswerPlace", "Replay", "replay"]
 
 _LONGEST_LINE = 64 * 1024 * 1024
+
+
+class AnswerPlace(NamedTuple):
+    """A line: the number of its file, and the byte at which it begins."""
+
+    file: int
+    start: int
+
+
+class AnswerIndex:
+    """Lines by the hash of what they answer: 18 bytes each, whatever they hold.
+
+    Hashes may collide: whoever looks one up reads the line and checks.
+    """
+
+    def __init__(self) -> None:
+        self._hashes, self._starts, self._files = array("q"), array("q"), array("H")
+
+    def add(self, key: tuple[Any, ...], place: AnswerPlace) -> None:
+        """Note a line. The keys' parts are texts and numbers."""
+        self._hashes.append(hash(key))
+        self._files.append(place.file)
+        self._starts.append(place.start)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def close(self) -> None:
+        """Make it ready to be asked."""
+        order = np.argsort(np.frombuffer(self._hashes, dtype=np.int64), kind="stable")
+        for column in (self._hashes, self._starts, self._files):
+            view = np.frombuffer(column, dtype=column.typecode)
+            view[:] = view[order]
+
+    def colliding(self) -> list[list[AnswerPlace]]:
+        """Return the lines whose hashes are equal, in the order in which they came."""
+        hashes = np.frombuffer(self._hashes, dtype=np.int64)
+        equal = np.flatnonzero(hashes[1:] == hashes[:-1])
+        starts = [int(place) for place in equal if place == 0 or hashes[place - 1] != hashes[place]]
+        return [list(self._from(place, self._hashes[place])) for place in starts]
+
+    def find(self, key: tuple[Any, ...]) -> Iterator[AnswerPlace]:
+        """Yield the lines that may be the one."""
+        wanted = hash(key)
+        return self._from(bisect_left(self._hashes, wanted), wanted)
+
+    def _from(self, place: int, wanted: int) -> Iterator[AnswerPlace]:
+        while place < len(self._hashes) and self._hashes[place] == wanted:
+            yield AnswerPlace(self._files[place], self._starts[place])
+            place += 1
 
 
 class Replay:
@@ -43,7 +95,7 @@ class Replay:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._places = Places()
+        self._places = AnswerIndex()
         self._asked: dict[bytes, tuple[BinaryIO, int]] = {}
         self._files: list[BinaryIO] = []
         self._paths: dict[int, Path] = {}
@@ -103,7 +155,7 @@ class Replay:
     def rest(self) -> None:
         """Let go of the places; they are noted again where another answer is asked for."""
         self._shut()
-        self._ready, self._places = False, Places()
+        self._ready, self._places = False, AnswerIndex()
         self._asked, self._files, self._paths = {}, [], {}
 
     async def close(self) -> None:
@@ -114,7 +166,7 @@ class Replay:
         for file in self._files:
             file.close()
 
-    def _read(self, place: Recorded) -> bytes:
+    def _read(self, place: AnswerPlace) -> bytes:
         file = self._files[place.file]
         file.seek(place.start)
         return file.readline()
@@ -128,13 +180,13 @@ class Replay:
             number += 1
             if text.strip():
                 for key in self._keys(text, f"{path}:{number}"):
-                    self._places.add(key, Recorded(own, offset))
+                    self._places.add(key, AnswerPlace(own, offset))
             offset += len(text)
 
     def _check_twice(self) -> None:
         """Raises DataError where two lines answer the same, with the place of the later one."""
         found = []
-        for places in self._places.meeting():
+        for places in self._places.colliding():
             known: set[tuple[SampleKey, str]] = set()
             for place in places:
                 keys = set(_answered(json.loads(self._read(place))))

@@ -14,9 +14,9 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import shown_address
-from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
+from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply
 from creval.models.providers.chat_request import exclusive_settings, request_body
-from creval.models.providers.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, place
+from creval.models.providers.endpoints import ENDPOINTS, Endpoint, has_proxy, is_hosted, locate
 from creval.models.providers.event_stream import parse_body
 from creval.models.providers.failures import (
     Caller,
@@ -54,19 +54,19 @@ class ChatProvider:
     def __init__(self, endpoint: Endpoint, model: str, options: ProviderOptions) -> None:
         self._model = model
         self._options = options
-        self._place = place(endpoint, model, options)
-        self._url = self._place.address(_CHAT)
+        self._address = locate(endpoint, model, options)
+        self._url = self._address.address(_CHAT)
         where = f"{endpoint.name}/{model} at {shown_address(self._url)}"
-        self._caller = Caller(where, model, self._place.key_name, self._place.secrets)
+        self._caller = Caller(where, model, self._address.key_name, self._address.secrets)
         self._session: aiohttp.ClientSession | None = None
         self._also: Mapping[str, Any] = {}
-        self.secrets = tuple(secret for secret in self._place.secrets if secret)
+        self.secrets = tuple(secret for secret in self._address.secrets if secret)
         self.traits = ProviderTraits(
             honours_n=endpoint.honours_n,
-            base_url=shown_address(self._place.address("")),
-            prices=endpoint.prices and (endpoint.reports_cost or is_hosted(self._place.base_url)),
+            base_url=shown_address(self._address.address("")),
+            prices=endpoint.prices and (endpoint.reports_cost or is_hosted(self._address.base_url)),
             reports_cost=endpoint.reports_cost,
-            free=self._place.loopback and not endpoint.reports_cost,
+            free=self._address.loopback and not endpoint.reports_cost,
             continues=endpoint.continues is not None,
             exclusive=exclusive_settings(model),
         )
@@ -85,7 +85,7 @@ class ChatProvider:
 
     def body(self, request: GenerateRequest, also: Mapping[str, Any] | None = None) -> bytes:
         """Return the JSON body of a request, with the members `also`."""
-        endpoint, also = self._place.endpoint, also or {}
+        endpoint, also = self._address.endpoint, also or {}
         if endpoint.continues and request.messages and request.messages[-1].role == "assistant":
             also = {**also, **endpoint.continues}
         return request_body(self._model, endpoint.name, request, also)
@@ -99,7 +99,7 @@ class ChatProvider:
     @property
     def endpoint(self) -> Endpoint:
         """The provider."""
-        return self._place.endpoint
+        return self._address.endpoint
 
     @property
     def caller(self) -> Caller:
@@ -117,7 +117,7 @@ class ChatProvider:
         import aiohttp
 
         session = self._session or self._open()
-        url = self._place.address(path)
+        url = self._address.address(path)
         if large:
             timeout = self._options.timeout
             given["timeout"] = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=timeout)
@@ -145,8 +145,8 @@ class ChatProvider:
         import aiohttp
 
         headers = {"Accept": "application/json"}
-        if self._place.key:
-            headers["Authorization"] = f"Bearer {self._place.key}"
+        if self._address.key:
+            headers["Authorization"] = f"Bearer {self._address.key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(total=self._options.timeout, connect=_CONNECT_SECONDS),
@@ -186,7 +186,7 @@ class ChatProvider:
                 paid = paid_for(body)
                 return replace(reply, usage=paid.usage, cost=paid.cost) if paid else reply
             return read_reply(body, latency, 0.0 if self.traits.free else None, request)
-        except (Malformed, RecursionError) as problem:
+        except (MalformedReplyError, RecursionError) as problem:
             fault = RetryableModelError(str(problem), where=self._caller.where)
             fault.lost = paid_for(body)
             raise fault from None

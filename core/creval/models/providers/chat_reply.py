@@ -10,25 +10,26 @@ from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED, STRANGE
 from creval.models.providers.content_parts import read_content, told_reasoning
 from creval.types.messages import Completion, GenerateRequest, Lost, Reply, TokenLogprob, Usage
 
-__all__ = ["Malformed", "paid_for", "read_reply"]
+__all__ = ["MalformedReplyError", "paid_for", "read_reply"]
 
 
-class Malformed(ValueError):
+class MalformedReplyError(ValueError):
     """The body is JSON but no chat completion. The message says what is wrong with it."""
 
 
 def read_reply(body: Any, latency: float, cost: float | None = None, request: GenerateRequest | None = None) -> Reply:
-    """Read a parsed body, the answer to `request`. `cost` holds where the body reports none. Raises Malformed.
+    """Read a parsed body, the answer to `request`. `cost` holds where the body reports none.
 
-    Log-probabilities that are no finite numbers, and those that were not asked for, are left out.
+    Log-probabilities that are no finite numbers, and those that were not asked for, are left out. Raises
+    MalformedReplyError.
     """
     if not isinstance(body, dict):
-        raise Malformed(f"the reply is a JSON {type(body).__name__}, not an object")
+        raise MalformedReplyError(f"the reply is a JSON {type(body).__name__}, not an object")
     choices = body.get("choices")
     if not choices and _prompt_is_blocked(body):
         choices = [{"message": None, "finish_reason": "content_filter"}]
     if not isinstance(choices, list) or not choices:
-        raise Malformed("the reply has no choices")
+        raise MalformedReplyError("the reply has no choices")
     reported = _reported_cost(body)
     ordered = choices if len(choices) == 1 else sorted(choices, key=_index)
     flags: list[str] = []
@@ -83,16 +84,16 @@ def _index(choice: Any) -> int:
 def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
     """Read one choice; what is odd about it is added to `flags`."""
     if not isinstance(choice, dict):
-        raise Malformed("a choice has no message")
+        raise MalformedReplyError("a choice has no message")
     finish, strange = finish_reason(choice.get("finish_reason"), _native_finish_reason(choice))
     message = choice.get("message")
     if message is None and finish in ("content_filter", "length", "error"):
         message = {}  # Azure and Gemini send none where the filter or the limit left nothing
     if not isinstance(message, dict):
-        raise Malformed("a choice has no message")
+        raise MalformedReplyError("a choice has no message")
     content = read_content(message.get("content"))
     if content is None:
-        raise Malformed(f"the content is a JSON {type(message['content']).__name__}, not a text")
+        raise MalformedReplyError(f"the content is a JSON {type(message['content']).__name__}, not a text")
     flags += [UNKNOWN_FINISH_REASON] if strange else []
     flags += [STRANGE_PARTS] if content.strange else []
     text = _clean("".join(content.texts))

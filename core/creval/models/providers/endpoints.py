@@ -16,7 +16,7 @@ from creval.models.model_options import ProviderOptions
 from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.secrets import find_key, missing_key
 
-__all__ = ["ENDPOINTS", "Endpoint", "Place", "has_proxy", "is_hosted", "is_loopback", "place"]
+__all__ = ["ENDPOINTS", "Address", "Endpoint", "has_proxy", "is_hosted", "is_loopback", "locate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ ENDPOINTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Address:
     """An address with the key that belongs to it. `base_url` is without `query`. Key and query stand in no repr."""
 
     endpoint: Endpoint
@@ -106,7 +106,7 @@ class Place:
         return (self.key, *address_secrets(self.address("")))
 
 
-def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
+def locate(endpoint: Endpoint, model: str, options: ProviderOptions) -> Address:
     """Find the address and key of a model.
 
     Raises MissingPartError where an address or key is missing, UsageError where the address is none, holds a
@@ -134,7 +134,7 @@ def place(endpoint: Endpoint, model: str, options: ProviderOptions) -> Place:
         raise missing_key(spec, names[0])
     if key is not None and not (key.isascii() and key.isprintable()):
         raise UsageError(f"the key in {names[0]} holds characters that no key has", cure=f"Set {names[0]} again.")
-    return Place(endpoint, base_url, names[0], loopback, key, query)
+    return Address(endpoint, base_url, names[0], loopback, key, query)
 
 
 def is_loopback(url: str) -> bool:

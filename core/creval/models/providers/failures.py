@@ -172,7 +172,7 @@ def _as_given(parameter: str) -> str:
     return parameter if parameter in generation_settings() else f"extra.{parameter}"
 
 
-class _Verdict(NamedTuple):
+class _Judgement(NamedTuple):
     """What to do about a fatal failure; see FatalModelError for the rest."""
 
     cure: str
@@ -233,36 +233,36 @@ def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: st
     )
 
 
-def _verdict(failure: Failure, caller: Caller) -> _Verdict:
+def _verdict(failure: Failure, caller: Caller) -> _Judgement:
     status, words = failure.status, f"{failure.code} {failure.message}".lower()
     if status == 402 and re.search(_TOO_MANY_TOKENS, failure.message):
         found = re.search(_AFFORDABLE, failure.message)
         most = f" to at most {found[1]}" if found else ""
         value = found[1] if found else "..."
-        return _Verdict(f"Lower the limit{most} (--generation max_tokens={value}), or add credit.", True)
+        return _Judgement(f"Lower the limit{most} (--generation max_tokens={value}), or add credit.", True)
     if any(word in failure.code for word in _OUT_OF_MONEY) or status == 402:
-        return _Verdict("Add credit to the account, then go on.", closed=True)
+        return _Judgement("Add credit to the account, then go on.", closed=True)
     if status == 401:
         if caller.key_name is None:
-            return _Verdict("Check the key in the provider's environment variable.", closed=True)
-        return _Verdict(f"Check the key:  export {caller.key_name}=<your key>", closed=True)
+            return _Judgement("Check the key in the provider's environment variable.", closed=True)
+        return _Judgement(f"Check the key:  export {caller.key_name}=<your key>", closed=True)
     if status == 403:
         if re.search(_SPENDING_LIMIT, failure.message):
-            return _Verdict("Raise the spending limit of the key or account, then go on.", closed=True)
+            return _Judgement("Raise the spending limit of the key or account, then go on.", closed=True)
         every_call = "an html page" not in words  # a firewall's page may be about this one question
-        return _Verdict(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
+        return _Judgement(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
     if status in (301, 302, 307, 308, 404, 405, 410):
         cure = f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1."
-        return _Verdict(cure, every_call=True)
+        return _Judgement(cure, every_call=True)
     if status == 413 or re.search(_CONTEXT, words):
         return _too_long(failure)
-    return _Verdict("The request will not do as it is; see what the server said.")
+    return _Judgement("The request will not do as it is; see what the server said.")
 
 
-def _too_long(failure: Failure) -> _Verdict:
+def _too_long(failure: Failure) -> _Judgement:
     """Tell a question that is too long from a limit of the answer that leaves it no room."""
     if not re.search(_LIMIT, failure.message):
-        return _Verdict("The question is too long for this model; use one with a longer context.", too_long=True)
+        return _Judgement("The question is too long for this model; use one with a longer context.", too_long=True)
     size = re.search(_CONTEXT_SIZE, failure.message)
     asked = re.search(
         r"(?i)(?:max_(?:completion_)?tokens[^.\d]{0,40}?(?:large|:|=| is| of) *:? *(\d+)"
@@ -274,4 +274,4 @@ def _too_long(failure: Failure) -> _Verdict:
     every_call = every_call or (size is None and "context" not in failure.message.lower())
     named = f" of {limit}" if limit else ""
     cure = f"The limit{named} leaves the question no room in the context: lower it (--generation max_tokens=...)."
-    return _Verdict(cure, every_call, too_long=not every_call)
+    return _Judgement(cure, every_call, too_long=not every_call)

@@ -19,7 +19,7 @@ from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.providers.asked_waits import asked_wait
-from creval.models.providers.chat_reply import Malformed, paid_for, read_reply
+from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply
 from creval.models.providers.chat_request import exclusive_settings
 from creval.models.providers.endpoints import is_loopback
 from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in, with_sent
@@ -181,7 +181,7 @@ class LitellmProvider:
         """Read the body of an answer. Raises RetryableModelError, with what it took, where it is none."""
         try:
             return read_reply(body, latency, request=request)
-        except (Malformed, RecursionError) as problem:
+        except (MalformedReplyError, RecursionError) as problem:
             fault = RetryableModelError(str(problem), where=self._caller.where)
             fault.lost = paid_for(body)
             raise fault from None
