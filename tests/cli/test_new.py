@@ -50,7 +50,7 @@ def test_the_tests_of_a_new_plugin_pass(tmp_path: Path) -> None:
     ]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert "13 passed" in done.stdout
+    assert "14 passed" in done.stdout
 
 
 @pytest.mark.parametrize("licence", LICENCES)

@@ -53,7 +53,7 @@ def test_a_text_is_no_list(tmp_path: Path, prompt: str) -> None:
 @pytest.mark.parametrize(
     ("prompt", "what"),
     [
-        ("{% for i in range(10**9) %}x{% endfor %}", "range() gives at most 10,000 numbers in a prompt"),
+        ("{% for i in range(1000000000) %}x{% endfor %}", "range() gives at most 10,000 numbers in a prompt"),
         ("{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}", "more work than"),
         ("{{ 'x' * 1000000000 }}", "too large for a prompt"),
         ("{{ stems | first | round }}", "cannot be rendered"),
