@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from creval.plugins.loader import CORE, Plugins, load_plugins
-from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
+from creval.tasks.task_paths import TaskFile
 
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "https://github.com/creval/creval"

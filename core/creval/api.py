@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.engine.observer import Guarded, Observer
-from creval.engine.options import RunOptions
-from creval.engine.watching.notebook import in_notebook
+from creval.engine.progress.notebook import in_notebook
+from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError
 from creval.runs.frames import data_frame, flat_metric
-from creval.runs.metrics import Metrics, metrics_table, of_task
+from creval.runs.result_metrics import Metrics, metrics_table, of_task
 from creval.shown import some
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def run(
     A failed sample raises nothing; see its status. Where an event loop is running (a notebook), the run has a
     thread and a loop of its own; an interrupt ends it in order, and what is finished is saved.
     """
+    from creval.engine.progress.showing import showing
     from creval.engine.run import run_new
-    from creval.engine.watching.showing import showing
 
     shown = in_notebook() if progress is None else progress
     with showing() if shown else nullcontext() as display:

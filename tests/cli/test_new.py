@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from support.toy_plugins import write_distribution
 
 from creval.cli.commands.tasks.new import new
-from creval.data.check import check_all
-from creval.data.options import DataOptions
+from creval.data.check_task_data import check_all
+from creval.data.data_options import DataOptions
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.scaffold.writing import KINDS, LICENCES, new_plugin, new_task
-from creval.tasks.check import check
+from creval.tasks.check_files import check
 
 
 def test_the_tests_of_a_new_plugin_pass(tmp_path: Path) -> None:

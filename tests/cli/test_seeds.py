@@ -59,7 +59,7 @@ def test_a_run_and_its_file(tmp_path: Path) -> None:
 
 
 def test_from_python() -> None:
-    from creval.engine.options import RunOptions
+    from creval.engine.run_options import RunOptions
 
     with pytest.raises(UsageError, match="-1 is no seed"):
         RunOptions(seed=-1)

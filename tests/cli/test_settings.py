@@ -9,7 +9,7 @@ import pytest
 
 from creval.cli.values import settings, sweeps
 from creval.engine.manifest import options_data, read_options
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.errors import UsageError
 
 

@@ -20,8 +20,8 @@ from support.toy_plugins import write_distribution
 
 import creval
 from creval.cli.main import invoke
-from creval.engine.options import RunOptions
 from creval.engine.resuming import checkpoint
+from creval.engine.run_options import RunOptions
 from creval.runs import jsonl
 
 READ = ("run.json", "results.json", "samples/judged.jsonl", "scores/judged.jsonl", "calls/judge.jsonl")

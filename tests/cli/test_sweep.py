@@ -17,8 +17,8 @@ from support.chat_server import ChatServer
 from support.commands import start, write_spelling
 
 from creval.cli.main import invoke
-from creval.engine.repeating.keeping import task_yaml
-from creval.engine.repeating.run_file import read_run_file
+from creval.engine.run_file import read_run_file
+from creval.engine.snapshot import task_yaml
 from creval.errors import TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from creval.data import download as module
+from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
 from creval.data.download import download, open_url
-from creval.data.options import DataOptions
 from creval.errors import DataError
 
 CONTENT = b'{"word": "a"}\n{"word": "b"}\n'

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.data.dataset import Dataset
-from creval.data.rows import ListRows
-from creval.data.tables.files import open_file
+from creval.data.row_types import ListRows
+from creval.data.tables.open_table import open_file
 from creval.data.tables.text_files import JsonLinesRows
 from creval.errors import DataError, MissingPartError
 from creval.types.sample import Doc

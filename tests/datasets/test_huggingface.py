@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from creval.data.data_options import DataOptions
 from creval.data.huggingface import open_huggingface
-from creval.data.options import DataOptions
 from creval.errors import DataError, MissingPartError
 
 COMMIT = "a" * 40
@@ -29,7 +29,7 @@ import json, sys
 from pathlib import Path
 from creval.data.dataset import Dataset
 from creval.data.huggingface import open_huggingface
-from creval.data.options import DataOptions
+from creval.data.data_options import DataOptions
 from creval.errors import DataError
 
 def read(revision, offline, dataset="owner/words", split="test"):

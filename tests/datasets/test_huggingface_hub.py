@@ -19,7 +19,7 @@ READ = """
 import json, sys
 from pathlib import Path
 from creval.data.huggingface import open_huggingface
-from creval.data.options import DataOptions
+from creval.data.data_options import DataOptions
 from creval.errors import DataError
 
 found = []

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from support.toy_plugins import toy_plugins, toy_registry, write_task
 
-from creval.data.check import check_all, check_data
+from creval.data.check_task_data import check_all, check_data
+from creval.data.data_options import DataOptions, cache_folder
 from creval.data.dataset import Dataset
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions, cache_folder
+from creval.data.open_dataset import open_dataset
 from creval.errors import DataError, TaskError
 from creval.plugins.registry import Registry
 from creval.tasks.index import TaskIndex

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.data.dataset import Dataset
-from creval.data.rows import ListRows
+from creval.data.row_types import ListRows
 from creval.data.shaping import Shaping
 from creval.errors import DataError
 from creval.tasks.model import ChoicesRef, FewShot, FieldRef

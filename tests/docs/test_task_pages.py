@@ -12,10 +12,10 @@ from support.commands import creval
 from support.page_files import shown_files, write_plugin
 from support.toy_plugins import toy_plugins
 
-from creval.data.tables.files import FORMATS
+from creval.data.tables.open_table import FORMATS
 from creval.plugins.builtin import register
 from creval.plugins.registry import Component, Registry
-from creval.tasks.check import check
+from creval.tasks.check_files import check
 from creval.tasks.sections.settings import generation_settings
 from creval.tasks.templates.environment import environment
 from creval.tasks.yaml.reader import read_yaml_text

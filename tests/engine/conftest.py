@@ -13,7 +13,7 @@ from support.chat_server import ChatServer
 from support.parrot import parrot
 from support.toy_plugins import write_distribution
 
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 
 MakeTask = Callable[..., str]
 

@@ -15,8 +15,8 @@ from support.chat_server import HttpError, Received
 from support.parrot import parrot
 
 from creval.cli.main import invoke
-from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import Finished, rescore, resume, run_new
+from creval.engine.run_options import Rescoring, RunOptions
 from creval.errors import BudgetError, DetachedError, FatalModelError, RunError, UsageError
 from creval.runs.folder import RunFolder
 

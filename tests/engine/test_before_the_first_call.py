@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import creval
-from creval.data.check import check_all
-from creval.data.options import DataOptions
+from creval.data.check_task_data import check_all
+from creval.data.data_options import DataOptions
 from creval.engine.roles.models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
 from creval.models.model_options import ModelOptions

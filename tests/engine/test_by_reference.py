@@ -14,9 +14,9 @@ from support.judged import HOOKS, PARTS, write_judged
 import creval
 from creval.cli.commands.looking import sample as command
 from creval.data.dataset import Dataset
-from creval.data.rows import ListRows
-from creval.engine.options import RunOptions
+from creval.data.row_types import ListRows
 from creval.engine.run import rescore, resume
+from creval.engine.run_options import RunOptions
 from creval.engine.workbench import Workbench
 from creval.errors import DataError, RunError
 from creval.plugins.loader import load_plugins

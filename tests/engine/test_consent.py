@@ -12,11 +12,11 @@ import pytest
 from support.commands import creval as command
 
 import creval
-from creval.engine.examples import run_examples
-from creval.engine.expecting.estimate import estimate_run
+from creval.engine.estimate import estimate_run
 from creval.engine.manifest import read_options
-from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import rescore, resume
+from creval.engine.run_options import Rescoring, RunOptions
+from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.plugin import UsageError
 from creval.plugins.loader import load_plugins

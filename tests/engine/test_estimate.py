@@ -9,7 +9,7 @@ import pytest
 from support.judged import HOOKS, write_judged
 from support.judged import PARTS as JUDGED
 
-from creval.engine.expecting.estimate import Figures, estimate_run
+from creval.engine.estimate import Figures, estimate_run
 from creval.errors import UsageError
 from creval.models.prices import PriceTable
 from creval.plugins.loader import load_plugins

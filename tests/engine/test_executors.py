@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import rescore, resume, run_new
+from creval.engine.run_options import Rescoring, RunOptions
 from creval.errors import PluginError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
 

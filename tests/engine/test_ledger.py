@@ -19,8 +19,8 @@ from support.judged import HOOKS, PARTS, write_judged
 from support.parrot import parrot
 
 import creval
-from creval.engine.options import Rescoring
 from creval.engine.run import rescore, resume
+from creval.engine.run_options import Rescoring
 from creval.errors import BudgetError, MissingPartError, RunError, TaskError
 from creval.runs.jsonl import read_lines
 

@@ -40,7 +40,7 @@ PARTS = """
 PROGRAM = """
 import resource, sys
 from pathlib import Path
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.engine.run import run_new
 task, folder = sys.argv[1:]
 finished = run_new([task], "quick/x", RunOptions(output=Path(folder), concurrency=32))

@@ -12,8 +12,8 @@ import pytest
 from support.chat_server import ChatServer
 
 import creval
-from creval.engine.options import RunOptions
 from creval.engine.run import resume
+from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError, DataError, MissingPartError, RunError
 from creval.runs import jsonl
 

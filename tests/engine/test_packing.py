@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.data.dataset import Dataset, _canonical
-from creval.data.rows import ListRows
+from creval.data.row_types import ListRows
 from creval.data.tables.text_files import JSON, JsonLinesRows
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import DataError, ScoringError
@@ -234,8 +234,8 @@ def test_tallied_rows_are_tallied_as_scores(make_task, server, options, changes)
     """Rows as they are written by hand: whole numbers, no number, another status."""
     import creval
     from creval.engine.run import resume
-    from creval.runs.codec import read_score
     from creval.runs.jsonl import read_lines
+    from creval.runs.record_data import read_score
 
     run = creval.run([make_task(docs=6)], "hosted_vllm/p", options(base_url=server.url))
     rows_of(run.folder, **changes)

@@ -144,7 +144,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.engine.run import resume, run_new
 from creval.errors import RunError
 task, url, output, how = sys.argv[1:]
@@ -201,7 +201,7 @@ NURSERY = """
 import os, sys
 from pathlib import Path
 import creval.engine.run, creval.models.providers.chat_provider, creval.scoring.estimate
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.engine.run import resume, run_new
 task, url, output = sys.argv[1:]
 print("ready", flush=True)
@@ -350,7 +350,7 @@ def test_an_interrupt_inside_a_running_event_loop_ends_the_work_in_order():
     import signal
     import threading
 
-    from creval.engine.loop import drive
+    from creval.engine.event_loop import drive
 
     seen = []
 

@@ -13,9 +13,9 @@ from support.chat_server import Answer, ChatServer, Received
 from support.parrot import parrot
 
 import creval
-from creval.engine.examples import run_examples
-from creval.engine.options import Rescoring, RunOptions
 from creval.engine.run import rescore, resume
+from creval.engine.run_options import Rescoring, RunOptions
+from creval.engine.task_examples import run_examples
 from creval.engine.workbench import Workbench
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins

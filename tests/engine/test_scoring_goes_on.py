@@ -15,8 +15,8 @@ from support.chat_server import ChatServer
 
 import creval
 from creval.cli.main import invoke
-from creval.engine.options import Rescoring
 from creval.engine.run import rescore
+from creval.engine.run_options import Rescoring
 from creval.errors import RunError
 from creval.runs import jsonl
 

@@ -10,8 +10,8 @@ from support.chat_server import ChatServer, HttpError, Received
 from support.parrot import parrot
 
 import creval
-from creval.engine.options import Rescoring
 from creval.engine.run import rescore, resume
+from creval.engine.run_options import Rescoring
 from creval.runs.jsonl import read_lines
 
 MODEL = "hosted_vllm/parrot"

@@ -14,8 +14,8 @@ from support.judged import HOOKS, PARTS, write_judged
 from support.parrot import parrot
 
 import creval
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

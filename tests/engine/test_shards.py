@@ -23,9 +23,9 @@ import creval
 from creval.comparison.gate import decide
 from creval.comparison.policy import Policy
 from creval.engine.merging.merge import merge_runs
-from creval.engine.options import RunOptions
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run import rescore, resume
+from creval.engine.run_options import RunOptions
 from creval.errors import RunError, UsageError
 from creval.report.leaderboard import leaderboard
 from creval.report.settings import own_settings
@@ -154,7 +154,7 @@ DYING = """
 import os, signal, sys
 from pathlib import Path
 from creval.engine.observer import Quiet
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.engine.run import run_new
 
 task, model, shard, folder, at = sys.argv[1:]
@@ -414,7 +414,7 @@ def test_a_merge_that_is_killed_or_finds_the_disk_full_leaves_nothing(halves, tm
     def fsync(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("creval.engine.merging.lines.os.fsync", fsync)
+    monkeypatch.setattr("creval.engine.merging.line_tables.os.fsync", fsync)
     error = refused(parts, "the disk is full", output="other")
     assert "Free some space" in str(error)
 

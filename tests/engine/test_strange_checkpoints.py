@@ -19,7 +19,7 @@ import pytest
 
 import creval
 from creval.engine.resuming import checkpoint
-from creval.engine.resuming.archive import open_arrays
+from creval.engine.resuming.checkpoint import open_arrays
 from creval.engine.run import rescore, resume
 from creval.runs.jsonl import Line, read_lines
 

@@ -16,9 +16,9 @@ import yaml
 import creval
 from creval.cli.main import invoke
 from creval.engine.merging.merge import merge_runs
-from creval.engine.options import Rescoring, RunOptions
-from creval.engine.repeating.run_file import read_run_file
 from creval.engine.run import rescore, resume
+from creval.engine.run_file import read_run_file
+from creval.engine.run_options import Rescoring, RunOptions
 from creval.errors import RunError, TaskError
 from creval.plugins.loader import load_plugins
 from creval.runs import trust

@@ -17,8 +17,8 @@ from support.judged import write_judged
 from support.several_workshops import HOOKS, PARTS
 
 from creval.engine.execution.faults import crossing_error, read_error
-from creval.engine.options import Rescoring
 from creval.engine.run import rescore, resume, run_new
+from creval.engine.run_options import Rescoring
 from creval.errors import (
     ContextLengthError,
     FatalModelError,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from creval.data.check import check_all
-from creval.data.options import DataOptions
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.data.check_task_data import check_all
+from creval.data.data_options import DataOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 

@@ -12,27 +12,27 @@ from support.distributions import PLUGINS, ROOT
 from support.toy_plugins import write_distribution
 from testing.rhymes import write_rhymes
 
-from creval.catalogue.checking import Source, check_entry
-from creval.catalogue.reading import Entry, read_entries, read_entry
+from creval.catalogue.check_entry import Source, check_entry
+from creval.catalogue.registry_entries import RegistryEntry, read_entries, read_entry
 from creval.errors import TaskError, UnknownNameError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 
 
 @pytest.fixture
-def entry(unpacked: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Entry:
+def entry(unpacked: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> RegistryEntry:
     """The entry of the example, as its author would write it."""
     monkeypatch.syspath_prepend(str(unpacked["creval-wordchain"]))
     monkeypatch.setenv("CREVAL_PLUGINS", "wordchain")
     index = TaskIndex(load_plugins())
     tasks = {name: index.load(f"wordchain/{name}") for name in ("wordchain", "wordchain_rated")}
     said = {name: {"version": task.version, "hash": task.hash} for name, task in tasks.items()}
-    return Entry(
+    return RegistryEntry(
         "wordchain", "creval-wordchain", "1.0.0", "https://example.org", "0" * 40, "MIT", "Chains of words", said
     )
 
 
-def test_the_example_passes_the_check_of_the_registry(entry: Entry, wheels: dict[str, Path]) -> None:
+def test_the_example_passes_the_check_of_the_registry(entry: RegistryEntry, wheels: dict[str, Path]) -> None:
     source = Source(wheels["creval-wordchain"].parent, shared=True)
     checks = {check.name: list(check.faults) for check in check_entry(entry, source)}
     assert checks == {"install": [], "version": [], "tasks": [], "conformance": []}
@@ -44,7 +44,7 @@ def test_the_tests_of_the_example_pass_on_its_wheel(run: Any) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_an_entry_that_is_not_what_the_package_holds_is_told(entry: Entry, wheels: dict[str, Path]) -> None:
+def test_an_entry_that_is_not_what_the_package_holds_is_told(entry: RegistryEntry, wheels: dict[str, Path]) -> None:
     from dataclasses import replace
 
     tasks = {"wordchain": {"version": "1.0.0", "hash": "f" * 64}, "other": {"version": "1.0.0", "hash": "f" * 64}}
@@ -58,7 +58,7 @@ def test_an_entry_that_is_not_what_the_package_holds_is_told(entry: Entry, wheel
     assert "the entry's hash is fff" in other
 
 
-def test_a_package_that_cannot_be_installed_ends_the_check(entry: Entry, tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_installed_ends_the_check(entry: RegistryEntry, tmp_path: Path) -> None:
     (check,) = check_entry(entry, Source(tmp_path, shared=True))
     assert check.name == "install"
     assert "creval" in check.faults[0]

@@ -13,8 +13,8 @@ from nbclient import NotebookClient
 from nbclient.util import run_sync
 
 import creval
-from creval.engine.options import RunOptions
-from creval.engine.watching.notebook import in_notebook
+from creval.engine.progress.notebook import in_notebook
+from creval.engine.run_options import RunOptions
 
 CELLS = (
     "import creval\nresult = creval.run(['rat'], 'baseline/floor', creval.RunOptions(limit=20, output='runs/floor'))",

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import toy_plugins, write_task
 
-from creval.data.check import check_data
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
-from creval.engine.options import RunOptions
+from creval.data.check_task_data import check_data
+from creval.data.data_options import DataOptions
+from creval.data.open_dataset import open_dataset
+from creval.engine.run_options import RunOptions
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.standard import changed_sections
 from creval.plugins.loader import load_plugins

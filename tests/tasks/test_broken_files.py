@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import sound_task, toy_plugins, toy_registry, write_task
 
-from creval.data.check import check_data
-from creval.data.options import DataOptions
+from creval.data.check_task_data import check_data
+from creval.data.data_options import DataOptions
 from creval.errors import Problem, TaskError, UsageError
-from creval.tasks.check import check
+from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
 
 

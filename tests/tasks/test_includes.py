@@ -6,12 +6,12 @@ from pathlib import Path
 
 from support.toy_plugins import toy_plugins, write_task
 
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.data_options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.plugins.loader import load_plugins
-from creval.tasks.check import check
-from creval.tasks.files import is_path
+from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
+from creval.tasks.task_paths import is_path
 from creval.tasks.templates.rendering import undefined_fields
 
 

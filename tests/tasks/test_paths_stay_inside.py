@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import toy_plugins, toy_registry, write_task
 
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.data_options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError, DataError, TaskError
 from creval.tasks.index import TaskIndex
 

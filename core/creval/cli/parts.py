@@ -100,7 +100,7 @@ def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: in
     another form).
     """
     from creval.cli.values import settings, texts
-    from creval.engine.options import RunOptions
+    from creval.engine.run_options import RunOptions
     from creval.engine.workbench import Workbench
 
     def pairs(name: str, read: Callable[[Sequence[str], str], Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 from creval.cli.display.ending import ending
 from creval.cli.interruption import cure_shown
 from creval.cli.values import comma_list, docs_of, paths, settings, sweeps, texts
-from creval.engine.options import RunOptions
-from creval.engine.watching.terminal import watch
+from creval.engine.progress.terminal import watch
+from creval.engine.run_options import RunOptions
 from creval.models.providers.addresses import shown_addresses
 
 __all__ = ["command_line", "read_options", "start"]

@@ -13,13 +13,13 @@ import click
 
 from creval.cli.display.ending import ending, last_words
 from creval.cli.interruption import cure_shown
-from creval.engine.options import RunOptions
-from creval.engine.watching.terminal import watch
+from creval.engine.progress.terminal import watch
+from creval.engine.run_options import RunOptions
 from creval.visible import visible
 
 if TYPE_CHECKING:
-    from creval.engine.repeating.run_file import RunFile
-    from creval.engine.sweep import Outcome, Part, Sweep
+    from creval.engine.run_file import RunFile
+    from creval.engine.sweep import Outcome, Sweep, SweepRun
 
 __all__ = ["run_file", "start_several"]
 
@@ -29,12 +29,12 @@ _WORDS = {"new": "begins", "begun": "goes on", "done": "is there already"}
 
 def start_several(tasks: Sequence[str], models: Sequence[str], options: RunOptions, dry_run: bool) -> int:
     """Run several models on the same tasks, and return the exit code."""
-    from creval.engine.repeating.run_file import Entry, RunFile
+    from creval.engine.run_file import ModelEntry, RunFile
     from creval.errors import UsageError
 
     if not tasks:
         raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
-    entries = [Entry(model) for model in dict.fromkeys(models)]
+    entries = [ModelEntry(model) for model in dict.fromkeys(models)]
     words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-{len(entries)}_models-{'+'.join(tasks)}"
     folder = options.output or RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
     return run_file(RunFile(tasks, entries, options, several=True), options, folder, dry_run)
@@ -66,7 +66,7 @@ def run_file(file: RunFile, options: RunOptions, output: Path, dry_run: bool) ->
 def _made(sweep: Sweep) -> list[Outcome]:
     from creval.engine.sweep import run_sweep
 
-    def said(part: Part) -> None:
+    def said(part: SweepRun) -> None:
         if sweep.file.several:
             click.echo(visible(f"{part.entry.model}: {_WORDS[part.state]} ({part.folder})"), err=True)
 

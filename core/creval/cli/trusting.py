@@ -43,7 +43,7 @@ _AS: Any = {"multiple": True, "metavar": "RUN|FILE", "expose_value": False, "cal
 
 def _trusted(place: Path) -> list[str]:
     """Trust a file or folder, of a sweep also its runs, and return what was trusted. Raises CrevalError."""
-    from creval.engine.repeating.run_file import read_run_file
+    from creval.engine.run_file import read_run_file
     from creval.errors import UsageError
     from creval.runs.folder import RunFolder
     from creval.runs.opener import is_there

@@ -13,7 +13,7 @@ from creval.visible import odd_sign, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.engine.options import Consents
+    from creval.engine.run_options import Consents
 
 __all__ = [
     "FilePath",

@@ -14,7 +14,7 @@ from pathlib import Path
 from creval.conformance.building import NoSourceError, installed_files, wheel_of
 from creval.conformance.subject import Subject
 from creval.errors import CrevalError
-from creval.tasks.files import FILE_KEY, find_data_file
+from creval.tasks.task_paths import FILE_KEY, find_data_file
 
 __all__ = ["discovery", "face", "targets", "wheel"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.conformance.hostile import HOSTILE, SPOKEN
 from creval.conformance.subject import Subject, play
-from creval.engine.examples import run_examples
+from creval.engine.task_examples import run_examples
 from creval.errors import CrevalError
 from creval.parsing.chain import build_chain
 from creval.tasks.model import ComponentRef, Said, Task

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from creval.api import run
+from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
 from creval.data.mirror import REMOTE_KEY
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
-from creval.engine.options import RunOptions
+from creval.data.open_dataset import open_dataset
+from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError, DataError, UnknownNameError
 from creval.plugins.loader import PluginInfo, Plugins, load_plugins
-from creval.tasks.files import TaskFile
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
+from creval.tasks.task_paths import TaskFile
 from creval.tasks.yaml.headers import TaskHeader
 
 __all__ = ["NotExaminedError", "Subject", "play"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from creval.conformance.subject import Subject
-from creval.data.check import check_components, check_fields
+from creval.data.check_task_data import check_components, check_fields
 from creval.errors import CrevalError, TaskError
-from creval.tasks.check import check_file
+from creval.tasks.check_files import check_file
 from creval.tasks.model import Task
 from creval.tasks.templates.shots import render_prompt
 

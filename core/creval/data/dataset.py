@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from creval.data.rows import Malformed, Row, Rows
+from creval.data.row_types import MalformedRow, Row, Rows
 from creval.data.shaping import Shaping, brief, names_of
-from creval.data.shots import SHOTS, Entry, Shots
+from creval.data.shots import SHOTS, ShotEntry, Shots
 from creval.errors import DataError
 from creval.packing import PackedTexts
 from creval.tasks.model import FewShot
@@ -88,11 +88,13 @@ class Dataset:
         self[0]  # too few examples show at once
         return self
 
-    def entry(self, row: int) -> Entry:
+    def entry(self, row: int) -> ShotEntry:
         """Return the doc of a row, chosen or not, without examples, and what the row says without the id."""
         given = self._rows.row(row)
         content = given.fields if isinstance(given, Doc) else given
-        return Entry(self.to_doc(given, row), {key: value for key, value in content.items() if key != self._id_field})
+        return ShotEntry(
+            self.to_doc(given, row), {key: value for key, value in content.items() if key != self._id_field}
+        )
 
     def __len__(self) -> int:
         return len(self._chosen)
@@ -122,7 +124,7 @@ class Dataset:
             yield from (self[index] for index in range(len(self)))
             return
         for index, row in enumerate(self._rows):
-            if isinstance(row, Malformed):
+            if isinstance(row, MalformedRow):
                 raise DataError(row.reason, where=row.where)
             yield self.to_doc(row, index)
 
@@ -251,7 +253,7 @@ class _Scan:
         block = bytearray()
         names: Set[str] = frozenset()
         for index, row in enumerate(rows):
-            if isinstance(row, Malformed):
+            if isinstance(row, MalformedRow):
                 self._faults.append((index, f"{row.where}: {row.reason}"))
                 continue
             try:

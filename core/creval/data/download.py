@@ -15,10 +15,10 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from creval.data.checksum import check_sha256, sha256_of
+from creval.data.data_options import DataOptions
 from creval.data.mirror import offline_cure
-from creval.data.options import DataOptions
-from creval.data.rows import Rows
-from creval.data.tables.files import FORMATS, open_file
+from creval.data.row_types import Rows
+from creval.data.tables.open_table import FORMATS, open_file
 from creval.errors import DataError
 
 __all__ = ["MAX_BYTES", "download", "open_url"]

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from creval.data.data_options import DataOptions
 from creval.data.mirror import offline_cure
-from creval.data.options import DataOptions
-from creval.data.rows import Malformed, Row, Rows
+from creval.data.row_types import MalformedRow, Row, Rows
 from creval.errors import DataError, MissingPartError
 from creval.reachable import hub_address, hub_answers
 
@@ -31,7 +31,7 @@ class HuggingFaceRows:
     def __len__(self) -> int:
         return len(self._table)
 
-    def __iter__(self) -> Iterator[Row | Malformed]:
+    def __iter__(self) -> Iterator[Row | MalformedRow]:
         yield from self._table
 
     def row(self, index: int) -> Row:

@@ -1,7 +1,7 @@
 """Local copies of remote datasets: the folder that CREVAL_DATA names.
 
 A task's data are looked for under the task's name (`drat.jsonl`), then under the dataset's own: the last part of
-its URL, or for Hugging Face `owner/name.jsonl` and `name.jsonl`. Any format of `creval.data.tables.files` will do.
+its URL, or for Hugging Face `owner/name.jsonl` and `name.jsonl`. Any format of `creval.data.tables.open_table` will do.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from creval.data.checksum import check_sha256
-from creval.data.options import DataOptions
-from creval.data.tables.files import FORMATS
+from creval.data.data_options import DataOptions
+from creval.data.tables.open_table import FORMATS
 from creval.errors import DataError
 from creval.plugins.registry import Component
 from creval.tasks.model import DatasetRef

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from creval.errors import DataError
 from creval.types.sample import Doc
 
-__all__ = ["SHOTS", "Entry", "Shots"]
+__all__ = ["SHOTS", "ShotEntry", "Shots"]
 
 SHOTS = "shots"
 """The field that a doc's examples stand in."""
 
 
-class Entry(NamedTuple):
+class ShotEntry(NamedTuple):
     """A doc, and what its row says without the id: two docs of one content are copies of each other."""
 
     doc: Doc
@@ -35,11 +35,11 @@ class Shots:
     number: int
     seed: int | None
     size: int
-    entry: Callable[[int], Entry]
+    entry: Callable[[int], ShotEntry]
     own: bool
     origin: str
 
-    def of(self, asked: Entry) -> list[Mapping[str, Any]]:
+    def of(self, asked: ShotEntry) -> list[Mapping[str, Any]]:
         """Return the fields of the examples of a doc. Raises DataError where there are not enough others."""
         chosen: list[Mapping[str, Any]] = []
         for place in self._places(asked.doc.id):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from creval.data.options import DataOptions
-from creval.data.rows import ListRows, Malformed, Row, Rows
-from creval.data.tables.files import open_file
+from creval.data.data_options import DataOptions
+from creval.data.row_types import ListRows, MalformedRow, Row, Rows
+from creval.data.tables.open_table import open_file
 from creval.errors import DataError
-from creval.tasks.files import STRAY_CURE, find_data_file, search_folders, strays
+from creval.tasks.task_paths import STRAY_CURE, find_data_file, search_folders, strays
 from creval.types.components import Generator
 from creval.types.sample import Doc
 
@@ -40,7 +40,7 @@ def _open(file: str, folders: Sequence[Path], format: str | None, task: str | No
 
 def open_generator(generator: Generator, *, base: Path, options: DataOptions) -> Rows:
     """Make the docs of a generator; they are held in memory."""
-    rows: list[Row | Malformed] = []
+    rows: list[Row | MalformedRow] = []
     for index, doc in enumerate(generator.docs(), 1):
-        rows.append(doc if isinstance(doc, Doc) else Malformed("the generator gave no Doc", f"doc {index}"))
+        rows.append(doc if isinstance(doc, Doc) else MalformedRow("the generator gave no Doc", f"doc {index}"))
     return ListRows(rows, f"generator {type(generator).__name__}")

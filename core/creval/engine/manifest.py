@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from creval.engine.options import RunOptions, nested_settings
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.run_options import RunOptions, nested_settings
 from creval.errors import RunError
 from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
@@ -23,8 +23,8 @@ from creval.plugins.loader import Plugins
 from creval.runs.commands import CONSENTS
 from creval.runs.folder import FORM
 from creval.runs.trust import MADE_HERE, Claims
-from creval.tasks.files import is_path
 from creval.tasks.model import Task
+from creval.tasks.task_paths import is_path
 from creval.types.reading import READING
 
 __all__ = [

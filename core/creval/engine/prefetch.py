@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
+from creval.data.data_options import DataOptions
 from creval.data.mirror import REMOTE_KEY
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError
 from creval.plugins.loader import Plugins
 from creval.resources.opening import open_resource

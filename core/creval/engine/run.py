@@ -13,24 +13,24 @@ from creval.engine.execution.foreman import Asked, Crew, RunForeman
 from creval.engine.execution.opening import open_executor
 from creval.engine.manifest import asked_hash, now, read_options, sign, start_manifest, task_data
 from creval.engine.observer import Guarded, Observer, Quiet
-from creval.engine.options import Rescoring, Resuming, RunOptions
 from creval.engine.planning.advice import advice, provider_advice
 from creval.engine.planning.grid import asked_people, asks_people
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.keeping import keep_files
-from creval.engine.repeating.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
-from creval.engine.resuming.kept import Kept
+from creval.engine.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
+from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
+from creval.engine.run_options import Rescoring, Resuming, RunOptions
 from creval.engine.scoring.tallied import Tallied
 from creval.engine.setup import Common, Setup, open_plans, open_setup
+from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.providers.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.batch_notes import BatchNotes
-from creval.runs.calls import CallBook
+from creval.runs.call_journal import CallJournal
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
@@ -221,10 +221,12 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
     return executor
 
 
-def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, Kept[Tallied]]:
+def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, ResumeState[Tallied]]:
     """Return what the run holds of each task, not read yet; `anew`: its scores are made beside the old ones."""
     return {
-        plan.task.name: Kept(folder, plan, partial(Tallied, plan), folder.new_scores(plan.task.name) if anew else None)
+        plan.task.name: ResumeState(
+            folder, plan, partial(Tallied, plan), folder.new_scores(plan.task.name) if anew else None
+        )
         for plan in plans
     }
 
@@ -282,11 +284,11 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
         except RunError as error:  # what was taken from it is in the run's own book by now
             _LOG.warning("the answers of an earlier run cannot be reused: %s", error)
             continue
-        others.append(CallBook(source, read_only=True))
+        others.append(CallJournal(source, read_only=True))
         entry = {"run": str(path.absolute()), "started": about["started"], "at": now()}
         if entry["run"] not in {known["run"] for known in reused}:
             reused.append(entry)
-    setup.ledger.keep_in(CallBook(folder), others)
+    setup.ledger.keep_in(CallJournal(folder), others)
     if setup.models.batching is not None:
         try:
             setup.models.batching.book.open(BatchNotes(folder.batches))

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.data_options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.engine.generation.session import TaskRuntime
-from creval.engine.options import RunOptions
 from creval.engine.planning.check import check_plan
 from creval.engine.planning.grid import for_people, with_own_grid
 from creval.engine.planning.plan import TaskPlan, check_named_docs, plan_task
 from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET, Others, RoleModels, model_options
+from creval.engine.run_options import RunOptions
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.making import make_scoring
 from creval.engine.scoring.score import TaskScoring

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from creval.engine.event_loop import drive
 from creval.engine.execution.foreman import Crew
 from creval.engine.generation.generate import Job, Means, generate
-from creval.engine.loop import drive
 from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.resuming.kept import Kept
+from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.roles.models import TARGET
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
 from creval.engine.scoring.step import Scoring, ScoringWatch, score_again, score_missing
@@ -34,7 +34,7 @@ from creval.types.sample import ScoreRecord
 
 __all__ = ["Finished", "RunSteps"]
 
-_Step = Callable[[RunFolder, Kept[Any], Scoring, ScoringWatch], Awaitable[BudgetError | None]]
+_Step = Callable[[RunFolder, ResumeState[Any], Scoring, ScoringWatch], Awaitable[BudgetError | None]]
 _LOG = logging.getLogger("creval")
 
 
@@ -56,7 +56,7 @@ class RunSteps:
         manifest: dict[str, Any],
         crew: Crew,
         observer: Observer,
-        kept: Mapping[str, Kept[Tallied]],
+        kept: Mapping[str, ResumeState[Tallied]],
     ) -> None:
         self._folder = folder
         self._manifest = manifest

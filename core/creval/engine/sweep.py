@@ -11,13 +11,13 @@ from typing import Any
 
 from creval.engine.manifest import options_data, read_options
 from creval.engine.observer import Observer
-from creval.engine.options import MAY_DIFFER, RunOptions
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.keeping import keep_files
-from creval.engine.repeating.run_file import Entry, RunFile, entry_names
 from creval.engine.roles.models import TARGET, model_options
 from creval.engine.run import resume, run_new
+from creval.engine.run_file import ModelEntry, RunFile, entry_names
+from creval.engine.run_options import MAY_DIFFER, RunOptions
 from creval.engine.setup import open_plans
+from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished
 from creval.errors import CrevalError, RunError, UsageError
 from creval.models.batches.desk import Batching
@@ -30,17 +30,17 @@ from creval.runs.folder import RunFolder
 from creval.runs.opener import read_json
 from creval.tasks.index import TaskIndex
 
-__all__ = ["Outcome", "Part", "Sweep", "plan_sweep", "run_sweep"]
+__all__ = ["Outcome", "Sweep", "SweepRun", "plan_sweep", "run_sweep"]
 
 Watch = Callable[[], AbstractContextManager[Observer]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SweepRun:
     """One run of a run file: its model, options with the folder as their `output`, and whether it is `new`, `begun`
     or `done`."""
 
-    entry: Entry
+    entry: ModelEntry
     options: RunOptions
     state: str
 
@@ -55,7 +55,7 @@ class Part:
 class Outcome:
     """What became of one run: its folder, and its results or the error that ended it. `worked`: something was made."""
 
-    part: Part
+    part: SweepRun
     finished: Finished | None = None
     error: CrevalError | None = None
     worked: bool = True
@@ -68,7 +68,7 @@ class Sweep:
     file: RunFile
     options: RunOptions
     output: Path
-    parts: Sequence[Part]
+    parts: Sequence[SweepRun]
     plans: Sequence[TaskPlan]
 
     def keep(self) -> None:
@@ -92,12 +92,12 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
     parts = []
     for entry, name in zip(file.models, names, strict=True):
         own = replace(entry.applied(options), output=output / name if name else output)
-        parts.append(Part(entry, own, _state(own, entry.model, asked)))
+        parts.append(SweepRun(entry, own, _state(own, entry.model, asked)))
     _check_models([part for part in parts if part.state != "done"], plugins)
     return Sweep(replace(file, tasks=requested), options, output, parts, plans)
 
 
-def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[Part], object]) -> list[Outcome]:
+def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) -> list[Outcome]:
     """Make what is missing of each run, one after the other; `said` is told of each before it begins, and
     `watch` gives an observer for it.
 
@@ -118,7 +118,7 @@ def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[Part], object]) -> lis
     return outcomes
 
 
-def _work(file: RunFile, part: Part, observer: Observer) -> Finished:
+def _work(file: RunFile, part: SweepRun, observer: Observer) -> Finished:
     if part.state == "new":
         return run_new(file.tasks, part.entry.model, part.options, observer)
     address = part.options.base_url
@@ -165,7 +165,7 @@ def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, as
         )
 
 
-def _check_models(parts: Sequence[Part], plugins: Plugins) -> None:
+def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
     """Raises UsageError with every model that cannot be opened: a missing key must not show after hours."""
     faults = []
     for part in parts:
@@ -186,7 +186,7 @@ def _check_models(parts: Sequence[Part], plugins: Plugins) -> None:
         raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", cure="Mend these, or leave them out.")
 
 
-def _told(entry: Entry, name: str) -> str | dict[str, Any]:
+def _told(entry: ModelEntry, name: str) -> str | dict[str, Any]:
     """Return a model as a run file states it."""
     own = dict(entry.own or {})
     if "base_url" in own:

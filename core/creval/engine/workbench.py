@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
-from creval.engine.loop import drive
-from creval.engine.options import RunOptions
+from creval.data.data_options import DataOptions
+from creval.data.open_dataset import open_dataset
+from creval.engine.event_loop import drive
 from creval.engine.roles.context import (
     Asked,
     OpenResources,
@@ -19,11 +18,12 @@ from creval.engine.roles.context import (
 )
 from creval.engine.roles.ledger import Asking, Ledger, question_key
 from creval.engine.roles.models import TARGET, RoleModels, model_options
+from creval.engine.run_options import RunOptions
 from creval.errors import DataError, RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.plugins.loader import load_plugins
-from creval.runs.calls import CallBook
+from creval.runs.call_journal import CallJournal
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.runs.reader import Run
@@ -87,8 +87,8 @@ class Workbench:
         """
         self._lock = RunLock(run.folder)
         self._lock.__enter__()
-        books = [CallBook(RunFolder.open(other.folder), read_only=True) for other in others]
-        self._ledger.keep_in(CallBook(RunFolder.open(run.folder)), books)
+        books = [CallJournal(RunFolder.open(other.folder), read_only=True) for other in others]
+        self._ledger.keep_in(CallJournal(RunFolder.open(run.folder)), books)
         self._run = run
         entries = (entry for each in (run, *others) for entry in each.manifest["tasks"])
         self._private.update(entry["task"] for entry in entries if entry.get("by_reference"))

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from creval.cli.parts import command_options, open_workbench, part_options
     from creval.comparison.paired import Difference, paired_means
     from creval.data.checksum import sha256_of
+    from creval.data.data_options import DataOptions
     from creval.data.download import download
     from creval.data.huggingface import open_huggingface
     from creval.data.mirror import offline_cure
-    from creval.data.options import DataOptions
-    from creval.data.rows import ListRows, Rows
-    from creval.data.tables.files import open_file
+    from creval.data.row_types import ListRows, Rows
+    from creval.data.tables.open_table import open_file
     from creval.engine.execution.faults import crossing_error
     from creval.engine.execution.workshop import open_workshop
     from creval.engine.workbench import Workbench
@@ -245,11 +245,11 @@ _HOMES = {
     "creval.comparison.paired": ("Difference", "paired_means"),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),
-    "creval.data.tables.files": ("open_file",),
+    "creval.data.tables.open_table": ("open_file",),
     "creval.data.huggingface": ("open_huggingface",),
     "creval.data.mirror": ("offline_cure",),
-    "creval.data.options": ("DataOptions",),
-    "creval.data.rows": ("ListRows", "Rows"),
+    "creval.data.data_options": ("DataOptions",),
+    "creval.data.row_types": ("ListRows", "Rows"),
     "creval.engine.execution.faults": ("crossing_error",),
     "creval.engine.execution.workshop": ("open_workshop",),
     "creval.engine.workbench": ("Workbench",),

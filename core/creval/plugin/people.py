@@ -6,9 +6,9 @@ Private to the distributions of this repository; these names may change with any
 from __future__ import annotations
 
 from creval.cli.display.ending import ending
-from creval.engine.options import Consents, Resuming, RunOptions
 from creval.engine.roles.models import TARGET
 from creval.engine.run import resume, run_new
+from creval.engine.run_options import Consents, Resuming, RunOptions
 from creval.engine.setup import open_plans
 from creval.engine.steps import Finished
 from creval.models.model_options import RunTasks

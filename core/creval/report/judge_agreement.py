@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from creval.data.rows import Malformed
-from creval.data.tables.files import open_file
+from creval.data.row_types import MalformedRow
+from creval.data.tables.open_table import open_file
 from creval.engine.manifest import read_options
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.engine.scoring.making import make_scoring
 from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
@@ -160,7 +160,7 @@ def _read_labels(path: Path) -> _Labels:
     found: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
     columns: Sequence[str] | None = None
     for index, row in enumerate(rows):
-        fields = {} if isinstance(row, Malformed) else dict(row.fields if hasattr(row, "fields") else row)
+        fields = {} if isinstance(row, MalformedRow) else dict(row.fields if hasattr(row, "fields") else row)
         columns = columns or [name for name in _KEYS if name in fields]
         try:
             key = tuple(unguarded(str(fields[name])) for name in columns)

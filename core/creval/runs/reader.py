@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
-from creval.runs.calls import CallBook
-from creval.runs.codec import read_sample, read_score
+from creval.runs.call_journal import CallJournal
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import DoneKeys, RunFolder, check_form
 from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
-from creval.runs.metrics import Metrics, metrics_table, of_task
 from creval.runs.opener import is_there, read_json
+from creval.runs.record_data import read_sample, read_score
+from creval.runs.result_metrics import Metrics, metrics_table, of_task
 from creval.shown import html_table, some
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
@@ -195,7 +195,7 @@ class Run:
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Yield the calls to other roles than the target, as calls/ holds them. Raises RunError for a damaged line."""
-        book = CallBook(self._files, read_only=True)
+        book = CallJournal(self._files, read_only=True)
         try:
             for _, record in book.lines():
                 yield record

@@ -10,7 +10,7 @@ from creval.runs.commands import resume_command
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.opener import plain_size
 from creval.runs.trust import UntrustedError
-from creval.tasks.files import is_path, parse_path
+from creval.tasks.task_paths import is_path, parse_path
 
 __all__ = ["TASKS", "tasks_here"]
 

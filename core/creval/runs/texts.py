@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError, RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.commands import resume_command

@@ -23,8 +23,8 @@ from creval.errors import UsageError
 from creval.models.providers.endpoints import ENDPOINTS, is_loopback
 from creval.models.secrets import find_key
 from creval.state import STATE, State
-from creval.tasks.files import is_path, parse_path
 from creval.tasks.sections.settings import acts_outside
+from creval.tasks.task_paths import is_path, parse_path
 from creval.visible import visible
 
 __all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]

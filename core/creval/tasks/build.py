@@ -11,17 +11,17 @@ from typing import Any
 
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Registry
-from creval.tasks.components import ComponentReader, Found, Written
+from creval.tasks.components import ComponentReader, FoundComponent, Written
 from creval.tasks.model import DatasetRef, Example, MetricSpec, Task, TaskSource
 from creval.tasks.owner import Owner
 from creval.tasks.sections.dataset import OWN_KEYS, read_dataset
 from creval.tasks.sections.examples import Known, read_examples
 from creval.tasks.sections.human import read_human
-from creval.tasks.sections.parts import check_uses, read_baselines, read_resources
 from creval.tasks.sections.prompts import check_prompts, read_prompts
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.resources import check_uses, read_baselines, read_resources
 from creval.tasks.sections.roles import add_asked, read_roles
 from creval.tasks.sections.scoring import ScoreNames, produced_scores, read_list, read_metrics
+from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_conditions, read_generation
 from creval.tasks.yaml.nodes import Node, format_path, plain, walk
 from creval.tasks.yaml.schema import named_validator, problems_of
@@ -40,18 +40,18 @@ _HASHED_ALWAYS = ("source", "id")
 class _Parts:
     """The components of a task."""
 
-    dataset: tuple[DatasetRef, Found] | None
-    protocol: Found | None
-    parse: Sequence[Found]
-    score: Sequence[Found]
-    metrics: Sequence[tuple[MetricSpec, Found]]
-    baselines: Mapping[str, Found]
+    dataset: tuple[DatasetRef, FoundComponent] | None
+    protocol: FoundComponent | None
+    parse: Sequence[FoundComponent]
+    score: Sequence[FoundComponent]
+    metrics: Sequence[tuple[MetricSpec, FoundComponent]]
+    baselines: Mapping[str, FoundComponent]
 
-    def acting(self) -> list[Found]:
+    def acting(self) -> list[FoundComponent]:
         """Return the components that make and score samples; a task with problems may lack some."""
         return [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
 
-    def used(self) -> list[Found]:
+    def used(self) -> list[FoundComponent]:
         """Return every component that is there."""
         return [*self.acting(), *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
 
@@ -87,7 +87,7 @@ class _Parts:
         }
 
 
-def _metric_content(metric: MetricSpec, found: Found) -> Mapping[str, Any]:
+def _metric_content(metric: MetricSpec, found: FoundComponent) -> Mapping[str, Any]:
     """What a metric is, with the plain name of its aggregation, whoever else may have one of that name."""
     content = dict(metric.content())
     return content | {"aggregate": {**content["aggregate"], "name": found.component.name}}
@@ -183,7 +183,7 @@ def _without_nulls(root: Node) -> Node:
     return Node({key: node for key, node in root.value.items() if node.value is not None}, root.place, root.key)
 
 
-def _read_protocol(reading: Reading) -> Found | None:
+def _read_protocol(reading: Reading) -> FoundComponent | None:
     node = reading.section("protocol")
     if node is not None:
         return reading.component("protocol", node, ("protocol",)) if reading.sound(("protocol",)) else None

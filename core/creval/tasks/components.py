@@ -19,7 +19,7 @@ from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
 from creval.tasks.yaml.schema import problems_of, validator_for
 from creval.types.kinds import Kind
 
-__all__ = ["ComponentReader", "Found", "Written", "unfold", "whole", "whole_refs"]
+__all__ = ["ComponentReader", "FoundComponent", "Written", "unfold", "whole", "whole_refs"]
 
 COMPONENT_KEY = "x-component"
 
@@ -39,7 +39,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundComponent:
     """A component that was found: the reference for the task, its registration, and how it was written."""
 
     ref: ComponentRef
@@ -102,7 +102,7 @@ class ComponentReader:
         self._plugin = plugin
         self._problems = problems
 
-    def read(self, kind: Kind, node: Node, path: KeyPath) -> Found | None:
+    def read(self, kind: Kind, node: Node, path: KeyPath) -> FoundComponent | None:
         """Read a component of a kind."""
         written = unfold(node, path)
         if isinstance(written, Problem):
@@ -110,7 +110,7 @@ class ComponentReader:
             return None
         return self.resolve(kind, written)
 
-    def resolve(self, kind: Kind, written: Written) -> Found | None:
+    def resolve(self, kind: Kind, written: Written) -> FoundComponent | None:
         """Find a component by its written name and check its parameters."""
         component = self.find(kind, written.name, written.node, written.path)
         if component is None:
@@ -121,7 +121,7 @@ class ComponentReader:
         values = self._check(component, parameters, written.path)
         if values is None:
             return None
-        return Found(ComponentRef(self._unambiguous(component), values), component, written)
+        return FoundComponent(ComponentRef(self._unambiguous(component), values), component, written)
 
     def find(self, kind: Kind, name: str, node: Node, path: KeyPath) -> Component | None:
         """Find a registration: the task's own plugin first, then the core, then whoever has it alone."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.names import nearest
 from creval.plugins.loader import LOCAL, Plugins
-from creval.tasks.files import TaskFile, is_path, is_pattern, parse_path
+from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from creval.tasks.owner import Owner
     from creval.tasks.yaml.reader import Document
 
-__all__ = ["Entry", "TaskIndex", "yaml_files"]
+__all__ = ["TaskEntry", "TaskIndex", "yaml_files"]
 
 Named = str | Path | TaskFile
 """A task as it is asked for: by name, by path, or by where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TaskEntry:
     """A task or suite and the plugin that it belongs to."""
 
     plugin: str
@@ -66,7 +66,7 @@ class TaskIndex:
     def __init__(self, plugins: Plugins, extra: Sequence[Path] = ()) -> None:
         self._plugins = plugins
         self._extra = tuple(Path(path) for path in extra)
-        self._found: tuple[list[Entry], list[Problem]] | None = None
+        self._found: tuple[list[TaskEntry], list[Problem]] | None = None
         self._documents: dict[Path, Document] = {}
 
     # --- lists ---------------------------------------------------------------------------------------
@@ -83,16 +83,16 @@ class TaskIndex:
         assert self._found is not None
         return self._found[1]
 
-    def _entries(self) -> Sequence[Entry]:
+    def _entries(self) -> Sequence[TaskEntry]:
         if self._found is None:
-            entries: list[Entry] = []
+            entries: list[TaskEntry] = []
             problems: list[Problem] = []
             for plugin, file in self._files():
                 heads = read_heads(file)
                 if isinstance(heads, Problem):
                     problems.append(heads)
                 else:
-                    entries.extend(Entry(plugin, head) for head in heads)
+                    entries.extend(TaskEntry(plugin, head) for head in heads)
             self._found = entries, problems
         return self._found[0]
 
@@ -118,7 +118,7 @@ class TaskIndex:
             self._documents[file] = read_yaml(file)
         return self._documents[file]
 
-    def family(self, name: str) -> Sequence[Entry]:
+    def family(self, name: str) -> Sequence[TaskEntry]:
         """Return the variants of the family called `name` or `plugin/name`; none where there is no such family."""
         plugin, _, short = name.rpartition("/")
         return [
@@ -130,7 +130,7 @@ class TaskIndex:
             and plugin in ("", entry.plugin)
         ]
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str) -> TaskEntry:
         """Return the entry called `name` or `plugin/name`.
 
         Raises UnknownNameError with the nearest names, UsageError where the name is ambiguous, TaskError where a file
@@ -182,7 +182,7 @@ class TaskIndex:
             place = named if isinstance(named, TaskFile) else parse_path(str(named))
             heads = read_heads(place.file) if place.variant is None else []
             heads = [] if isinstance(heads, Problem) else heads
-            entries = [Entry(self.owner(place.file).plugin, head) for head in heads if head.variant is not None]
+            entries = [TaskEntry(self.owner(place.file).plugin, head) for head in heads if head.variant is not None]
         included: dict[Path, Mapping[str, Any]] = {}
         return [read_header(entry.head, entry.plugin, self, included) for entry in entries]
 
@@ -240,15 +240,15 @@ class TaskIndex:
                 return [folder, *([info.folder] if info is not None and info.folder is not None else [])]
         return [file.parent]
 
-    def entry(self, named: Named) -> Entry:
-        """Return the entry of a name or a path (told apart by `creval.tasks.files.is_path`)."""
+    def entry(self, named: Named) -> TaskEntry:
+        """Return the entry of a name or a path (told apart by `creval.tasks.task_paths.is_path`)."""
         if isinstance(named, str) and not is_path(named):
             return self.find(named)
         place = named if isinstance(named, TaskFile) else parse_path(str(named))
         head = read_head(place.file, place.variant)
         if isinstance(head, Problem):
             raise TaskError([head])
-        return Entry(self.owner(place.file).plugin, head)
+        return TaskEntry(self.owner(place.file).plugin, head)
 
     # --- loading -------------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from creval.errors import Problem, TaskError
 from creval.plugins.loader import LOCAL
 from creval.plugins.registry import Registry
 from creval.tasks.build import build_task
-from creval.tasks.files import TaskFile
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides, apply_overrides
 from creval.tasks.owner import Owner
+from creval.tasks.task_paths import TaskFile
 from creval.tasks.yaml.includes import Library, included_files, read_merged
 
 __all__ = ["Lookup", "load_task"]

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
-from creval.tasks.files import TaskFile, is_path, parse_path, strays
 from creval.tasks.loading import Lookup, load_task
 from creval.tasks.model import Task
 from creval.tasks.overrides import Overrides
+from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
 from creval.tasks.yaml.headers import Head
 from creval.tasks.yaml.includes import read_merged
 from creval.tasks.yaml.nodes import KeyPath, Node, problem_at

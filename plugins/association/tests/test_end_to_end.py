@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import creval
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.errors import MissingPartError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from create_support import metrics, rows, serve
 from support.commands import creval
 
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_create.cli.importing import import_published

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from creval import RunOptions, run
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.data_options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.errors import DataError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

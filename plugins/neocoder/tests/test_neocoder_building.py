@@ -20,7 +20,7 @@ from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.commands import start
 
 import creval
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.errors import BudgetError, DataError, RunError
 from creval.plugin import Completion, Message, Reply
 from creval_neocoder.building.book import Book

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.chat_server import ChatServer, Received
 
 import creval
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.plugin import DataOptions
 from creval_neocoder.own.reading import gold_answers, read_own
 from creval_neocoder.problem import Problem

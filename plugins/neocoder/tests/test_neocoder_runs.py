@@ -15,9 +15,9 @@ from support.chat_server import ChatServer, Received
 from support.commands import start
 
 import creval
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
 from creval.engine.run import resume
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

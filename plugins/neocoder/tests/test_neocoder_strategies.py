@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_neocoder.own.reading import gold_answers, read_own

@@ -9,7 +9,7 @@ import pytest
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.plugin import UsageError, open_run, paired_means
 from creval_neocoder.analysis.strategies import StrategiesAnalysis, pairs_of, values_of
 from creval_neocoder.analysis.table5 import TABLE_5

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from macgyver_support import write_workbook
 
-from creval.data.options import DataOptions
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.data.data_options import DataOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

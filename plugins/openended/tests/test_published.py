@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import creval
-from creval.data.options import DataOptions
-from creval.engine.examples import run_examples
-from creval.engine.options import RunOptions
+from creval.data.data_options import DataOptions
+from creval.engine.run_options import RunOptions
+from creval.engine.task_examples import run_examples
 from creval.errors import CrevalError, DataError, UsageError
 from creval.plugin import Workbench
 from creval.plugins.loader import load_plugins

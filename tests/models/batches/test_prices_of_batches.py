@@ -12,8 +12,8 @@ from support.batched import FAST, answers, opened, request, said
 from support.chat_server import Answer, HttpError
 from support.parrot import parrot
 
-from creval.engine.expecting.estimate import estimate_run
-from creval.engine.options import RunOptions
+from creval.engine.estimate import estimate_run
+from creval.engine.run_options import RunOptions
 from creval.errors import BudgetError
 from creval.models.budget import Budget
 from creval.models.prices import Price, PriceTable

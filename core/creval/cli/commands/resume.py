@@ -30,8 +30,8 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
     from creval.cli.display.ending import ending
     from creval.cli.interruption import cure_shown
+    from creval.engine.progress.terminal import watch
     from creval.engine.run import resume as go_on
-    from creval.engine.watching.terminal import watch
     from creval.runs.folder import RunFolder
 
     given |= executor_of(given)

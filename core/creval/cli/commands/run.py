@@ -44,7 +44,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 
     from creval.cli.run import command_line
     from creval.cli.sweeping import run_file
-    from creval.engine.repeating.run_file import Entry, read_run_file
+    from creval.engine.run_file import ModelEntry, read_run_file
     from creval.errors import UsageError
 
     if not file.exists() and file.name == str(file) and not file.suffix:
@@ -64,6 +64,6 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
         asked.claims.check(f"creval run {shlex.quote(str(file))}", stated)
     options = replace(asked.options, **changes, command=command_line())
     if model:
-        entries = [Entry(one) for one in dict.fromkeys(model)]
+        entries = [ModelEntry(one) for one in dict.fromkeys(model)]
         asked = replace(asked, models=entries, several=asked.several or len(entries) > 1)
     ctx.exit(run_file(asked, options, output, dry_run))

@@ -51,9 +51,9 @@ def score(
     from creval.cli.display.ending import ending
     from creval.cli.interruption import cure_shown
     from creval.cli.values import texts
-    from creval.engine.options import Rescoring
+    from creval.engine.progress.terminal import watch
     from creval.engine.run import rescore
-    from creval.engine.watching.terminal import watch
+    from creval.engine.run_options import Rescoring
 
     given |= executor_of(given)
     how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 
 if TYPE_CHECKING:
-    from creval.engine.expecting.estimate import Figures, TaskEstimate
+    from creval.engine.estimate import Figures, TaskEstimate
 
 __all__ = ["show_estimate"]
 
@@ -19,7 +19,7 @@ _COLUMNS = ("task", "samples", "calls", "input tokens", "output tokens", "price,
 
 def show_estimate(tasks: Sequence[str], model: str, options: RunOptions) -> int:
     """Print the calls, tokens and price to expect, and return the exit code: 2 where a run would not start."""
-    from creval.engine.expecting.estimate import estimate_run
+    from creval.engine.estimate import estimate_run
     from creval.report.tables import print_table
     from creval.visible import visible
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from creval.data.rows import Malformed, Row
+from creval.data.row_types import MalformedRow, Row
 from creval.errors import DataError
 
 __all__ = ["JSON", "CsvRows", "JsonLinesRows"]
@@ -108,7 +108,7 @@ class JsonLinesRows(_OffsetRows):
                     rows += 1
                 position += length
 
-    def __iter__(self) -> Iterator[Row | Malformed]:
+    def __iter__(self) -> Iterator[Row | MalformedRow]:
         with self.file.open("rb") as lines:
             number = 0
             even = self._passed[0][1] if len(self._passed) == 1 else None
@@ -122,20 +122,20 @@ class JsonLinesRows(_OffsetRows):
 
     def row(self, index: int) -> Row:
         found = self._parse(self._read(index), index)
-        if isinstance(found, Malformed):
+        if isinstance(found, MalformedRow):
             raise DataError(f"{found.reason}: the file has changed since it was opened", where=found.where)
         return found
 
-    def _parse(self, line: bytes, index: int) -> Row | Malformed:
+    def _parse(self, line: bytes, index: int) -> Row | MalformedRow:
         quick = _quick(line)
         if quick is not None:
             return quick
         try:
             found = JSON.decode(line.removeprefix(_MARK).rstrip(b"\r\n").decode("utf-8"))
         except (ValueError, RecursionError) as error:
-            return Malformed(f"not valid JSON: {_brief(error)}", self.where(index))
+            return MalformedRow(f"not valid JSON: {_brief(error)}", self.where(index))
         if not isinstance(found, dict):
-            return Malformed("a line must hold a JSON object {...}", self.where(index))
+            return MalformedRow("a line must hold a JSON object {...}", self.where(index))
         return found
 
 
@@ -205,10 +205,10 @@ class CsvRows(_OffsetRows):
                 cure="Save the table with commas (.csv) or tabs (.tsv) between its columns.",
             )
 
-    def __iter__(self) -> Iterator[Row | Malformed]:
+    def __iter__(self) -> Iterator[Row | MalformedRow]:
         for index in range(len(self)):
             fault = self._faults.get(index)
-            yield Malformed(fault, self.where(index)) if fault else self.row(index)
+            yield MalformedRow(fault, self.where(index)) if fault else self.row(index)
 
     def row(self, index: int) -> Row:
         text = self._read(index).decode("utf-8")

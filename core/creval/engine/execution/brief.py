@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.manifest import core_version, library_data, options_data, plugin_data, read_options
-from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.keeping import copied_data, task_yaml
+from creval.engine.run_options import RunOptions
 from creval.engine.setup import Setup
+from creval.engine.snapshot import copied_data, task_yaml
 from creval.errors import UsageError
 from creval.plugins.loader import LOCAL, Plugins
 from creval.runs.commands import CONSENTS
 from creval.runs.folder import file_name
-from creval.tasks.files import is_path, parse_path
 from creval.tasks.model import Task
+from creval.tasks.task_paths import is_path, parse_path
 
 __all__ = ["check_tasks", "check_versions", "make_brief", "needs_of", "options_of", "private_of", "tasks_of"]
 

@@ -19,7 +19,7 @@ from creval.engine.scoring.score import TaskScoring
 from creval.engine.scoring.stream import score_stream
 from creval.engine.setup import Setup
 from creval.models.model_stats import ModelStats
-from creval.runs.codec import read_sample, read_score, sample_data
+from creval.runs.record_data import read_sample, read_score, sample_data
 from creval.types.execution import Executor, Made, ScoreSink, Work
 from creval.types.sample import Sample
 

@@ -17,14 +17,14 @@ from creval.engine.execution.faults import crossing_error
 from creval.engine.generation.sampling import make_sample
 from creval.engine.generation.storing import store_sample
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.rescoring import with_task_files
+from creval.engine.rescoring import with_task_files
 from creval.engine.scoring.step import store
 from creval.engine.scoring.stream import score_stream
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.errors import CrevalError
 from creval.plugins.loader import load_plugins
-from creval.runs.codec import read_sample
 from creval.runs.jsonl import dump_line
+from creval.runs.record_data import read_sample
 from creval.types.execution import Link, Work
 from creval.types.sample import SampleKey, ScoreRecord
 

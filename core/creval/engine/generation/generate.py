@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from creval.engine.generation.storing import store_sample
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.resuming.kept import Kept
+from creval.engine.resuming.resume_state import ResumeState
 from creval.errors import BudgetError, FatalModelError
 from creval.models.model_stats import ModelStats
 from creval.runs.jsonl import Appender
@@ -27,7 +27,7 @@ class Job:
     """One task to generate: its plan, and what the run holds of it."""
 
     plan: TaskPlan
-    kept: Kept[Any]
+    kept: ResumeState[Any]
 
     @property
     def lacking(self) -> int:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from creval.models.secrets import redact
-from creval.runs.codec import sample_data
 from creval.runs.jsonl import UnstorableError, dump_line
+from creval.runs.record_data import sample_data
 from creval.runs.references import by_reference
 from creval.types.sample import Sample, Status
 

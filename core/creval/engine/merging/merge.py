@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.manifest import core_version, now, read_options, start_manifest
-from creval.engine.merging.parts import Part, check_same, locked_parts, missing_shards
-from creval.engine.merging.samples import Merged, merge_samples, merge_scores
-from creval.engine.merging.verdicts import Places, Verdicts, merge_calls
-from creval.engine.options import RunOptions
+from creval.engine.merging.merge_samples import Merged, merge_samples, merge_scores
+from creval.engine.merging.merge_verdicts import CallRanks, Verdicts, merge_calls
+from creval.engine.merging.shard_runs import ShardRun, check_same, locked_parts, missing_shards
 from creval.engine.planning.grid import asked_people
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.ranking import Ranking
 from creval.engine.planning.shards import Shard
-from creval.engine.repeating.keeping import keep_files
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET
+from creval.engine.run_options import RunOptions
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.setup import open_plans
+from creval.engine.snapshot import keep_files
 from creval.errors import RunError
 from creval.plugins.loader import Plugins, load_plugins
-from creval.runs.calls import CallBook
+from creval.runs.call_journal import CallJournal
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.jsonl import disk_error
 from creval.runs.lock import RunLock
@@ -119,7 +119,7 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def _options(parts: Sequence[Part], output: Path, command: str) -> RunOptions:
+def _options(parts: Sequence[ShardRun], output: Path, command: str) -> RunOptions:
     """Return the options of the undivided run; what all parts may spend is what it may."""
     given = [read_options(part.manifest["options"]) for part in parts]
     costs = [options.max_cost for options in given if options.max_cost is not None]
@@ -137,7 +137,7 @@ def _options(parts: Sequence[Part], output: Path, command: str) -> RunOptions:
     )
 
 
-def _check_plans(parts: Sequence[Part], plans: Sequence[TaskPlan]) -> None:
+def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
     """Raises RunError where tasks or data are not what the runs were made with."""
     before = {task["task"]: task for task in parts[0].manifest["tasks"]}
     for plan in plans:
@@ -155,7 +155,7 @@ class _Merge:
 
     def __init__(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[ShardRun],
         target: RunFolder,
         plans: Sequence[TaskPlan],
         plugins: Plugins,
@@ -176,7 +176,7 @@ class _Merge:
         rankings = [Ranking(plan) for plan in self._plans]
         for plan, ranking in zip(self._plans, rankings, strict=True):
             self._merged.append(merge_samples(self._parts, self._target, plan.task.name, ranking))
-        places, unused = Places(self._plans, rankings, self._merged), set[tuple[int, str]]()
+        places, unused = CallRanks(self._plans, rankings, self._merged), set[tuple[int, str]]()
         for role in sorted({role for part in self._parts for role in part.folder.called_roles()}):
             verdicts: Verdicts = merge_calls(self._parts, self._target, role, places)
             self._differing += verdicts.differing
@@ -235,7 +235,7 @@ class _Merge:
 
     def _results(self, output: Path) -> dict[str, Any]:
         first = self._parts[0].manifest
-        book = CallBook(self._target)
+        book = CallJournal(self._target)
         ledger = Ledger(self._options.seed)
         try:
             ledger.keep_in(book)

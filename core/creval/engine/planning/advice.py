@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.run_options import RunOptions
 
 __all__ = ["advice", "pinned_providers", "provider_advice"]
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from creval.data.check import check_components, check_fields
-from creval.data.fit import doc_problems
-from creval.engine.options import RunOptions
+from creval.data.check_task_data import check_components, check_fields
+from creval.data.doc_fit import doc_problems
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.run_options import RunOptions
 from creval.errors import TaskError, UsageError
 from creval.plugins.registry import Registry
 from creval.tasks.sections.settings import generation_settings
 from creval.tasks.yaml.schema import validator_for
-from creval.tasks.yaml.wording import Fault, say
+from creval.tasks.yaml.wording import SchemaFault, say
 
 __all__ = ["check_plan"]
 
@@ -52,7 +52,7 @@ def _check_values(generation: Mapping[str, Any]) -> None:
             continue
         error = next(validator_for(known[name]).iter_errors(value), None)
         if error is not None:
-            what, cure = say(Fault.of(error))
+            what, cure = say(SchemaFault.of(error))
             raise UsageError(f"the setting {name} {what}", where="--generation", cure=cure)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError, UsageError
 from creval.plugins.registry import Registry
 from creval.tasks.model import Task
 from creval.tasks.sections.settings import MAX_CELLS, cells, generation_settings, varied_settings
 from creval.tasks.yaml.schema import validator_for
-from creval.tasks.yaml.wording import Fault, say
+from creval.tasks.yaml.wording import SchemaFault, say
 from creval.types.sample import Condition
 
 __all__ = ["asked_people", "asks_people", "for_people", "with_own_grid"]
@@ -92,5 +92,5 @@ def _check_values(task: Task, name: str, values: Sequence[Any], known: Mapping[s
     for value in values:
         error = None if value is None else next(validator_for(known[name]).iter_errors(value), None)
         if error is not None:
-            what, cure = say(Fault.of(error))
+            what, cure = say(SchemaFault.of(error))
             raise UsageError(f"the setting {name} {what}", where=_OPTION, cure=cure)

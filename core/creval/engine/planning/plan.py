@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creval.data.dataset import Dataset
-from creval.engine.options import RunOptions, parse_limit
 from creval.engine.planning.seeds import choose
 from creval.engine.planning.shards import Shard, parse_shard
+from creval.engine.run_options import RunOptions, parse_limit
 from creval.errors import DataError
 from creval.tasks.model import Task
 from creval.types.execution import Work

@@ -24,7 +24,7 @@ from creval.models.answers.reply_json import lost_to_json, reply_from_json, repl
 from creval.models.cache_key import canonical_json
 from creval.models.model import Model
 from creval.models.secrets import redact
-from creval.runs.calls import CallBook, Place
+from creval.runs.call_journal import CallJournal, CallPlace
 from creval.runs.references import message_reference, settings_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
 
@@ -60,7 +60,7 @@ def _time() -> str:
 
 class _Kept(NamedTuple):
     book: int
-    place: Place
+    place: CallPlace
 
 
 def question_key(model: Model, request: GenerateRequest, asking: Asking) -> str:
@@ -88,7 +88,7 @@ class Ledger:
     def __init__(self, seed: int = 0) -> None:
         self.watch: Callable[[], None] | None = None
         self._seed = seed
-        self._books: list[CallBook] = []
+        self._books: list[CallJournal] = []
         self._kept: dict[bytes, _Kept] = {}
         self._memory: dict[str, Reply] = {}
         self._attempts: Counter[bytes] = Counter()
@@ -98,7 +98,7 @@ class Ledger:
         self._usage: defaultdict[tuple[str, str], UsageTally] = defaultdict(UsageTally)
         self._now: defaultdict[str, UsageTally] = defaultdict(UsageTally)
 
-    def keep_in(self, book: CallBook, others: Sequence[CallBook] = ()) -> None:
+    def keep_in(self, book: CallJournal, others: Sequence[CallJournal] = ()) -> None:
         """Keep calls in a run's own book, and give again its answers and those of `others` (the first come first).
 
         Raises RunError where a line of a book is damaged or no call.
@@ -172,7 +172,7 @@ class Ledger:
         for book in self._books:
             book.close()
 
-    def _learn(self, number: int, place: Place, record: Mapping[str, Any]) -> None:
+    def _learn(self, number: int, place: CallPlace, record: Mapping[str, Any]) -> None:
         """Take in one line of a book that was written before."""
         key = _short(record["key"])
         if number == 0 and "unreadable" not in record:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.errors import UsageError
 from creval.models.batches.desk import Batching
 from creval.models.budget import Budget

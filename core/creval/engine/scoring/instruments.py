@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.engine.scoring.standard import changed_parameters, standard_metric
 from creval.plugins.registry import ANY_SCORE, Registry
 from creval.tasks.components import whole
 from creval.tasks.model import MetricSpec, Task
-from creval.tasks.sections.parts import resource_kind, role_behind
+from creval.tasks.sections.resources import resource_kind, role_behind
 
 __all__ = ["Instruments"]
 

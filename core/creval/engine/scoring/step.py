@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from creval.engine.resuming.kept import Kept
+from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.scoring.score import BATCH, TaskScoring, batches, doc_batches
 from creval.errors import BudgetError
-from creval.runs.codec import read_sample, score_data
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, UnstorableError, dump_line
+from creval.runs.record_data import read_sample, score_data
 from creval.types.execution import ScoreSink
 from creval.types.sample import Sample, ScoreRecord, Status
 
@@ -36,7 +36,9 @@ class Scoring(NamedTuple):
     batch: int = BATCH
 
 
-async def score_missing(folder: RunFolder, kept: Kept[Any], how: Scoring, watch: ScoringWatch) -> BudgetError | None:
+async def score_missing(
+    folder: RunFolder, kept: ResumeState[Any], how: Scoring, watch: ScoringWatch
+) -> BudgetError | None:
     """Score the samples that have no score yet, or an errored one; each score is written when the sample is done.
 
     Returns the BudgetError that ended it, if one did; what was not scored then counts as skipped.
@@ -47,7 +49,9 @@ async def score_missing(folder: RunFolder, kept: Kept[Any], how: Scoring, watch:
     return await _score(_Reading(folder, kept), how, watch)
 
 
-async def score_again(folder: RunFolder, kept: Kept[Any], how: Scoring, watch: ScoringWatch) -> BudgetError | None:
+async def score_again(
+    folder: RunFolder, kept: ResumeState[Any], how: Scoring, watch: ScoringWatch
+) -> BudgetError | None:
     """Score every sample anew, into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
     kept.begin_scores()
     return await _score(_Reading(folder, kept), how, watch)
@@ -57,7 +61,7 @@ class _Reading(NamedTuple):
     """The samples of a run that are to be scored."""
 
     folder: RunFolder
-    kept: Kept[Any]
+    kept: ResumeState[Any]
 
     def samples(self, task: str) -> Iterator[Sample]:
         if self.kept.settled:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.resuming.rows import Column
+from creval.engine.resuming.row_state import Column
 from creval.engine.scoring.aggregate import empty_tally
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import ScoringError

@@ -12,7 +12,7 @@ import numpy as np
 
 from creval.errors import ScoringError
 from creval.packing import PackedTexts
-from creval.runs.codec import read_score
+from creval.runs.record_data import read_score
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, ScoreRecord, Status

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.engine.options import RunOptions
 from creval.engine.planning.advice import pinned_providers, provider_advice
+from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError
 from creval.report.baselines import Baselines
 from creval.report.page.published import Printed, beside, differences, printed_numbers, remarks, same_model

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from creval.names import nearest
-from creval.tasks.components import ComponentReader, Found, Written
-from creval.tasks.files import FILE_KEY, STRAY_CURE, find_data_file, package_around, search_folders, strays
+from creval.tasks.components import ComponentReader, FoundComponent, Written
 from creval.tasks.model import ChoicesRef, DatasetRef, FieldRef
 from creval.tasks.sections.few_shot import read_few_shot
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
+from creval.tasks.task_paths import FILE_KEY, STRAY_CURE, find_data_file, package_around, search_folders, strays
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 
 __all__ = ["OWN_KEYS", "read_dataset"]
@@ -20,7 +20,7 @@ OWN_KEYS = ("source", "id", "sample", "fields", "choices")
 _PATH = ("dataset",)
 
 
-def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[DatasetRef, Found] | None:
+def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[DatasetRef, FoundComponent] | None:
     """Read the section. With `find_files` a data file that does not exist is a problem too."""
     node = reading.section("dataset")
     if node is None or not reading.sound(_PATH):
@@ -102,7 +102,7 @@ def _choices(reading: Reading, dataset: Node) -> ChoicesRef | None:
     return ChoicesRef(source, given["answer"], kind, given.get("seed"), labels)
 
 
-def _file_parameter(found: Found) -> str | None:
+def _file_parameter(found: FoundComponent) -> str | None:
     """Return the parameter that the source declares as a file of the user's (`"x-file": true`)."""
     properties = found.component.parameters.get("properties", {})
     return next((key for key, about in properties.items() if isinstance(about, Mapping) and about.get(FILE_KEY)), None)

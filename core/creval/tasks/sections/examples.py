@@ -9,8 +9,8 @@ from typing import Any
 
 from creval.names import nearest
 from creval.tasks.model import Bounds, Example, Said
-from creval.tasks.sections.reading import Reading
 from creval.tasks.sections.scoring import ScoreNames
+from creval.tasks.sections.section_reader import Reading
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.sample import Status
 

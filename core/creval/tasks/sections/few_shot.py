@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from creval.tasks.components import Found
-from creval.tasks.files import find_data_file, strays
+from creval.tasks.components import FoundComponent
 from creval.tasks.model import FewShot, PromptMessage
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
+from creval.tasks.task_paths import find_data_file, strays
 from creval.tasks.yaml.nodes import Node, plain
 
 __all__ = ["read_few_shot"]
@@ -17,7 +17,7 @@ _PATH = ("few_shot",)
 _USER = "user"
 
 
-def read_few_shot(reading: Reading, source: Found, base: Path) -> FewShot | None:
+def read_few_shot(reading: Reading, source: FoundComponent, base: Path) -> FewShot | None:
     """Read the section; `source` and `base` are those of the task's own data."""
     node = reading.section("few_shot")
     if node is None or not reading.sound(_PATH):

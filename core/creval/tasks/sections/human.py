@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from creval.tasks.model import HumanWording, PromptMessage
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
 
 __all__ = ["read_human"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from creval.names import nearest
-from creval.tasks.components import Found, whole_refs
+from creval.tasks.components import FoundComponent, whole_refs
 from creval.tasks.model import PromptMessage
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
 from creval.tasks.yaml.nodes import KeyPath, Node
 
 __all__ = ["check_prompts", "read_messages", "read_prompts"]
@@ -31,7 +31,7 @@ def read_prompts(reading: Reading) -> Mapping[str, Sequence[PromptMessage]]:
     return prompts
 
 
-def check_prompts(reading: Reading, components: Sequence[Found], known: Collection[str]) -> None:
+def check_prompts(reading: Reading, components: Sequence[FoundComponent], known: Collection[str]) -> None:
     """Every prompt that a component needs, or that a parameter of it names (`x-prompt`), must be there."""
     if not (reading.sound((PLAIN,)) and reading.sound(("prompts",)) and reading.sound(("roles",))):
         return

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creval.plugins.loader import LOCAL
-from creval.tasks.components import Found, whole
-from creval.tasks.files import names_a_stray
+from creval.tasks.components import FoundComponent, whole
 from creval.tasks.model import PromptMessage
 from creval.tasks.sections.prompts import read_messages
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_settings
+from creval.tasks.task_paths import names_a_stray
 from creval.tasks.yaml.nodes import KeyPath, Node
 
 __all__ = ["Roles", "add_asked", "read_roles"]
@@ -85,12 +85,14 @@ def _read_role(
         roles.prompts[name] = own
 
 
-def add_asked(reading: Reading, roles: Roles, protocol: Found | None, components: Sequence[Found]) -> None:
+def add_asked(
+    reading: Reading, roles: Roles, protocol: FoundComponent | None, components: Sequence[FoundComponent]
+) -> None:
     """Add the roles that the task's components ask, and note those of the protocol."""
     roles.names = tuple(dict.fromkeys([*roles.names, *_asked(reading, components)]))
     roles.making = tuple(_asked(reading, [protocol] if protocol is not None else []))
 
 
-def _asked(reading: Reading, components: Sequence[Found]) -> list[str]:
+def _asked(reading: Reading, components: Sequence[FoundComponent]) -> list[str]:
     parts = [part for found in components for part in whole(found.component, found.ref, reading.registry)]
     return list(dict.fromkeys(role for part in parts for role in part.roles if role != _TARGET))

@@ -7,9 +7,9 @@ from typing import Any
 
 from creval.names import nearest
 from creval.plugins.registry import ANY_SCORE, Range
-from creval.tasks.components import ComponentReader, Found, Written
+from creval.tasks.components import ComponentReader, FoundComponent, Written
 from creval.tasks.model import MetricSpec
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.kinds import Kind
 
@@ -18,7 +18,7 @@ __all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics"]
 DEFAULT_AGGREGATION = "mean"
 
 
-def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[Found]:
+def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
     """Read a list of components; a single one may stand without a list."""
     found = [reading.component(kind, node, path) for path, node in reading.entries(key)]
     return [component for component in found if component is not None]
@@ -27,7 +27,7 @@ def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[Found]:
 class ScoreNames:
     """The names of the scores that a task's scorers give. `open`: one names them at run time, any may be right."""
 
-    def __init__(self, givers: Mapping[str, Found], open_givers: Sequence[Found]) -> None:
+    def __init__(self, givers: Mapping[str, FoundComponent], open_givers: Sequence[FoundComponent]) -> None:
         self.names = list(givers)
         self.is_open = bool(open_givers)
         self._givers = givers
@@ -49,10 +49,10 @@ class ScoreNames:
         return f"The scorers give: {', '.join(self.names)}." if self.names else "The scorers give no score."
 
 
-def produced_scores(reading: Reading, scorers: Sequence[Found]) -> ScoreNames | None:
+def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> ScoreNames | None:
     """Collect what the scorers produce; None where one of them is not known, so that nothing can be said."""
-    giver: dict[str, Found] = {}
-    open_givers: list[Found] = []
+    giver: dict[str, FoundComponent] = {}
+    open_givers: list[FoundComponent] = []
     for found in scorers:
         for name in found.component.produces:
             if name == ANY_SCORE:
@@ -67,9 +67,9 @@ def produced_scores(reading: Reading, scorers: Sequence[Found]) -> ScoreNames | 
     return ScoreNames(giver, open_givers) if len(scorers) == written else None
 
 
-def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, Found]]:
+def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, FoundComponent]]:
     """Read the metrics; the first is the primary one where none says so."""
-    metrics: list[tuple[MetricSpec, Found]] = []
+    metrics: list[tuple[MetricSpec, FoundComponent]] = []
     seen: set[str] = set()
     for path, node in reading.entries("metrics"):
         name = node.value["name"]
@@ -93,7 +93,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
     return metrics
 
 
-def _aggregation(reading: Reading, node: Node, path: KeyPath) -> Found | None:
+def _aggregation(reading: Reading, node: Node, path: KeyPath) -> FoundComponent | None:
     written = node.get("aggregate")
     if written is not None:
         return reading.component("aggregation", written, (*path, "aggregate"))
@@ -101,7 +101,7 @@ def _aggregation(reading: Reading, node: Node, path: KeyPath) -> Found | None:
     return reader.resolve("aggregation", Written(DEFAULT_AGGREGATION, node, Node({}, node.place), path))
 
 
-def _metric(node: Node, source: str, aggregation: Found, declared: Range | None) -> MetricSpec:
+def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Range | None) -> MetricSpec:
     """Make a metric; one that states neither range nor binary has what its scorer declares."""
     written = plain(node)
     optional = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from creval.names import nearest
 from creval.plugins.registry import Component
-from creval.tasks.sections.reading import Reading
+from creval.tasks.sections.section_reader import Reading
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.tasks.yaml.schema import load_schema, problems_of, validator_for
 from creval.types.sample import Condition

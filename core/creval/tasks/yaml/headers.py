@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from creval.errors import Problem, UsageError
 from creval.names import nearest
-from creval.tasks.files import TaskFile, is_path, parse_path
+from creval.tasks.task_paths import TaskFile, is_path, parse_path
 from creval.tasks.yaml.scan import VARIANTS, WANTED, scan
 
 if TYPE_CHECKING:

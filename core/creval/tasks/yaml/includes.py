@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from creval.errors import Problem, UsageError
-from creval.tasks.files import TaskFile, is_path, parse_path, strays
+from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
 from creval.tasks.yaml.merge import merge
 from creval.tasks.yaml.nodes import Node, problem_at
 from creval.tasks.yaml.reader import Document

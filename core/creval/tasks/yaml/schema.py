@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from creval.errors import Problem
 from creval.names import nearest
 from creval.tasks.yaml.nodes import KeyPath, Node, Place, locate, plain, problem_at
-from creval.tasks.yaml.wording import Fault, expected, say, shown
+from creval.tasks.yaml.wording import SchemaFault, expected, say, shown
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -75,7 +75,7 @@ def named_validator(name: str) -> Validator:
 
 def problems_of(node: Node, validator: Validator, path: KeyPath = ()) -> Sequence[Problem]:
     """Check a node that stands at `path`. Every fault is returned, in the order of the file."""
-    faults = [Fault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
+    faults = [SchemaFault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
     translation = _Translation(node, path)
     # Unknown keys first: a misspelt key explains why the right one is missing.
     for fault in sorted(faults, key=lambda fault: fault.keyword == "required"):
@@ -90,7 +90,7 @@ class _Translation:
         self._base = base
         self._suggested: set[tuple[KeyPath, str]] = set()
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: SchemaFault) -> None:
         node = locate(self._root, fault.path)
         path = (*self._base, *fault.path)
         if fault.of_key:
@@ -112,7 +112,7 @@ class _Translation:
         problem = problem_at(place, message, path, cure)
         self.problems.setdefault((problem.path, message), problem)
 
-    def _unknown_keys(self, fault: Fault, node: Node, path: KeyPath) -> None:
+    def _unknown_keys(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
         known = list(fault.schema.get("properties", {}))
         unknown = [key for key in fault.value if key not in known]
         for key in unknown[_MAX_UNKNOWN:][:1]:
@@ -126,9 +126,9 @@ class _Translation:
                 cure = f"Known keys: {', '.join(known)}." if known else "No key is known here."
             self._note(_key_place(node, key), f"unknown key {key!r}", (*path, key), cure)
 
-    def _no_branch(self, fault: Fault, node: Node, path: KeyPath) -> None:
+    def _no_branch(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
         """Of several allowed forms, report the faults of the one that the data come nearest to."""
-        branches: dict[Any, list[Fault]] = {}
+        branches: dict[Any, list[SchemaFault]] = {}
         for branch, inner in fault.branches:
             branches.setdefault(branch, []).append(inner)
         best = min(branches.values(), key=lambda faults: (_is_other_form(faults, fault.path), len(faults)))
@@ -140,7 +140,7 @@ class _Translation:
                 self.add(inner)
 
 
-def _is_other_form(faults: Sequence[Fault], path: KeyPath) -> bool:
+def _is_other_form(faults: Sequence[SchemaFault], path: KeyPath) -> bool:
     return any(fault.keyword in ("type", "const", "enum") and fault.path == path for fault in faults)
 
 

@@ -17,11 +17,11 @@ from typing import Any
 
 from creval.errors import Problem
 from creval.names import nearest
-from creval.tasks.files import TaskFile
+from creval.tasks.task_paths import TaskFile
 from creval.tasks.yaml.nodes import Node, problem_at
 from creval.tasks.yaml.schema import load_schema, problems_of, validator_for
 
-__all__ = ["VARIANTS", "Parts", "take_apart"]
+__all__ = ["VARIANTS", "VariantParts", "take_apart"]
 
 VARIANTS = "variants"
 _OF_THE_FILE = ("tests", "description", "template", "parity")
@@ -34,7 +34,7 @@ _CURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class VariantParts:
     """What one file says of a task: its own keys, what the variant lays over them, and what is wrong with that."""
 
     own: Node
@@ -42,7 +42,7 @@ class Parts:
     problems: Sequence[Problem] = ()
 
 
-def take_apart(root: Node, place: TaskFile, included: bool) -> Parts:
+def take_apart(root: Node, place: TaskFile, included: bool) -> VariantParts:
     """Return the parts of a file for the task that `place` names; its other variants are left out.
 
     The variants are checked where the file itself is read; of an included file only the one that is asked for.
@@ -51,16 +51,16 @@ def take_apart(root: Node, place: TaskFile, included: bool) -> Parts:
     section = root.get(VARIANTS)
     if place.variant is None:
         broken = section is not None and section.value is not None and not included
-        return Parts(own, None, _faults(section) if broken and section is not None else ())
+        return VariantParts(own, None, _faults(section) if broken and section is not None else ())
     known = dict(section.value) if section is not None and section.is_mapping else {}
     variant = known.get(place.variant)
     if section is None or variant is None:
-        return Parts(own, None, [_unknown(root, place.variant, list(known))])
+        return VariantParts(own, None, [_unknown(root, place.variant, list(known))])
     faults = _faults(Node({place.variant: variant}, section.place, section.key))
     if variant.is_mapping:
         properties = _shape()["additionalProperties"]["properties"]
         variant = Node({key: node for key, node in variant.value.items() if key in properties}, variant.place)
-    return Parts(_renamed(_passed_on(own), place.variant, variant), variant, faults)
+    return VariantParts(_renamed(_passed_on(own), place.variant, variant), variant, faults)
 
 
 def _passed_on(own: Node) -> Node:

@@ -14,7 +14,7 @@ from creval.tasks.yaml.nodes import KeyPath
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["Fault", "expected", "say", "shown"]
+__all__ = ["SchemaFault", "expected", "say", "shown"]
 
 _KINDS = {
     "object": "a mapping",
@@ -29,7 +29,7 @@ _YAML_1_1_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SchemaFault:
     """One error of the validator: the keyword that failed, what it wants, what is there, and where."""
 
     keyword: str
@@ -39,10 +39,10 @@ class Fault:
     path: KeyPath
     of_key: bool
     message: str
-    branches: Sequence[tuple[Any, Fault]] = ()
+    branches: Sequence[tuple[Any, SchemaFault]] = ()
 
     @classmethod
-    def of(cls, error: ValidationError) -> Fault:
+    def of(cls, error: ValidationError) -> SchemaFault:
         schema: Any = error.schema
         return cls(
             keyword=str(error.validator),
@@ -56,13 +56,13 @@ class Fault:
         )
 
 
-def say(fault: Fault) -> tuple[str, str | None]:
+def say(fault: SchemaFault) -> tuple[str, str | None]:
     """Return the message and the cure for a fault of a single value."""
     wording = _WORDINGS.get(fault.keyword)
     return wording(fault) if wording else (fault.message, None)
 
 
-def expected(fault: Fault) -> str:
+def expected(fault: SchemaFault) -> str:
     """Say in a few words what the schema wants."""
     if fault.keyword == "type":
         return _kinds(fault.wanted)
@@ -98,10 +98,10 @@ def _kinds(wanted: str | Sequence[str]) -> str:
     return " or ".join(_KINDS.get(name, name) for name in names)
 
 
-Wording = Callable[[Fault], tuple[str, str | None]]
+Wording = Callable[[SchemaFault], tuple[str, str | None]]
 
 
-def _type(fault: Fault) -> tuple[str, str | None]:
+def _type(fault: SchemaFault) -> tuple[str, str | None]:
     value = fault.value
     names = [fault.wanted] if isinstance(fault.wanted, str) else list(fault.wanted)
     cure = None
@@ -116,21 +116,21 @@ def _type(fault: Fault) -> tuple[str, str | None]:
     return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", cure
 
 
-def _enum(fault: Fault) -> tuple[str, str | None]:
+def _enum(fault: SchemaFault) -> tuple[str, str | None]:
     values = [_literal(value) for value in fault.wanted]
     near = nearest(str(fault.value), values)
     return f"must be {' or '.join(values)}, but is {shown(fault.value)}", f"Did you mean {near[0]!r}?" if near else None
 
 
-def _const(fault: Fault) -> tuple[str, str | None]:
+def _const(fault: SchemaFault) -> tuple[str, str | None]:
     return f"must be {_literal(fault.wanted)}, but is {shown(fault.value)}", None
 
 
-def _pattern(fault: Fault) -> tuple[str, str | None]:
+def _pattern(fault: SchemaFault) -> tuple[str, str | None]:
     return f"{shown(fault.value)} is not {expected(fault)}", None
 
 
-def _twice(fault: Fault) -> tuple[str, str | None]:
+def _twice(fault: SchemaFault) -> tuple[str, str | None]:
     return "holds the same value twice", "Remove one of the two."
 
 
@@ -139,7 +139,7 @@ def _bound(words: str) -> Wording:
 
 
 def _size(words: str, thing: str) -> Wording:
-    def word(fault: Fault) -> tuple[str, str | None]:
+    def word(fault: SchemaFault) -> tuple[str, str | None]:
         if words == "at least" and fault.wanted == 1:
             return "must not be empty", None
         return f"must hold {words} {fault.wanted} {thing}, but holds {len(fault.value)}", None

@@ -61,10 +61,10 @@ def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None
 
 def _list_registry(words: Sequence[str], as_json: bool) -> None:
     """List the entries of published plugins, each with the version that is installed here."""
-    from creval.catalogue.reading import Entry, read_entries
+    from creval.catalogue.registry_entries import RegistryEntry, read_entries
     from creval.plugins.distributions import installed_version
 
-    def fits(entry: Entry) -> bool:
+    def fits(entry: RegistryEntry) -> bool:
         text = " ".join((entry.plugin, entry.package, entry.title, *entry.tasks)).lower()
         return not words or any(word.lower() in text for word in words)
 

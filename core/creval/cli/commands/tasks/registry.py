@@ -30,8 +30,8 @@ def check(
 
     The rules are those of a plugin's own tests; floor and ceiling are played. Exit code 1 where anything is wrong.
     """
-    from creval.catalogue.checking import Source, check_entry
-    from creval.catalogue.reading import SHIPPED, read_entries
+    from creval.catalogue.check_entry import Source, check_entry
+    from creval.catalogue.registry_entries import SHIPPED, read_entries
 
     if find_links is not None and not find_links.is_dir():
         raise click.UsageError(f"--find-links: there is no folder {find_links}")

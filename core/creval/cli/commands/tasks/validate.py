@@ -13,7 +13,7 @@ from creval.visible import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.engine.options import Consents
+    from creval.engine.run_options import Consents
     from creval.tasks.model import Task
 
 __all__ = ["validate"]
@@ -34,8 +34,8 @@ def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resourc
     Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
     """
     from creval.cli.values import consents_of
-    from creval.data.check import check_all, check_warnings
-    from creval.data.options import DataOptions
+    from creval.data.check_task_data import check_all, check_warnings
+    from creval.data.data_options import DataOptions
     from creval.plugins.loader import load_plugins
 
     forms = [name for name in ("as_json", "as_sarif") if given[name]]
@@ -87,10 +87,10 @@ def _run_tests(
     from dataclasses import replace
 
     from creval.cli.values import texts
-    from creval.engine.examples import run_examples
-    from creval.engine.options import RunOptions
+    from creval.engine.run_options import RunOptions
+    from creval.engine.task_examples import run_examples
     from creval.plugins.loader import load_plugins
-    from creval.tasks.check import places_of
+    from creval.tasks.check_files import places_of
     from creval.tasks.index import TaskIndex
 
     plugins = load_plugins()

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from creval.names import nearest
 from creval.plugins.distributions import absent_distribution
 from creval.plugins.loader import LOCAL
-from creval.tasks.components import Found, whole
-from creval.tasks.files import names_a_stray
-from creval.tasks.sections.reading import Reading
+from creval.tasks.components import FoundComponent, whole
+from creval.tasks.sections.section_reader import Reading
+from creval.tasks.task_paths import names_a_stray
 from creval.tasks.yaml.nodes import Node
 from creval.types.kinds import Kind
 
@@ -59,7 +59,7 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
     return resources
 
 
-def read_baselines(reading: Reading) -> Mapping[str, Found]:
+def read_baselines(reading: Reading) -> Mapping[str, FoundComponent]:
     """Return the players by name (floor, ceiling)."""
     found = {}
     for path, name, node in reading.members("baselines"):
@@ -69,7 +69,7 @@ def read_baselines(reading: Reading) -> Mapping[str, Found]:
     return found
 
 
-def check_uses(reading: Reading, components: Sequence[Found]) -> None:
+def check_uses(reading: Reading, components: Sequence[FoundComponent]) -> None:
     """Every resource that a component uses must be named by the task."""
     node = reading.section("resources")
     named = node.value if isinstance(node, Node) and node.is_mapping else {}

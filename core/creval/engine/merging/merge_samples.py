@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from creval.engine.merging.lines import Found, LineTable, Sources, writing
-from creval.engine.merging.parts import Part
+from creval.engine.merging.line_tables import LinePlace, LineTable, Sources, writing
+from creval.engine.merging.shard_runs import ShardRun
 from creval.engine.planning.ranking import DoneRanks, Ranking
 from creval.engine.roles.usage import UsageTally
 from creval.errors import RunError
@@ -36,7 +36,7 @@ class Merged:
     suppliers: _Suppliers
 
 
-def merge_samples(parts: Sequence[Part], target: RunFolder, task: str, ranking: Ranking) -> Merged:
+def merge_samples(parts: Sequence[ShardRun], target: RunFolder, task: str, ranking: Ranking) -> Merged:
     """Write the samples of a task in one order.
 
     A sample that two parts have is written once: one that did not end as errored, before others that of the first
@@ -64,7 +64,7 @@ def merge_samples(parts: Sequence[Part], target: RunFolder, task: str, ranking: 
 
 
 def merge_scores(
-    parts: Sequence[Part], target: RunFolder, task: str, ranking: Ranking, which: tuple[Merged, Collection[int]]
+    parts: Sequence[ShardRun], target: RunFolder, task: str, ranking: Ranking, which: tuple[Merged, Collection[int]]
 ) -> int:
     """Write the scores of the samples that were taken, and return how many there are.
 
@@ -88,7 +88,7 @@ def merge_scores(
     return written
 
 
-def _table(parts: Sequence[Part], ranking: Ranking, files: Sequence[Path]) -> LineTable:
+def _table(parts: Sequence[ShardRun], ranking: Ranking, files: Sequence[Path]) -> LineTable:
     """Look at every line of all parts. Raises RunError for rows that are another run's or stand twice in a file."""
     table = LineTable()
     for number, (part, file) in enumerate(zip(parts, files, strict=True)):
@@ -103,7 +103,7 @@ def _table(parts: Sequence[Part], ranking: Ranking, files: Sequence[Path]) -> Li
     return table
 
 
-def _check_equal(first: Mapping[str, Any], places: Sequence[Found], sources: Sources) -> None:
+def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources: Sources) -> None:
     """Raises RunError where answers of several parts to one sample differ."""
     for place in places[1:]:
         if _said(first) != _said(sources.record(place)):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.engine.generation.sampling import make_sample
-from creval.engine.options import RunOptions
 from creval.engine.roles.context import OpenResources, with_roles
 from creval.engine.roles.models import TARGET
+from creval.engine.run_options import RunOptions
 from creval.engine.setup import Common, Setup, open_resources, open_setup
 from creval.errors import FatalModelError, UnknownNameError
 from creval.models.budget import Budget

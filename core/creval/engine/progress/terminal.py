@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from creval.engine.watching.counting import Counting
+from creval.engine.progress.counting import Counting
 
 __all__ = ["watch"]
 

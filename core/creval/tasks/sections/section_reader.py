@@ -8,7 +8,7 @@ from typing import Any
 
 from creval.errors import Problem
 from creval.plugins.registry import Registry
-from creval.tasks.components import ComponentReader, Found
+from creval.tasks.components import ComponentReader, FoundComponent
 from creval.tasks.owner import Owner
 from creval.tasks.yaml.nodes import KeyPath, Node, Place, format_path, plain, problem_at
 from creval.types.kinds import Kind
@@ -60,7 +60,7 @@ class Reading:
             return ()
         return [((key, name), name, member) for name, member in node.value.items() if self.sound((key, name))]
 
-    def component(self, kind: Kind, node: Node, path: KeyPath) -> Found | None:
+    def component(self, kind: Kind, node: Node, path: KeyPath) -> FoundComponent | None:
         """Read a component, adding what is wrong to the problems."""
         return ComponentReader(self.registry, self.owner.plugin, self.problems).read(kind, node, path)
 

@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.manifest import options_data, read_options
-from creval.engine.options import MAY_DIFFER
 from creval.engine.planning.shards import Shard, parse_shard
+from creval.engine.run_options import MAY_DIFFER
 from creval.errors import RunError, UsageError
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
 from creval.runs.opener import read_json
 from creval.types.reading import READING, reading_of
 
-__all__ = ["Part", "check_same", "locked_parts", "missing_shards"]
+__all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]
 
 _OWN = MAY_DIFFER | {"shard", "data"}  # the files of --data may stand elsewhere on another machine
 _SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ShardRun:
     """One of the runs: its folder, its manifest, and its shard (None: it is of the undivided run already)."""
 
     folder: RunFolder
@@ -52,7 +52,7 @@ class Part:
 
 
 @contextmanager
-def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[Part]]:
+def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[ShardRun]]:
     """Open the runs, by number of shard, and keep every other process out of them.
 
     Raises UsageError where none is named, RunError where one is none, is at work, is damaged, or is named twice.
@@ -73,11 +73,11 @@ def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[Part]]:
             opened = RunFolder.open(folder)
             locks.enter_context(RunLock(folder))
             manifest = opened.read_manifest()
-            parts.append(Part(opened, manifest, parse_shard(manifest["options"].get("shard"))))
+            parts.append(ShardRun(opened, manifest, parse_shard(manifest["options"].get("shard"))))
         yield sorted(parts, key=lambda part: (part.shard or Shard(0, 0), folders.index(part.path)))
 
 
-def check_same(parts: Sequence[Part]) -> None:
+def check_same(parts: Sequence[ShardRun]) -> None:
     """Raises RunError where two runs are no parts of one run, with all in which they differ."""
     first = parts[0]
     for part in parts[1:]:
@@ -98,7 +98,7 @@ def check_same(parts: Sequence[Part]) -> None:
         raise RunError(what, where=str(first.path), cure="Use the creval that made the runs, or a later one.")
 
 
-def missing_shards(parts: Sequence[Part]) -> list[Shard]:
+def missing_shards(parts: Sequence[ShardRun]) -> list[Shard]:
     """Return the shards that no run is of; none where one of the runs is undivided."""
     shards = {part.shard for part in parts if part.shard is not None}
     if len(shards) == 0 or any(part.shard is None for part in parts):

@@ -12,7 +12,7 @@ from creval.tasks.yaml.nodes import Node, plain
 from creval.tasks.yaml.reader import read_yaml
 from creval.tasks.yaml.schema import named_validator, problems_of
 
-__all__ = ["SHIPPED", "Entry", "read_entries", "read_entry"]
+__all__ = ["SHIPPED", "RegistryEntry", "read_entries", "read_entry"]
 
 SHIPPED = Path(__file__).parent / "entries"
 """The entries that this version of creval knows."""
@@ -20,7 +20,7 @@ _SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """One published plugin; see schemas/registry.schema.json."""
 
     plugin: str
@@ -36,7 +36,7 @@ class Entry:
     file: Path = field(default=Path(), compare=False)
 
 
-def read_entry(file: Path) -> Entry:
+def read_entry(file: Path) -> RegistryEntry:
     """Read one entry. Raises TaskError with every problem, by line."""
     document = read_yaml(file)
     if document.root is None or document.problems:
@@ -51,7 +51,7 @@ def read_entry(file: Path) -> Entry:
     if file.stem != data["plugin"]:
         message = f"the entry of the plugin {data['plugin']!r} stands in a file of another name"
         raise TaskError([Problem(message, file, cure=f"Call it {data['plugin']}.yaml.")])
-    return Entry(**{key: value for key, value in data.items() if key != "schema"}, file=file)
+    return RegistryEntry(**{key: value for key, value in data.items() if key != "schema"}, file=file)
 
 
 def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
@@ -73,7 +73,7 @@ def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
             yield Problem(f"{text[:_SHOWN]!r} is no name of a package", file, line, cure=cure)
 
 
-def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[Entry]:
+def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[RegistryEntry]:
     """Read the entries of a folder, of the plugins named or of all, by name.
 
     Raises UsageError where the folder is none, UnknownNameError for a name without entry, TaskError for a faulty one.

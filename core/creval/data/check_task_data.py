@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
-from creval.data.fit import doc_problems, prompts_of
+from creval.data.doc_fit import doc_problems, prompts_of
 from creval.data.mirror import REMOTE_KEY
-from creval.data.opening import open_dataset
-from creval.data.options import DataOptions
+from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
-from creval.tasks.check import check, places_of
-from creval.tasks.files import TaskFile
+from creval.tasks.check_files import check, places_of
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import ComponentRef, Task
+from creval.tasks.task_paths import TaskFile
 from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from creval.catalogue.reading import Entry
+from creval.catalogue.registry_entries import RegistryEntry
 from creval.errors import CrevalError
 
 __all__ = ["Check", "Source", "check_entry"]
@@ -23,7 +23,7 @@ _LOOK = """
 import json, sys, sysconfig
 from importlib.metadata import distributions
 from creval.plugins.loader import load_plugins
-from creval.tasks.files import TaskFile
+from creval.tasks.task_paths import TaskFile
 from creval.tasks.index import TaskIndex
 own = distributions(path=[sysconfig.get_paths()["purelib"]])
 names = sorted({point.name for each in own for point in each.entry_points if point.group == "creval"})
@@ -60,7 +60,7 @@ class Source:
     shared: bool = False
 
 
-def check_entry(entry: Entry, source: Source) -> Iterator[Check]:
+def check_entry(entry: RegistryEntry, source: Source) -> Iterator[Check]:
     """Install the package of an entry into an empty environment and check version, tasks, hashes and every rule.
 
     The rules are those of docs/testing.md; the rule `frame` plays floor and ceiling. What fails early ends the checks.
@@ -89,7 +89,7 @@ class _InstallError(CrevalError):
     """The package cannot be installed."""
 
 
-def _environment(place: Path, entry: Entry, source: Source) -> Path:
+def _environment(place: Path, entry: RegistryEntry, source: Source) -> Path:
     """Make an empty environment with the package in it and return its interpreter."""
     home = place / "environment"
     _run([sys.executable, "-m", "venv", *(["--without-pip"] if source.shared else []), str(home)])
@@ -135,14 +135,14 @@ def _ask(python: Path, place: Path, arguments: Sequence[str], plugins: Sequence[
         return None, " ".join(said[-3:])[:600]
 
 
-def _version_faults(entry: Entry, found: Any) -> list[str]:
+def _version_faults(entry: RegistryEntry, found: Any) -> list[str]:
     faults = list(found["failures"])
     if found["version"] != entry.version:
         faults.append(f"the entry says {entry.version}, and {found['version']} was installed")
     return faults
 
 
-def _task_faults(entry: Entry, tasks: Any) -> Iterator[str]:
+def _task_faults(entry: RegistryEntry, tasks: Any) -> Iterator[str]:
     for name in sorted(entry.tasks.keys() - tasks.keys()):
         yield f"the package has no task {name!r}"
     for name in sorted(tasks.keys() - entry.tasks.keys()):

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from creval.engine.manifest import options_data
-from creval.engine.options import RunOptions
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.run_options import RunOptions
 from creval.plugins.loader import LOCAL
 from creval.runs.commands import CONSENTS
 from creval.runs.folder import file_name
@@ -19,8 +19,8 @@ from creval.runs.jsonl import disk_error
 from creval.runs.opener import open_new, remove
 from creval.runs.task_copies import TASKS
 from creval.runs.trust import MADE_HERE, Claims
-from creval.tasks.files import find_data_file, is_path, parse_path, search_folders
 from creval.tasks.model import Task
+from creval.tasks.task_paths import find_data_file, is_path, parse_path, search_folders
 from creval.tasks.yaml.scalars import resolve
 
 __all__ = ["RUN_FILE", "SWEEP_FILE", "copied_data", "keep_files", "task_yaml"]

@@ -16,14 +16,14 @@ from creval.errors import RunError
 from creval.runs.jsonl import Line, disk_error, pieces
 from creval.runs.opener import open_plain
 
-__all__ = ["Found", "Ints", "LineTable", "Sources", "writing"]
+__all__ = ["Ints", "LinePlace", "LineTable", "Sources", "writing"]
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 _OPEN = 64  # files at once
 _BUFFER = 1 << 20
 
 
-class Found(NamedTuple):
+class LinePlace(NamedTuple):
     """Where a line stands: in the file of a part, from this byte on, so many bytes."""
 
     part: int
@@ -49,9 +49,9 @@ class LineTable:
     def __len__(self) -> int:
         return len(self.ranks)
 
-    def found(self, row: int) -> Found:
+    def found(self, row: int) -> LinePlace:
         """Return where the line of a row of the table stands."""
-        return Found(self.parts[row], self.starts[row], self.lengths[row])
+        return LinePlace(self.parts[row], self.starts[row], self.lengths[row])
 
     def order(self) -> Ints:
         """Return the rows by rank; of one rank the unmarked first, then by part and place."""
@@ -78,7 +78,7 @@ class Sources:
         self._paths = paths
         self._open: OrderedDict[int, int] = OrderedDict()
 
-    def line(self, place: Found) -> Line:
+    def line(self, place: LinePlace) -> Line:
         """Return a line as it stands in its file; its number is counted only where it is wanted (`fault`)."""
         try:
             text = os.pread(self._descriptor(place.part), place.length, place.start)
@@ -86,14 +86,14 @@ class Sources:
             raise RunError(f"cannot be read: {error.strerror}", where=str(self._paths[place.part])) from error
         return Line(text, 0, place.start, self._paths[place.part])
 
-    def numbered(self, place: Found) -> Line:
+    def numbered(self, place: LinePlace) -> Line:
         """Return a line with its number, for messages."""
         line = self.line(place)
         with os.fdopen(open_plain(line.path), "rb") as file:
             before = sum(chunk.count(b"\n") for chunk in pieces(file, place.start))
         return line._replace(number=before + 1)
 
-    def record(self, place: Found) -> dict[str, Any]:
+    def record(self, place: LinePlace) -> dict[str, Any]:
         """Return what a line holds. Raises RunError with file and line where it is damaged."""
         try:
             return self.line(place).record()

@@ -8,11 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from creval.types.sample import Doc
 
-__all__ = ["ListRows", "Malformed", "Row", "Rows"]
+__all__ = ["ListRows", "MalformedRow", "Row", "Rows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Malformed:
+class MalformedRow:
     """A row that cannot be read: why, and where it stands (`file:line`)."""
 
     reason: str
@@ -27,7 +27,7 @@ Row = Mapping[str, Any] | Doc
 class Rows(Protocol):
     """What the factory of a component of kind `source` returns.
 
-    Iteration goes over all rows in order and yields a `Malformed` for one that cannot be read; it never raises for
+    Iteration goes over all rows in order and yields a `MalformedRow` for one that cannot be read; it never raises for
     a single row. `row` reads one row, known to be sound, whenever it is wanted: rows need not be held in memory.
     """
 
@@ -37,7 +37,7 @@ class Rows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Row | Malformed]: ...
+    def __iter__(self) -> Iterator[Row | MalformedRow]: ...
 
     def row(self, index: int) -> Row:
         """Return one row."""
@@ -52,19 +52,19 @@ class Rows(Protocol):
 class ListRows:
     """Rows that are held in memory."""
 
-    def __init__(self, rows: Sequence[Row | Malformed], origin: str) -> None:
+    def __init__(self, rows: Sequence[Row | MalformedRow], origin: str) -> None:
         self._rows = rows
         self.origin = origin
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Row | Malformed]:
+    def __iter__(self) -> Iterator[Row | MalformedRow]:
         return iter(self._rows)
 
     def row(self, index: int) -> Row:
         found = self._rows[index]
-        assert not isinstance(found, Malformed), "a dataset with malformed rows is never handed out"
+        assert not isinstance(found, MalformedRow), "a dataset with malformed rows is never handed out"
         return found
 
     def where(self, index: int) -> str:

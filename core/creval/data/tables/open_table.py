@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from creval.data.rows import ListRows, Malformed, Row, Rows
+from creval.data.row_types import ListRows, MalformedRow, Row, Rows
 from creval.data.tables.text_files import JSON, CsvRows, JsonLinesRows
 from creval.errors import DataError, MissingPartError
 
@@ -57,10 +57,10 @@ def _json_rows(file: Path) -> Rows:
         raise DataError(f"not valid JSON: {error}", where=str(file)) from error
     if not isinstance(content, list):
         raise DataError("the file must hold a JSON list of objects", where=str(file), cure="[{...}, {...}]")
-    rows: list[Row | Malformed] = []
+    rows: list[Row | MalformedRow] = []
     for index, item in enumerate(content, 1):
         sound = isinstance(item, dict)
-        rows.append(item if sound else Malformed("an item must be a JSON object {...}", f"{file}, item {index}"))
+        rows.append(item if sound else MalformedRow("an item must be a JSON object {...}", f"{file}, item {index}"))
     return ListRows(rows, str(file))
 
 
@@ -91,7 +91,7 @@ class ParquetRows:
     def __len__(self) -> int:
         return self._group_ends[-1] if self._group_ends else 0
 
-    def __iter__(self) -> Iterator[Row | Malformed]:
+    def __iter__(self) -> Iterator[Row | MalformedRow]:
         for batch in self._parquet.iter_batches(batch_size=1000):
             yield from _rows_of(batch)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from creval.engine.observer import Observer
-from creval.engine.watching.notebook import Notebook, in_notebook
+from creval.engine.progress.notebook import Notebook, in_notebook
 
 __all__ = ["showing"]
 
@@ -17,7 +17,7 @@ def showing() -> Iterator[Observer]:
     if in_notebook():
         yield Notebook()
         return
-    from creval.engine.watching.terminal import watch
+    from creval.engine.progress.terminal import watch
 
     with watch() as observer:
         yield observer

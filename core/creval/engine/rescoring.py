@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from creval.engine.options import Rescoring, RunOptions
 from creval.engine.planning.grid import with_own_grid
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.repeating.keeping import task_yaml
 from creval.engine.roles.context import with_roles
+from creval.engine.run_options import Rescoring, RunOptions
+from creval.engine.snapshot import task_yaml
 from creval.errors import UnknownNameError, UsageError
 from creval.interruption import CURRENT
 from creval.models.providers.addresses import shown_addresses
@@ -23,9 +23,9 @@ from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
 from creval.runs.opener import copy_files, is_there, open_new, read_bytes
 from creval.runs.task_copies import TASKS
-from creval.tasks.files import parse_path
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
+from creval.tasks.task_paths import parse_path
 
 __all__ = ["copy_run", "keep_task_files", "scoring_goes_on", "with_task_files"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from creval.errors import CrevalError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
-from creval.tasks.files import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.index import TaskIndex, yaml_files
 from creval.tasks.loading import load_task
 from creval.tasks.suites import check_suite
+from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, read_heads
 
 __all__ = ["check", "check_file", "places_of"]
@@ -21,7 +21,8 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
     """Check files, folders (their task files and those in `suites/`), and tasks by name.
 
     A file is always checked whole, with all its variants. Checked is all that stands in the YAML and whether the data
-    files exist; what is in the data is checked by `creval.data.check`. Returns every problem once, by file and line.
+    files exist; what is in the data is checked by `creval.data.check_task_data`. Returns every problem once, by file
+    and line.
     """
     problems: list[Problem] = []
     files: list[Path] = []

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from creval.engine.merging.lines import Found, Ints, Sources, writing
-from creval.engine.merging.parts import Part
-from creval.engine.merging.samples import Merged
+from creval.engine.merging.line_tables import Ints, LinePlace, Sources, writing
+from creval.engine.merging.merge_samples import Merged
+from creval.engine.merging.shard_runs import ShardRun
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.ranking import Ranking
 from creval.engine.roles.ledger import reusable
@@ -22,7 +22,7 @@ from creval.runs.folder import RunFolder
 from creval.runs.jsonl import dump_line, whole_lines
 from creval.types.sample import SampleKey
 
-__all__ = ["Places", "Verdicts", "merge_calls"]
+__all__ = ["CallRanks", "Verdicts", "merge_calls"]
 
 _LAST = np.iinfo(np.int64).max
 
@@ -35,7 +35,7 @@ class Verdicts:
     unused: set[tuple[int, str]] = field(default_factory=set)
 
 
-class Places:
+class CallRanks:
     """Where a call belongs: beside the sample for which it was made first, tasks in their order."""
 
     def __init__(self, plans: Sequence[TaskPlan], rankings: Sequence[Ranking], merged: Sequence[Merged]) -> None:
@@ -68,7 +68,7 @@ class Places:
 class _Book:
     """Columns over the calls of one role, of all parts."""
 
-    def __init__(self, parts: Sequence[Part], role: str, places: Places) -> None:
+    def __init__(self, parts: Sequence[ShardRun], role: str, places: CallRanks) -> None:
         self.high, self.low = array("Q"), array("Q")
         self.ranks, self.parts, self.starts, self.lengths = array("q"), array("i"), array("q"), array("i")
         for number, part in enumerate(parts):
@@ -88,8 +88,8 @@ class _Book:
                 self.starts.append(line.start)
                 self.lengths.append(len(line.text))
 
-    def found(self, row: int) -> Found:
-        return Found(self.parts[row], self.starts[row], self.lengths[row])
+    def found(self, row: int) -> LinePlace:
+        return LinePlace(self.parts[row], self.starts[row], self.lengths[row])
 
     def questions(self) -> Iterator[list[int]]:
         """Yield the rows of each question, by part and place."""
@@ -103,7 +103,7 @@ class _Book:
 _CURE = "Remove the line, go on with that run, merge again."
 
 
-def merge_calls(parts: Sequence[Part], target: RunFolder, role: str, places: Places) -> Verdicts:
+def merge_calls(parts: Sequence[ShardRun], target: RunFolder, role: str, places: CallRanks) -> Verdicts:
     """Write the calls of a role in one order: beside the sample for which each was made, those of a question together.
 
     A question that several parts asked has all its calls, numbered on (`attempt`); the verdict that is used comes

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
 from creval.data.mirror import find_in_mirror
-from creval.data.options import DataOptions
-from creval.data.rows import ListRows, Rows
+from creval.data.row_types import ListRows, Rows
 from creval.data.shaping import Shaping
-from creval.data.tables.files import open_file
+from creval.data.tables.open_table import open_file
 from creval.errors import CrevalError, DataError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.components import COMPONENT_KEY
-from creval.tasks.files import find_data_file, strays
 from creval.tasks.model import ComponentRef, DatasetRef, FewShot
+from creval.tasks.task_paths import find_data_file, strays
 
 __all__ = ["open_dataset"]
 
@@ -85,7 +85,7 @@ def _open_source(ref: DatasetRef, component: Component, registry: Registry, opti
     raise DataError(
         f"the source {component.name!r} gave {type(rows).__name__}, neither rows nor a list",
         where=f"plugin {component.plugin}",
-        cure="It must return what creval.data.rows.Rows describes, or a list of mappings.",
+        cure="It must return what creval.data.row_types.Rows describes, or a list of mappings.",
     )
 
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from creval.engine.options import RunOptions
+from creval.engine.run_options import RunOptions
 from creval.errors import Problem, TaskError, UsageError
 from creval.runs.commands import CONSENTS
 from creval.runs.trust import MADE_HERE, Claims
-from creval.tasks.files import is_path, parse_path
+from creval.tasks.task_paths import is_path, parse_path
 from creval.tasks.yaml.nodes import Node, plain, problem_at
 from creval.tasks.yaml.reader import read_yaml
 from creval.tasks.yaml.schema import named_validator, problems_of
 
-__all__ = ["Entry", "RunFile", "entry_names", "read_run_file"]
+__all__ = ["ModelEntry", "RunFile", "entry_names", "read_run_file"]
 
 _ELSEWHERE = ("schema", "tasks", "model", "models", "output", MADE_HERE)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ModelEntry:
     """One model of a run file: its name as provider/name, its label, and the options that are its own."""
 
     model: str
@@ -47,7 +47,7 @@ class RunFile:
     """
 
     tasks: Sequence[str]
-    models: Sequence[Entry]
+    models: Sequence[ModelEntry]
     options: RunOptions
     several: bool
     output: Path | None = None
@@ -86,7 +86,7 @@ def read_run_file(file: Path) -> RunFile:
     return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output, claims)
 
 
-def entry_names(entries: Sequence[Entry]) -> list[str]:
+def entry_names(entries: Sequence[ModelEntry]) -> list[str]:
     """Return a folder name for each model, no two alike."""
     names: list[str] = []
     for entry in entries:
@@ -119,11 +119,11 @@ def _without_consents(root: Node) -> Node:
     return Node({key: node for key, node in root.value.items() if key not in CONSENTS}, root.place, root.key)
 
 
-def _entry(given: str | Mapping[str, Any]) -> Entry:
+def _entry(given: str | Mapping[str, Any]) -> ModelEntry:
     if isinstance(given, str):
-        return Entry(given)
+        return ModelEntry(given)
     own = {key: value for key, value in given.items() if key not in ("model", "as")}
-    return Entry(given["model"], given.get("as", ""), own)
+    return ModelEntry(given["model"], given.get("as", ""), own)
 
 
 def _options(data: Mapping[str, Any], base: Path) -> RunOptions:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from creval.engine.watching.counting import Counting, failures
+from creval.engine.progress.counting import Counting, failures
 from creval.types.sample import Status
 from creval.visible import visible
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from creval.engine.planning.ranking import DoneRanks, Ranking
 from creval.errors import RunError
-from creval.runs.codec import read_key
 from creval.runs.commands import resume_command
 from creval.runs.folder import REDO
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
 from creval.runs.opener import open_plain, plain_size
+from creval.runs.record_data import read_key
 
-__all__ = ["Column", "Rows", "Summary"]
+__all__ = ["Column", "RowState", "Summary"]
 
 Column = np.ndarray[Any, np.dtype[Any]]
 
@@ -26,7 +26,7 @@ Column = np.ndarray[Any, np.dtype[Any]]
 class Summary(Protocol):
     """What is made of the rows on the way: sums, columns.
 
-    Rows that are to be made again when the run is gone on with (`stays` is false) are held apart, so that `forget`
+    RowState that are to be made again when the run is gone on with (`stays` is false) are held apart, so that `forget`
     takes them out. `saved` and `restore` turn it into plain data and arrays, and back.
     """
 
@@ -50,7 +50,7 @@ class _Redo(NamedTuple):
     end: int
 
 
-class Rows(Generic[S]):
+class RowState(Generic[S]):
     """The whole lines of one file, as far as they were read (`read`) or written here (`note`), with their summary.
 
     `done` are the samples that have a row, `lines` and `size` (bytes) how much of the file is accounted for. Every row

@@ -13,19 +13,19 @@ from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, drop_torn_line, read_placed
 from creval.runs.opener import open_plain, parse_json
 
-__all__ = ["CallBook", "Place"]
+__all__ = ["CallJournal", "CallPlace"]
 
 _OTHER_RUN = "Remove the line, or leave out --reuse, and try again."  # that run need not be gone on with
 
 
-class Place(NamedTuple):
+class CallPlace(NamedTuple):
     """Where a line stands: in the file of a role, from this byte on."""
 
     role: str
     offset: int
 
 
-class CallBook:
+class CallJournal:
     """The calls of one run. A line is on its way to disk when `append` returns; of `read_only` books none is written.
 
     Only open files are held, no line. A last line that a killed process left torn is dropped, or where the book is
@@ -46,26 +46,26 @@ class CallBook:
         """The run's folder."""
         return self._folder.path
 
-    def lines(self) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    def lines(self) -> Iterator[tuple[CallPlace, Mapping[str, Any]]]:
         """Yield every line of every role, one at a time."""
         for role in self._folder.called_roles():
             lines = read_placed(self._folder.calls(role))
             try:
-                yield from ((Place(role, offset), record) for offset, record in lines)
+                yield from ((CallPlace(role, offset), record) for offset, record in lines)
             except RunError as error:
                 if not self._read_only:
                     raise
                 raise RunError(error.what, where=error.where, cure=_OTHER_RUN) from error
 
-    def append(self, role: str, record: Mapping[str, Any]) -> Place:
+    def append(self, role: str, record: Mapping[str, Any]) -> CallPlace:
         """Write one line and return where it stands."""
         if self._read_only:
             raise RunError("the calls of another run are only read", where=str(self.path))
         if role not in self._writing:
             self._writing[role] = Appender(self._folder.calls(role))
-        return Place(role, self._writing[role].append(record))
+        return CallPlace(role, self._writing[role].append(record))
 
-    def read(self, place: Place) -> Mapping[str, Any]:
+    def read(self, place: CallPlace) -> Mapping[str, Any]:
         """Return the line at a place."""
         if place.role not in self._reading:
             self._reading[place.role] = os.fdopen(open_plain(self._folder.calls(place.role)), "rb")
@@ -74,7 +74,7 @@ class CallBook:
         record: Mapping[str, Any] = parse_json(file.readline().decode())
         return record
 
-    def fault(self, place: Place, error: Exception) -> RunError:
+    def fault(self, place: CallPlace, error: Exception) -> RunError:
         """Return the error of a line that is no call."""
         file = self._folder.calls(place.role)
         with os.fdopen(open_plain(file), "rb") as lines:

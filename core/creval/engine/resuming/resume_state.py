@@ -11,17 +11,17 @@ from typing import Any, Generic
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.ranking import Ranking
 from creval.engine.resuming.checkpoint import Checkpoint
-from creval.engine.resuming.rows import Rows, S
-from creval.engine.resuming.took import Took
-from creval.runs.codec import read_key
+from creval.engine.resuming.row_state import RowState, S
+from creval.engine.resuming.spending import SampleUsage
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import keep_lines
 from creval.runs.opener import remove
+from creval.runs.record_data import read_key
 
-__all__ = ["Kept"]
+__all__ = ["ResumeState"]
 
 
-class Kept(Generic[S]):
+class ResumeState(Generic[S]):
     """The rows of a task's samples and of its scores, kept up to date while the run is going on.
 
     Nothing is read until `load`. `make` makes the empty summary of scores, `scores` is the file where these do not
@@ -31,8 +31,8 @@ class Kept(Generic[S]):
     def __init__(self, folder: RunFolder, plan: TaskPlan, make: Callable[[], S], scores: Path | None = None) -> None:
         task, ranking = plan.task.name, Ranking(plan)
         self.total = plan.total
-        self.samples = Rows(folder.samples(task), ranking, Took)
-        self.scores = Rows(scores or folder.scores(task), ranking, make)
+        self.samples = RowState(folder.samples(task), ranking, SampleUsage)
+        self.scores = RowState(scores or folder.scores(task), ranking, make)
         identity = _identity(plan)
         self._samples = Checkpoint(folder.checkpoint(folder.samples(task)), self.samples, identity)
         self._scores = Checkpoint(folder.checkpoint(folder.scores(task)), self.scores, identity)

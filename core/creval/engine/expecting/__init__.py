@@ -1,1 +1,0 @@
-"""What a run would take, before it is made."""
