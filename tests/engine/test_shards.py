@@ -399,7 +399,7 @@ def test_a_merge_that_is_killed_or_finds_the_disk_full_leaves_nothing(halves, tm
     _, parts = halves
     stop = (
         "import os,sys;from pathlib import Path;import creval.engine.merging.merge as m;"
-        "m.keep_files=lambda *a:os.kill(os.getpid(),9);m.merge_runs([Path(p) for p in sys.argv[1:]],Path('merged'))"
+        "m.keep_files=lambda *a,**k:os.kill(os.getpid(),9);m.merge_runs([Path(p) for p in sys.argv[1:]],Path('merged'))"
     )
     done = subprocess.run([sys.executable, "-c", stop, *map(str, parts)], timeout=100, cwd=tmp_path)
     assert done.returncode == -9
