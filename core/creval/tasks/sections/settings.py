@@ -53,7 +53,7 @@ def generation_settings() -> Mapping[str, Any]:
 
 def acts_outside(name: str) -> bool:
     """Whether a setting may be more than a parameter of sampling: an address, a key, a file, another provider."""
-    return name not in generation_settings() and _ACTS.search(name.lower()) is not None
+    return name not in (*generation_settings(), "prompt_cache_key") and _ACTS.search(name.lower()) is not None
 
 
 def read_generation(reading: Reading) -> Mapping[str, Any]:
