@@ -1,7 +1,7 @@
 """The entry point, of `creval` and of `python -m creval`.
 
 Nothing is imported at its top: the command line takes a tenth of a second to import, and Ctrl-C within that time ends
-the command in one word, as it does later. From then on `creval.cli.interruption` takes the signals.
+the command in one word, as it does later. From then on `creval.cli.signals` takes the signals.
 """
 
 from __future__ import annotations

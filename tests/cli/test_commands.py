@@ -14,7 +14,7 @@ import pytest
 from support.chat_server import ChatServer, HttpError
 from support.commands import creval, start, write_spelling
 
-from creval.cli.lazy import import_command
+from creval.cli.lazy_group import import_command
 from creval.plugins.loader import load_plugins
 
 

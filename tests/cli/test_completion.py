@@ -130,7 +130,7 @@ def test_offering_commands_imports_none_of_them() -> None:
     )
     loaded = imported_by(code)
     assert not {"numpy", "scipy", "pandas", "jsonschema", "litellm", "rich"} & loaded
-    assert "creval.cli.commands.looking.compare" not in loaded
+    assert "creval.cli.commands.compare" not in loaded
 
 
 def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

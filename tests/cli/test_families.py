@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 from support.toy_plugins import toy_plugins, write_task
 
-from creval.cli.commands.tasks.ls import ls
-from creval.cli.commands.tasks.show import show
+from creval.cli.commands.tasks import ls, show
 
 VARIANTS = "variants: {hot: {title: Very hot}, cold: {title: Very cold, version: 2.0.0}}"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from creval.cli.display.ending import ending
 from creval.cli.main import invoke
+from creval.cli.run_summary import ending
 from creval.engine.run import Finished
 from creval.report.tables import print_table
 from creval.visible import visible

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from support.toy_plugins import write_distribution
 
-from creval.cli.commands.tasks.new import new
+from creval.cli.commands.plugins import new
 from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.errors import UsageError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from creval.cli.commands.tasks.show import show
+from creval.cli.commands.tasks import show
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import pytest
 
-from creval.cli.values import settings, sweeps
+from creval.cli.option_values import settings, sweeps
 from creval.engine.manifest import options_data, read_options
 from creval.engine.run_options import RunOptions
 from creval.errors import UsageError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.cli.signature import signature
+from creval.cli.commands.plugins import signature
 from creval.plugins.registry import Registry
 
 

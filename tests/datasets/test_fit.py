@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from creval.cli.commands.tasks.validate import validate
+from creval.cli.commands.validate import validate
 from creval.data.check_task_data import check_all, check_warnings
 from creval.data.data_options import DataOptions
 from creval.plugins.loader import load_plugins

@@ -12,7 +12,7 @@ from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.judged import HOOKS, PARTS, write_judged
 
 import creval
-from creval.cli.commands.looking import sample as command
+from creval.cli.commands import samples as command
 from creval.data.dataset import Dataset
 from creval.data.row_types import ListRows
 from creval.engine.run import rescore, resume

@@ -70,8 +70,8 @@ def look(number: int, task: str | None = None) -> dict[str, object]:
 
     These are `creval ls`, and `creval validate` on one task with its data, another task each time.
     """
-    from creval.cli.commands.tasks.ls import ls
-    from creval.cli.commands.tasks.validate import validate
+    from creval.cli.commands.tasks import ls
+    from creval.cli.commands.validate import validate
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from support.chat_server import ChatServer
 
 import creval
-from creval.cli.commands.looking.samples import samples as samples_command
-from creval.cli.doc_list import read_doc_ids
+from creval.cli.commands.samples import samples as samples_command
 from creval.cli.main import invoke
+from creval.cli.option_values import read_doc_ids
 from creval.report.files import csv_text, unguarded, write_csv
 from creval.visible import json_text
 

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from support.run_folders import write_run
 
 import creval
-from creval.cli.commands.sharing.leaderboard import leaderboard as leaderboard_command
-from creval.cli.commands.sharing.runs import runs as runs_command
+from creval.cli.commands.runs import leaderboard as leaderboard_command
+from creval.cli.commands.runs import runs as runs_command
 from creval.report.catalogue import Search, find_runs
 from creval.report.leaderboard import leaderboard, leaderboard_html
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from creval.api import RunResult
-from creval.cli.display.ending import _complain
+from creval.cli.run_summary import _complain
 from creval.report.baselines import Baselines
 from creval.report.beside import beside_table, print_beside
 from creval.types.sample import MissingScore, SampleKey, ScoreRecord, Status

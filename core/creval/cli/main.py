@@ -17,8 +17,8 @@ from collections.abc import Sequence
 
 import click
 
-from creval.cli.interruption import exit_code, listening
 from creval.cli.root import cli
+from creval.cli.signals import exit_code, listening
 from creval.errors import CrevalError, DetachedError, UsageError
 from creval.visible import visible
 

@@ -7,52 +7,54 @@ from typing import Any
 
 import click
 
-from creval.cli import completing
-from creval.cli.lazy import LazyCommand, LazyGroup
-from creval.cli.values import FilePath, NewPath
+from creval.cli import completion
+from creval.cli.lazy_group import LazyCommand, LazyGroup
+from creval.cli.option_values import FilePath, NewPath
 
 __all__ = ["cli"]
 
 
-def _command(module: str, summary: str) -> LazyCommand:
-    """A command of `creval.cli.commands`, called like its module."""
-    return LazyCommand(f"creval.cli.commands.{module}:{module.rpartition('.')[2]}", summary)
+def _command(target: str, summary: str) -> LazyCommand:
+    """A command of `creval.cli.commands`, as `module:name`."""
+    return LazyCommand(f"creval.cli.commands.{target}", summary)
 
 
 COMMANDS = {
-    "ls": _command("tasks.ls", "List tasks and suites."),
-    "show": _command("tasks.show", "Show one task or family; --resolved prints its whole YAML with origins."),
-    "validate": _command("tasks.validate", "Find every problem of task and suite files."),
-    "plugins": _command("tasks.plugins", "List plugins, what they bring, and what failed to load."),
-    "new": _command("tasks.new", "Write a plugin or a task to begin with."),
-    "prefetch": _command("tasks.prefetch", "Fetch what tasks need from the network, for runs without it."),
-    "registry": _command("tasks.registry", "Check the entries of published plugins."),
+    "ls": _command("tasks:ls", "List tasks and suites."),
+    "show": _command("tasks:show", "Show one task or family; --resolved prints its whole YAML with origins."),
+    "validate": _command("validate:validate", "Find every problem of task and suite files."),
+    "plugins": _command("plugins:plugins", "List plugins, what they bring, and what failed to load."),
+    "new": _command("plugins:new", "Write a plugin or a task to begin with."),
+    "prefetch": _command("tasks:prefetch", "Fetch what tasks need from the network, for runs without it."),
+    "registry": _command("plugins:registry", "Check the entries of published plugins."),
     "play": LazyCommand(
         "creval_people.cli.play:play", "Play a task yourself, in the terminal or on a local web page.", "creval-people"
     ),
-    "run": _command("run", "Run what a YAML file says, or only what is missing of it."),
-    "resume": _command("resume", "Go on with a run that was interrupted or killed."),
-    "merge": _command("merge", "Make one run of its shards."),
-    "score": _command("score", "Score the saved answers of a run again, asking no model."),
+    "run": _command("run:run", "Run what a YAML file says, or only what is missing of it."),
+    "resume": _command("run:resume", "Go on with a run that was interrupted or killed."),
+    "merge": _command("merge:merge", "Make one run of its shards."),
+    "score": _command("score:score", "Score the saved answers of a run again, asking no model."),
     "score-file": LazyCommand(
         "creval_people.cli.score_file:score_file", "Score answers of people from a spreadsheet.", "creval-people"
     ),
-    "report": _command("looking.report", "Print the results of runs beside floor and ceiling."),
-    "compare": _command("looking.compare", "Say which of several runs is better, paired by doc, and how surely."),
-    "gate": _command("looking.gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."),
-    "runs": _command("sharing.runs", "List the runs below a folder, or search them."),
-    "leaderboard": _command("sharing.leaderboard", "One table over many runs."),
+    "report": _command("report:report", "Print the results of runs beside floor and ceiling."),
+    "compare": _command("compare:compare", "Say which of several runs is better, paired by doc, and how surely."),
+    "gate": _command("compare:gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."),
+    "runs": _command("runs:runs", "List the runs below a folder, or search them."),
+    "leaderboard": _command("runs:leaderboard", "One table over many runs."),
     "export": LazyCommand("creval_hub.cli.export:export", "Write a run as parquet or Every Eval Ever.", "creval-hub"),
     "push": LazyCommand("creval_hub.cli.push:push", "Send a run to a dataset on the Hugging Face Hub.", "creval-hub"),
     "pull": LazyCommand("creval_hub.cli.pull:pull", "Bring runs back from the Hugging Face Hub.", "creval-hub"),
-    "view": _command("looking.view", "Show runs as one page in the browser."),
-    "samples": _command("looking.samples", "List the samples of a run."),
-    "sample": _command("looking.sample", "Print one sample: what was said, read and scored."),
+    "view": _command("report:view", "Show runs as one page in the browser."),
+    "samples": _command("samples:samples", "List the samples of a run."),
+    "sample": _command("samples:sample", "Print one sample: what was said, read and scored."),
     "sandbox": LazyCommand(
         "creval_sandbox.cli:sandbox", "Prove on this machine that model-written code is contained.", "creval-sandbox"
     ),
-    "completion": _command("completion", "Print the script that completes commands in bash, zsh or fish."),
-    "analyse": _command("analyse", "Compute numbers over several runs."),
+    "completion": LazyCommand(
+        "creval.cli.completion:completion", "Print the script that completes commands in bash, zsh or fish."
+    ),
+    "analyse": _command("analyse:analyse", "Compute numbers over several runs."),
 }
 
 EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5
@@ -67,7 +69,7 @@ _RUN_OPTIONS = (
         "-t",
         multiple=True,
         metavar="A,B",
-        shell_complete=completing.tasks,
+        shell_complete=completion.tasks,
         help="Tasks, suites, YAML files, or patterns of tasks ('drat_*').",
     ),
     click.option(
@@ -75,7 +77,7 @@ _RUN_OPTIONS = (
         "-m",
         multiple=True,
         metavar="M",
-        shell_complete=completing.models,
+        shell_complete=completion.models,
         help="The model, as provider/name; several make a run of each.",
     ),
     click.option(
@@ -177,6 +179,6 @@ def cli(ctx: click.Context, /, version: bool, debug: bool, **options: Any) -> No
     if not options["tasks"] and not options["model"]:
         click.echo(ctx.get_help())
         return
-    from creval.cli.run import start
+    from creval.cli.runner import start
 
     ctx.exit(start(options))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from creval.caches import cache_folder
-    from creval.cli.parts import command_options, open_workbench, part_options
+    from creval.cli.shared_options import command_options, open_workbench, part_options
     from creval.comparison.paired import Difference, paired_means
     from creval.data.checksum import sha256_of
     from creval.data.data_options import DataOptions
@@ -241,7 +241,7 @@ __all__ = [
 
 _HOMES = {
     "creval.caches": ("cache_folder",),
-    "creval.cli.parts": ("command_options", "open_workbench", "part_options"),
+    "creval.cli.shared_options": ("command_options", "open_workbench", "part_options"),
     "creval.comparison.paired": ("Difference", "paired_means"),
     "creval.data.checksum": ("sha256_of",),
     "creval.data.download": ("download",),

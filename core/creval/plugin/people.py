@@ -5,7 +5,7 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
-from creval.cli.display.ending import ending
+from creval.cli.run_summary import ending
 from creval.engine.roles.models import TARGET
 from creval.engine.run import resume, run_new
 from creval.engine.run_options import Consents, Resuming, RunOptions

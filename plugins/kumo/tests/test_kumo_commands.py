@@ -16,7 +16,7 @@ from augment_support import configuration, proposal_row
 from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.imports import imported_by
 
-from creval.cli.lazy import import_command
+from creval.cli.lazy_group import import_command
 from creval.cli.main import invoke
 from creval.plugins.loader import load_plugins
 from creval_kumo.books.book import write_book

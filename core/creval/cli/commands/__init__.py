@@ -1,3 +1,3 @@
-"""The subcommands of creval, one module each, named after the command."""
+"""The subcommands of creval: one module for each thing that commands are about."""
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.cli import completing
+from creval.cli import completion
 from creval.errors import UnknownNameError
 from creval.plugins.aside import aside
 
@@ -67,12 +67,11 @@ def analyse() -> None:
 def _command(component: Component) -> click.Command:
     with aside():  # a component that prints must not stand among the JSON
         analysis = component.load()()
-    from creval.cli.parts import click_option
-    from creval.cli.trusting import trust_parameter
+    from creval.cli.shared_options import click_option, trust_parameter
 
     options = [click_option(spec) for spec in analysis.options()]
     runs = click.Argument(
-        ["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False), shell_complete=completing.runs
+        ["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False), shell_complete=completion.runs
     )
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.cli import completing
-from creval.cli.trusting import trust_option
-from creval.cli.values import NewPath
+from creval.cli import completion
+from creval.cli.option_values import NewPath
+from creval.cli.shared_options import trust_option
 
 if TYPE_CHECKING:
     from creval.engine.merging.merge import MergedRun
@@ -21,7 +21,7 @@ _SHOWN = 8
 
 
 @click.command(epilog="Example: creval merge runs/shards/* --output runs/whole")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completing.runs)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completion.runs)
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", required=True, help="The folder of the one run.")
 @trust_option
 @click.pass_context
@@ -31,7 +31,7 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
     Runs that are no parts of one run are refused. Where shards are missing or unfinished the exit code is 1, and
     creval resume makes the rest in the merged run. The shards stay as they are.
     """
-    from creval.cli.run import command_line
+    from creval.cli.runner import command_line
     from creval.engine.merging.merge import merge_runs
 
     made = merge_runs(runs, output, command_line())

@@ -8,15 +8,15 @@ from typing import Any
 
 import click
 
-from creval.cli import completing
-from creval.cli.trusting import trust_option
-from creval.cli.values import FilePath, NewPath, executor_of
+from creval.cli import completion
+from creval.cli.option_values import FilePath, NewPath, executor_of
+from creval.cli.shared_options import trust_option
 
 __all__ = ["score"]
 
 
 @click.command(epilog="Example: creval score runs/mine --task-file drat.yaml --output runs/mine-again")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=completing.runs)
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=completion.runs)
 @click.option(
     "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML of a task."
 )
@@ -48,9 +48,9 @@ def score(
     --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
-    from creval.cli.display.ending import ending
-    from creval.cli.interruption import cure_shown
-    from creval.cli.values import texts
+    from creval.cli.option_values import texts
+    from creval.cli.run_summary import ending
+    from creval.cli.signals import cure_shown
     from creval.engine.progress.terminal import watch
     from creval.engine.run import rescore
     from creval.engine.run_options import Rescoring

@@ -1,4 +1,4 @@
-"""The options by which a command or an analysis of a plugin is told its models and resources, defined once."""
+"""Options that several commands have, defined once: models and resources, --trust, the form of a table."""
 
 from __future__ import annotations
 
@@ -10,15 +10,29 @@ import click
 from creval.types.components import FieldSpec
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from creval.engine.workbench import Workbench
 
-__all__ = ["click_option", "command_options", "open_workbench", "part_options"]
+__all__ = [
+    "click_option",
+    "command_options",
+    "format_options",
+    "open_workbench",
+    "part_options",
+    "trust_option",
+    "trust_parameter",
+]
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ROLE = FieldSpec("role", "string", (), "ROLE=M: the model that plays a role, e.g. judge=openai/gpt-5-mini.", True)
+
 _RESOURCE = FieldSpec("resource", "string", (), "NAME=R: another instrument, e.g. embedding=embedded/minilm.", True)
+
 _TRUST = FieldSpec("trust_remote_code", "boolean", False, "Let encoders run program code that they bring.")
+
 _CALLS = (
     FieldSpec("base_url", "string", None, "A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
     FieldSpec("generation", "string", (), "K=V: a generation setting, e.g. max_tokens=16000.", True),
@@ -27,8 +41,11 @@ _CALLS = (
     FieldSpec("max_calls", "integer", None, "Stop after this many calls."),
     FieldSpec("cache", "boolean", False, "Keep answers in the response cache and take them from there."),
 )
+
 _OFFLINE = FieldSpec("offline", "boolean", False, "Forbid the network.")
+
 _PLAIN = ("offline", "base_url", "timeout", "max_cost", "max_calls", "cache", "trust_remote_code")
+
 _TYPES: dict[str, Any] = {
     "string": click.STRING,
     "integer": click.INT,
@@ -99,7 +116,7 @@ def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: in
     `generation` belong to, `seed` the seed of models in this process. Raises UsageError (of click, for a text of
     another form).
     """
-    from creval.cli.values import settings, texts
+    from creval.cli.option_values import settings, texts
     from creval.engine.run_options import RunOptions
     from creval.engine.workbench import Workbench
 
@@ -116,3 +133,68 @@ def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: in
         **plain,
     )
     return Workbench(options, addressed)
+
+
+_HELP = "Trust what this run folder or run file names (addresses, executors, paths), from now on."
+
+
+def trust_option(command: Command) -> Command:
+    """Add the option. What it names is trusted before the command begins."""
+    return click.option("--trust", **_AS)(command)
+
+
+def trust_parameter() -> click.Option:
+    """Return the option for a command that is put together from parameters."""
+    return click.Option(["--trust"], **_AS)
+
+
+def _trust(_: click.Context, __: click.Parameter, places: Sequence[str]) -> None:
+    if not places:
+        return
+    from pathlib import Path
+
+    from creval.visible import visible
+
+    for place in places:
+        for line in _trusted(Path(place)):
+            click.echo(visible(f"trusted: {line}"), err=True)
+
+
+_AS: Any = {"multiple": True, "metavar": "RUN|FILE", "expose_value": False, "callback": _trust, "help": _HELP}
+
+
+def _trusted(place: Path) -> list[str]:
+    """Trust a file or folder, of a sweep also its runs, and return what was trusted. Raises CrevalError."""
+    from creval.engine.run_file import read_run_file
+    from creval.errors import UsageError
+    from creval.runs.folder import RunFolder
+    from creval.runs.opener import is_there
+    from creval.runs.trust import Claims
+
+    folders = [place, *sorted(child for child in place.iterdir() if child.is_dir())] if place.is_dir() else []
+    runs = [folder for folder in folders if is_there(folder / "run.json")]
+    files = [place / name for name in ("run.yaml", "sweep.yaml") if is_there(place / name)] if folders else [place]
+    if place.name == "run.json":
+        runs, files = [place.parent], []
+    if not runs and not files:
+        raise UsageError("there is no run here", where=str(place), cure="Name a run folder or a run file: --trust PATH")
+    claims = [Claims.of_run(RunFolder.open(folder).read_manifest(), folder) for folder in runs]
+    for file in files:
+        read = read_run_file(file).claims
+        claims += [read] if read is not None else []
+    return list(dict.fromkeys(str(named) for claim in claims for named in claim.trust()))
+
+
+_FORMS = (
+    ("json", "Print JSON, with everything that is known."),
+    ("csv", "Print CSV, with every digit."),
+    ("markdown", "Print a Markdown table."),
+    ("latex", "Print a LaTeX table (booktabs)."),
+)
+
+
+def format_options(command: Command) -> Command:
+    """Add the options to a click command, which is given the one that was named as `form`, else None."""
+    for name, about in reversed(_FORMS):
+        command = click.option(f"--{name}", "form", flag_value=name, default=None, help=about)(command)
+    return command

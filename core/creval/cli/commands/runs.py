@@ -1,4 +1,4 @@
-"""`creval leaderboard DIR|REPO...`."""
+"""`creval runs` and `creval leaderboard DIR|REPO...`: many runs at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,45 @@ if TYPE_CHECKING:
     from creval.report.leaderboard import Standing
     from creval.runs.reader import Run
 
-__all__ = ["leaderboard"]
+__all__ = ["leaderboard", "runs"]
+
+
+@click.command(epilog="Example: creval runs runs --model 'openai/*' --task drat --status done")
+@click.argument("places", metavar="[DIR]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--model", multiple=True, metavar="PATTERN", help="Only runs of such models, e.g. 'openai/*'.")
+@click.option("--task", multiple=True, metavar="PATTERN", help="Only runs with such a task, e.g. 'kumo_*'.")
+@click.option("--status", multiple=True, metavar="S", help="Only runs that are done, interrupted, failed, running ...")
+@click.option("--with", "words", multiple=True, metavar="TEXT", help="Only runs whose run.json holds this text.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def runs(
+    places: Sequence[Path],
+    model: Sequence[str],
+    task: Sequence[str],
+    status: Sequence[str],
+    words: Sequence[str],
+    as_json: bool,
+) -> None:
+    """List the runs below folders (default: runs), oldest first; those that cannot be read are named last."""
+    from creval.report.catalogue import Search, find_runs
+    from creval.report.tables import print_table
+    from creval.visible import json_text, visible
+
+    found = find_runs(places or [Path("runs")], Search(model, task, status, words))
+    if as_json:
+        click.echo(json_text([run.data() for run in found]))
+        return
+    rows = [
+        [str(run.folder), run.model, ", ".join(run.tasks), run.status, run.started[:16], run.planned, run.cost or None]
+        for run in found
+        if run.fault is None
+    ]
+    if rows:
+        print_table("", ["run", "model", "tasks", "status", "began", "planned", "USD"], rows)
+    for run in found:
+        if run.fault is not None:
+            click.echo(visible(f"cannot be read: {run.fault}"), err=True)
+    if not found:
+        click.echo("no runs", err=True)
 
 
 @click.command(epilog="Example: creval leaderboard runs --html board.html")
@@ -37,7 +75,7 @@ def leaderboard(
     from creval.report.leaderboard import leaderboard as rank
     from creval.visible import json_text
 
-    standings = rank(list(_runs(places)), every_metric=all_metrics)
+    standings = rank(list(_finished_runs(places)), every_metric=all_metrics)
     if csv_file is not None:
         write_csv(csv_file, COLUMNS, [list(asdict(one).values()) for one in standings])
     if html_file is not None:
@@ -45,10 +83,10 @@ def leaderboard(
     if as_json:
         click.echo(json_text([asdict(one) for one in standings]))
     elif csv_file is None and html_file is None:
-        _print(standings)
+        _print_standings(standings)
 
 
-def _runs(places: Sequence[str]) -> Iterator[Run]:
+def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
     from creval.errors import UsageError
     from creval.report.catalogue import find_runs
     from creval.runs.reader import open_run
@@ -68,7 +106,7 @@ def _runs(places: Sequence[str]) -> Iterator[Run]:
 def _pulled(repository: str) -> Path:
     """Return the folder into which the runs of a repository were pulled."""
     from creval.caches import cache_folder
-    from creval.cli.lazy import missing_distribution
+    from creval.cli.lazy_group import missing_distribution
 
     if importlib.util.find_spec("creval_hub") is None:
         raise missing_distribution(f"{repository!r} is no folder, and reading runs of the Hub", "creval-hub")
@@ -77,7 +115,7 @@ def _pulled(repository: str) -> Path:
     return folder
 
 
-def _print(standings: Sequence[Standing]) -> None:
+def _print_standings(standings: Sequence[Standing]) -> None:
     from creval.report.leaderboard import interval
     from creval.report.tables import print_table
 

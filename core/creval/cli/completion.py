@@ -1,14 +1,16 @@
-"""What the shell offers when Tab is pressed: tasks, runs, models. Nothing is imported before it is needed."""
+"""`creval completion bash|zsh|fish`, and what the shell offers when Tab is pressed: tasks, runs, models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import click
+
 if TYPE_CHECKING:
     import click
 
-__all__ = ["models", "runs", "tasks"]
+__all__ = ["completion", "tasks"]
 
 
 def tasks(_: click.Context, __: click.Parameter, incomplete: str) -> Sequence[Any]:
@@ -59,3 +61,26 @@ def _item(value: str, about: str | None) -> Any:
     from click.shell_completion import CompletionItem
 
     return CompletionItem(value, help=about)
+
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(
+    epilog="Example: creval completion bash\n\n"
+    'bash: eval "$(creval completion bash)" in ~/.bashrc. zsh: the same with zsh in ~/.zshrc, after compinit. '
+    "fish: creval completion fish > ~/.config/fish/completions/creval.fish"
+)
+@click.argument("shell", type=click.Choice(_SHELLS))
+def completion(shell: str) -> None:
+    """Print the script that completes commands, options, tasks, models and runs in your shell.
+
+    It asks creval itself, so that tasks of plugins that you install later are offered too.
+    """
+    from click.shell_completion import get_completion_class
+
+    from creval.cli.root import cli
+
+    made = get_completion_class(shell)
+    assert made is not None
+    click.echo(made(cli, {}, "creval", "_CREVAL_COMPLETE").source())

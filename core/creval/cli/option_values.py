@@ -1,13 +1,18 @@
-"""Readers of option values of the form NAME=VALUE."""
+"""Texts of the command line read as values: lists, NAME=VALUE, paths, files of doc ids."""
 
 from __future__ import annotations
 
+import csv
+import json
 import os
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from creval.errors import DataError
+from creval.report.files import unguarded
 from creval.visible import odd_sign, visible
 
 if TYPE_CHECKING:
@@ -23,6 +28,7 @@ __all__ = [
     "docs_of",
     "executor_of",
     "paths",
+    "read_doc_ids",
     "settings",
     "sweeps",
     "texts",
@@ -57,7 +63,6 @@ def docs_of(ids: Sequence[str], file: Path | None) -> tuple[str, ...]:
     """
     if file is None:
         return tuple(dict.fromkeys(ids))
-    from creval.cli.doc_list import read_doc_ids
 
     return tuple(dict.fromkeys([*ids, *read_doc_ids(file)]))
 
@@ -141,3 +146,52 @@ def _value(name: str, text: str, option: str) -> Any:
 def sweeps(values: Sequence[str], option: str) -> dict[str, list[Any]]:
     """Read NAME=VALUE,VALUE pairs whose values are YAML: temperature=0.7,1.0."""
     return {name: _value(name, f"[{text}]", option) for name, text in texts(values, option).items()}
+
+
+_COLUMNS = ("doc", "doc_id", "id")
+
+
+def read_doc_ids(file: Path) -> list[str]:
+    """Return the ids in a `.csv` or `.jsonl` (under `doc`, `doc_id` or `id`) or any other text file (one a line).
+
+    Raises DataError where the file cannot be read, has no such column, or names no doc.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(
+            f"the list of docs cannot be read: {error.strerror}", where=str(file), cure="Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError("the list of docs is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
+    read = {".csv": _of_csv, ".jsonl": _of_jsonl}.get(file.suffix.lower(), _of_lines)
+    found = list(dict.fromkeys(doc for doc in read(text, file) if doc))
+    if not found:
+        raise DataError("the list names no doc", where=str(file), cure="Write one id a line.")
+    return found
+
+
+def _of_lines(text: str, file: Path) -> Iterator[str]:
+    return (line.strip() for line in text.splitlines())
+
+
+def _of_csv(text: str, file: Path) -> Iterator[str]:
+    lines = text.splitlines()
+    separator = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
+    reader = csv.DictReader(lines, delimiter=separator)
+    column = next((name for name in _COLUMNS if name in (reader.fieldnames or ())), None)
+    if column is None:
+        raise DataError("the table has no column of docs", where=str(file), cure="Call it doc.")
+    return (unguarded((row[column] or "").strip()) for row in reader)
+
+
+def _of_jsonl(text: str, file: Path) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            yield str(next(row[name] for name in _COLUMNS if name in row))
+        except (ValueError, TypeError, StopIteration, RecursionError):
+            cure = 'Write {"doc": "..."} on each line.'
+            raise DataError("names no doc", where=f"{file}:{number}", cure=cure) from None

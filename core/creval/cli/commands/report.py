@@ -1,4 +1,4 @@
-"""`creval report RUN...`."""
+"""`creval report RUN...` and `creval view RUN...`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.cli import completing
-from creval.cli.display.formats import format_options
-from creval.cli.values import NewPath
+from creval.cli import completion
+from creval.cli.option_values import FilePath, NewPath
+from creval.cli.shared_options import format_options
 
 if TYPE_CHECKING:
     from creval.api import RunResult
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
+
 _OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant_of", "changed")
 
 
 @click.command(epilog="Example: creval report runs/mine --baselines runs")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completing.runs)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completion.runs)
 @click.option(
     "--baselines",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -45,7 +46,7 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
-    from creval.cli.display.baseline_notes import baseline_notes
+    from creval.cli.run_summary import baseline_notes
     from creval.errors import RunError, UsageError
     from creval.report.baselines import find_baselines
     from creval.report.beside import print_beside
@@ -101,3 +102,25 @@ def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, 
             beside = {which: found.beside(task, metric, which) for which in ("floor", "ceiling")}
             own = {name: task.get(name) for name in _OWN}
             yield {"run": str(result.folder), **row, **beside, **own}
+
+
+@click.command(epilog="Example: creval view runs/mine --no-open")
+@click.argument("runs", nargs=-1, required=True, type=FilePath(), shell_complete=completion.runs)
+@click.option("--html", type=NewPath(), metavar="FILE", help="Where to write it (default: report.html in the run).")
+@click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
+@click.option("--no-open", is_flag=True, help="Write the page and open no browser.")
+def view(runs: Sequence[Path], html: Path | None, baselines: Path | None, no_open: bool) -> None:
+    """Write RUNS as one page (see creval report --html) and open it in the browser."""
+    from creval.report.page.write import write_page
+    from creval.runs.opener import plain_size
+
+    folders = list(dict.fromkeys(runs))
+    if html is None:
+        plain_size(folders[0] / "report.html")  # a link there would lead to another file
+    page = write_page(folders, html or folders[0] / "report.html", baselines)
+    click.echo(page)
+    if not no_open:
+        import webbrowser
+
+        if not webbrowser.open(page.absolute().as_uri()):
+            click.echo("No browser could be opened: open the file yourself.", err=True)

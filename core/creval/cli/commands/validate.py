@@ -33,7 +33,7 @@ def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resourc
 
     Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
     """
-    from creval.cli.values import consents_of
+    from creval.cli.option_values import consents_of
     from creval.data.check_task_data import check_all, check_warnings
     from creval.data.data_options import DataOptions
     from creval.plugins.loader import load_plugins
@@ -86,7 +86,7 @@ def _run_tests(
     import asyncio
     from dataclasses import replace
 
-    from creval.cli.values import texts
+    from creval.cli.option_values import texts
     from creval.engine.run_options import RunOptions
     from creval.engine.task_examples import run_examples
     from creval.plugins.loader import load_plugins

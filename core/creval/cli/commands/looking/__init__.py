@@ -1,1 +1,0 @@
-"""Commands that look at runs: results, samples, pages, comparisons."""

@@ -1,1 +1,0 @@
-"""Commands that bring runs to others, and back."""

@@ -1,0 +1,299 @@
+"""`creval ls`, `creval show` and `creval prefetch`: tasks, and what they need from the network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+
+from creval.cli import completion
+from creval.names import nearest
+from creval.visible import json_text, visible
+
+if TYPE_CHECKING:
+    from creval.tasks.model import MetricSpec, Task
+    from creval.tasks.yaml.headers import TaskHeader
+
+__all__ = ["ls", "prefetch", "show"]
+
+
+Row = tuple[str, str, str, str, str, str]
+
+"""Name, version, kind, plugin, number of variants, title."""
+
+
+@click.command(epilog="Example: creval ls kumo --all")
+@click.argument("words", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="List each variant of a family, too.")
+@click.option("--registry", is_flag=True, help="List published plugins, installed or not.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object a task, variants included.")
+def ls(words: Sequence[str], every: bool, registry: bool, as_json: bool) -> None:
+    """List tasks and suites; WORDS keep those whose name, plugin, title or measure contains one of them.
+
+    A family, which is a file of several tasks, is one row; its variants are listed by --all, or where a word fits them
+    and not the family.
+    """
+    if registry:
+        _list_registry(words, as_json)
+        return
+    from creval.plugins.loader import load_plugins
+    from creval.tasks.index import TaskIndex
+
+    plugins = load_plugins()
+    index = TaskIndex(plugins)
+    headers = [header for header in index.headers() if _matches(header, words)]
+    for problem in index.problems():
+        click.echo(visible(" ".join(str(problem).split())), err=True)
+    for failure in plugins.failures:
+        click.echo(f"plugin {failure.name} could not be loaded: see creval plugins", err=True)
+    if as_json:
+        click.echo(json_text([_record(header) for header in headers]))
+        return
+    rows = [_row(header) for header in headers] if every else _family_rows(headers)
+    head = ("NAME", "VERSION", "KIND", "PLUGIN", "VARIANTS", "TITLE")
+    with_variants = any(row[4] for row in rows)
+    _print_columns(*([row if with_variants else (*row[:4], row[5]) for row in part] for part in ([head], rows)))
+    if not rows and words:
+        near = nearest(words[0], {name for header in index.headers() for name in (header.name, header.plugin)})
+        guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        click.echo(visible(f"No task matches {' '.join(words)!r}.{guess} All tasks: creval ls --all"))
+    elif not rows:
+        click.echo("There are none: no plugin brings any (see creval plugins)")
+
+
+def _list_registry(words: Sequence[str], as_json: bool) -> None:
+    """List the entries of published plugins, each with the version that is installed here."""
+    from creval.catalogue.registry_entries import RegistryEntry, read_entries
+    from creval.plugins.distributions import installed_version
+
+    def fits(entry: RegistryEntry) -> bool:
+        text = " ".join((entry.plugin, entry.package, entry.title, *entry.tasks)).lower()
+        return not words or any(word.lower() in text for word in words)
+
+    entries = [(entry, installed_version(entry.package)) for entry in read_entries() if fits(entry)]
+    if as_json:
+        records = [
+            {
+                "plugin": entry.plugin,
+                "package": entry.package,
+                "version": entry.version,
+                "installed": installed,
+                "licence": entry.licence,
+                "repository": entry.repository,
+                "commit": entry.commit,
+                "title": entry.title,
+                "tasks": {name: dict(task) for name, task in entry.tasks.items()},
+            }
+            for entry, installed in entries
+        ]
+        click.echo(json_text(records))
+        return
+    head = ("PLUGIN", "PACKAGE", "VERSION", "INSTALLED", "TASKS", "LICENCE", "TITLE")
+    rows = [
+        (each.plugin, each.package, each.version, here or "-", str(len(each.tasks)), each.licence, each.title)
+        for each, here in entries
+    ]
+    _print_columns([head], rows)
+
+
+def _row(header: TaskHeader, variants: str = "") -> Row:
+    return header.name, header.version, header.kind, header.plugin, variants, header.title
+
+
+def _family_rows(headers: Sequence[TaskHeader]) -> list[Row]:
+    """Return a row for each task, suite and family; variants have their own where not all of the family is listed."""
+    listed = Counter(header.file for header in headers if header.variant is not None)
+    shown = {header.file for header in headers if header.family is not None and header.variant is None}
+    rows = []
+    for header in headers:
+        family = header.family
+        if family is None or (header.variant is not None and header.file not in shown and family.whole):
+            rows.append(_row(header))
+        elif header.variant is None:
+            rows.append(_row(header, _count(family.size)))
+        elif header.file in shown:
+            continue
+        elif listed[header.file] < family.size:
+            rows.append(_row(header))
+        else:  # a family that is no task itself stands where the first of its variants would
+            shown.add(header.file)
+            rows.append((family.name, family.version, "family", header.plugin, _count(family.size), family.title))
+    return rows
+
+
+def _count(variants: int) -> str:
+    return f"{variants} variant{'s' if variants > 1 else ''}"
+
+
+def _matches(header: TaskHeader, words: Sequence[str]) -> bool:
+    text = " ".join((header.name, header.plugin, header.title, *header.measures)).lower()
+    return not words or any(word.lower() in text for word in words)
+
+
+def _record(header: TaskHeader) -> dict[str, object]:
+    return {
+        "name": header.name,
+        "plugin": header.plugin,
+        "version": header.version,
+        "kind": header.kind,
+        "title": header.title,
+        "measures": list(header.measures),
+        "source": header.source,
+        "file": str(header.file),
+    }
+
+
+def _print_columns(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in (*head, *rows)) for column in range(len(head[0]))]
+    for row in (*head, *rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(visible(line).rstrip())
+
+
+_FAILED = (
+    "(failed: what an unparsed, truncated or refused answer counts, where the scorer gives it no value;",
+    " errored samples count in no metric)",
+)
+
+
+@click.command(epilog="Example: creval show drat --resolved")
+@click.argument("task", shell_complete=completion.tasks)
+@click.option(
+    "--resolved", is_flag=True, help="Print the task with all includes merged, and where each value came from."
+)
+@click.option("--eval-yaml", is_flag=True, help="Print the task as eval.yaml of a Hub dataset, which inspect-ai runs.")
+@click.pass_context
+def show(ctx: click.Context, task: str, resolved: bool, eval_yaml: bool) -> None:
+    """Show TASK (a name, plugin/name or path): its description and variants, or with --resolved its whole YAML.
+
+    With --eval-yaml the task is printed in the form that inspect-ai runs from a dataset on the Hub; where it has none,
+    every reason is said, with exit code 1.
+    """
+    from creval.plugins.loader import load_plugins
+    from creval.tasks.index import TaskIndex
+
+    index = TaskIndex(load_plugins())
+    members = index.members(task)
+    if members and not resolved and not index.has(task):
+        click.echo(visible(f"{task} is a family of tasks without a task of that name"))
+        _show_variants(members)
+        return
+    found = index.load(task)
+    if eval_yaml:
+        ctx.exit(_show_hub_form(found))
+    if resolved:
+        click.echo(_yaml(dict(found.resolved)))
+        click.echo("# where each value came from")
+        for path, origin in found.origins.items():
+            click.echo(visible(f"#   {path}: {origin}"))
+        return
+    click.echo(visible(f"{found.qualified} {found.version}: {found.title}"))
+    if found.description:
+        click.echo(visible(f"\n{found.description.strip()}\n"))
+    for name, value in _facts(found):
+        if "\n" in value:
+            click.echo(visible("\n".join([f"{name}:", *(f"  {line}" for line in value.splitlines())])))
+        elif value:
+            click.echo(visible(f"{name + ':':12}{value}"))
+    _show_variants(members)
+
+
+def _show_hub_form(task: Task) -> int:
+    """Print the Hub's form of a task and return 0, or the reasons why it has none and return 1."""
+    from creval.tasks.hub_form import hub_form
+
+    form = hub_form(task)
+    for reason in form.reasons:
+        click.echo(visible(f"{task.qualified} has no eval.yaml: {reason}"), err=True)
+    if form.data is None:
+        return 1
+    for note in form.notes:
+        click.echo(visible(f"# {note}"))
+    click.echo(visible(_yaml(form.data)))
+    return 0
+
+
+def _show_variants(members: Sequence[TaskHeader]) -> None:
+    """List the variants of a family."""
+    if members:
+        click.echo("variants:")
+    width = max((len(member.name) for member in members), default=0)
+    for member in members:
+        click.echo(visible(f"  {member.name.ljust(width)}  {member.title}".rstrip()))
+
+
+def _facts(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a task, by name; a value of several lines is a block."""
+    yield "plugin", f"{task.plugin} {task.plugin_version}"
+    yield "file", str(task.file)
+    yield "hash", task.hash
+    yield "paper", " ".join(part for part in (task.source.paper, task.source.section) if part)
+    yield "parity", _parity(task.parity)
+    yield "measures", ", ".join(task.measures)
+    yield "data", _yaml(task.resolved["dataset"]) if "dataset" in task.resolved else task.dataset.source
+    yield "protocol", task.protocol.name
+    yield "conditions", ", ".join(condition.name for condition in task.conditions)
+    yield "repeats", str(task.repeats)
+    yield "resources", ", ".join(f"{name}={spec}" for name, spec in task.resources.items())
+    yield "roles", ", ".join(task.roles)
+    yield "metrics", "\n".join([*(line for metric in task.metrics for line in _metric(metric)), *_FAILED])
+    yield "baselines", ", ".join(f"{name}: {ref.name}" for name, ref in task.baselines.items())
+
+
+def _parity(stated: Mapping[str, Any]) -> str:
+    """Say in one line what the task was held against."""
+    if "against" not in stated:
+        return f"none: {stated['none']}" if stated else "none stated"
+    at = f" (commit {stated['commit'][:12]})" if "commit" in stated else ""
+    share = f"{stated['agreement']:.1%} of {stated['answers']:,} compared agree"
+    if "numbers" in stated:
+        count, over = stated["numbers"], f"made over {stated['answers']:,} answers"
+        share = f"{stated['agreement']:.1%} of {count:,} {'number' if count == 1 else 'numbers'} {over} agree"
+    return f"{share} with {stated['against']}{at}; the largest difference is {stated['worst']:.2g}"
+
+
+def _yaml(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).removesuffix("\n")
+
+
+def _metric(metric: MetricSpec) -> Iterator[str]:
+    better = {True: "higher is better", False: "lower is better", None: "neither direction is better"}
+    facts = [better[metric.higher_is_better], _failed(metric)]
+    if metric.unit:
+        facts.insert(0, f"in {metric.unit}")
+    yield f"{metric.name}{' (primary)' if metric.primary else ''}: {'; '.join(facts)}"
+    if metric.description:
+        yield f"    {' '.join(metric.description.split())}"
+
+
+def _failed(metric: MetricSpec) -> str:
+    """Say what the model's own failures count."""
+    if metric.failed == "exclude":
+        return "failed: exclude (left out)"
+    return f"failed: zero (counts as {metric.failed_value:g})"
+
+
+@click.command(epilog="Example: creval prefetch kumo_easy")
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@click.pass_context
+def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) -> None:
+    """Fetch data, encoders and word lists of TASKs (or suites), so that they run with --offline.
+
+    Says of each what was fetched and what was here already. Exit code 1 where something could not be had.
+    """
+    from creval.engine.prefetch import prefetch as fetch
+    from creval.plugins.loader import load_plugins
+    from creval.resources.options import ResourceOptions
+
+    failed = 0
+    names = [name for given in tasks for name in given.split(",") if name]
+    for each in fetch(names, load_plugins(), ResourceOptions(trust_remote_code=trust_remote_code)):
+        failed += each.state == "failed"
+        click.echo(visible(f"{each.task}  {each.what}: {each.state}: {' '.join(each.about.split())}"))
+    if failed:
+        click.echo(f"{failed} could not be had", err=True)
+        ctx.exit(1)

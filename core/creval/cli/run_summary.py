@@ -1,0 +1,225 @@
+"""The end of a run on the terminal: its results, what the user should know of them, and the exit code."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from creval.api import RunResult
+from creval.engine.run import Finished
+from creval.errors import BudgetError, RunError
+from creval.models.answers.flags import (
+    AT_LIMIT,
+    CUT_PROMPT,
+    DEFAULT_LEFT_OUT,
+    ENDLESS_THINKING,
+    LOGPROBS_DROPPED,
+    OVER_LIMIT,
+    STRANGE_PARTS,
+    TEMPLATE_TOKENS,
+    UNKNOWN_FINISH_REASON,
+)
+from creval.report.baselines import Baselines, find_baselines
+from creval.report.results import count_groups, listed_names, print_results
+from creval.report.settings import setting_words
+from creval.runs.commands import CONSENTS, resume_command
+from creval.runs.folder import RunFolder
+from creval.visible import visible
+
+__all__ = ["baseline_notes", "ending", "last_words"]
+
+
+LONGEST = 1_000
+
+"""Of each error at most so many characters are shown; all of it stands in the run folder."""
+
+
+def ending(finished: Finished, allowed_error_share: float) -> int:
+    """Print the results table and what the user should know, and return the exit code."""
+    result = RunResult(finished.folder, finished.results)
+    print_results([result], find_baselines(finished.folder.parent))
+    click.echo(f"run folder: {finished.folder}")
+    return last_words(finished, allowed_error_share)
+
+
+def last_words(finished: Finished, allowed_error_share: float) -> int:
+    """Print what the user should know of a run beside its results, and return the exit code."""
+    result = RunResult(finished.folder, finished.results)
+    beside = finished.folder.parent
+    baselines = find_baselines(beside)
+    for line in baseline_notes([result], baselines, beside, absent=False):
+        click.echo(line, err=True)
+    for line in flag_notes(finished.results):
+        click.echo(visible(line), err=True)
+    for task in result.results["tasks"]:
+        for note in task.get("notes", ()):
+            click.echo(visible(f"{task['task']}: {note}"), err=True)
+    if finished.budget is not None:
+        click.echo(f"stopped by the budget: {finished.budget.what}", err=True)
+        again = resume_command(finished.folder, also="--max-cost ... or --max-calls ...")
+        click.echo(f"  Go on after raising it: {again}", err=True)
+        return BudgetError.exit_code
+    share = result.error_share()
+    if share > allowed_error_share:
+        _complain(result, share)
+        return 1
+    return 0
+
+
+def _complain(result: RunResult, share: float) -> None:
+    faulty = [task for task in result.results["tasks"] if task["first_errors"]]
+    partly = any(_counted_in(task) for task in faulty)
+    where = "each counts in the metrics whose scores it has" if partly else "they count in no metric"
+    click.echo(f"{share:.1%} of the samples ended as errored; {where}.", err=True)
+    for task in faulty:
+        errored, listed = task["counts"]["errored"], len(task["first_errors"])
+        first = f"; the first {listed}" if listed < errored else ""
+        click.echo(visible(f"  {task['task']}: {_samples(errored)} errored{_lacking(task)}{first}:"), err=True)
+        for reason, names in _by_reason(task["first_errors"]).items():
+            which = names[0] if len(names) == 1 else f"{_samples(len(names))} ({', '.join(names)})"
+            head, *rest = visible(f"{which}: {reason}", LONGEST).splitlines()
+            click.echo("\n".join([f"    {head}", *(f"      {line.strip()}" for line in rest)]), err=True)
+    click.echo(f"  Try them again with: {resume_command(result.folder)}", err=True)
+
+
+def _counted_in(task: Mapping[str, Any]) -> list[str]:
+    """The metrics in which fewer samples errored than in the task as a whole."""
+    groups = count_groups(task)
+    return [name for counts, names in groups if counts["errored"] < task["counts"]["errored"] for name in names]
+
+
+def _lacking(task: Mapping[str, Any]) -> str:
+    """Say in which metrics errored samples are missing, where that is not all."""
+    if not _counted_in(task):
+        return ""
+    said = [
+        f"{counts['errored']} missing from {listed_names(names)}"
+        for counts, names in count_groups(task)
+        if counts["errored"]
+    ]
+    return f" ({'; '.join(said) or 'missing from no metric'})"
+
+
+def _samples(count: int) -> str:
+    return f"{count} sample" if count == 1 else f"{count} samples"
+
+
+def _by_reason(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[str]]:
+    """Group errored samples, named by what tells them apart, by their reason."""
+    conditions = len({error["condition"] for error in errors}) > 1
+    repeats = len({error["repeat"] for error in errors}) > 1
+    groups: dict[str, list[str]] = {}
+    for error in errors:
+        words = [error["doc"], *([error["condition"]] if conditions else [])]
+        words += [f"repeat {error['repeat']}"] if repeats else []
+        groups.setdefault(error["reason"], []).append(" ".join(words))
+    return groups
+
+
+_WORDS = {
+    CUT_PROMPT: (
+        "the server counts far fewer tokens than the prompt needs: it has probably cut the prompt. Give the model a "
+        "longer context on the server (Ollama: num_ctx, OLLAMA_CONTEXT_LENGTH)"
+    ),
+    ENDLESS_THINKING: (
+        "the model's thinking never ends, so there is no answer. Raise the limit: --generation max_tokens=..."
+    ),
+    AT_LIMIT: "the server calls an answer whole that is as long as the limit allows; it counts as truncated",
+    OVER_LIMIT: "the answer is longer than the limit that was sent: the server does not keep it",
+    LOGPROBS_DROPPED: "log-probabilities that are no finite numbers, or do not fit the answer, were left out",
+    UNKNOWN_FINISH_REASON: (
+        "the server gave a finish reason that creval does not know; the answer counts as whole. `creval samples` shows "
+        "which samples, `creval sample` the word"
+    ),
+    DEFAULT_LEFT_OUT: (
+        "a setting at the provider's default (top_p 1, temperature 1) was not sent: the model takes only one of the two"
+    ),
+    STRANGE_PARTS: "the answer holds parts of a kind that creval does not know; they were left out",
+    TEMPLATE_TOKENS: (
+        "tokens of the chat template were in the answer and were taken out; the server may use the wrong template"
+    ),
+}
+
+
+def flag_notes(results: Mapping[str, Any]) -> list[str]:
+    """Return the lines for a run's results."""
+    return [
+        f"{task['task']}: in {count} of {task['planned']} samples {_WORDS[flag]}."
+        for task in results["tasks"]
+        for flag, count in task.get("flags", {}).items()
+        if flag in _WORDS
+    ]
+
+
+_BOTH = ("floor", "ceiling")
+
+
+def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path, absent: bool = True) -> list[str]:
+    """Return lines on the tasks whose baselines in `folder` are over other docs, and (`absent`) on those without any.
+
+    A score stands beside a floor over the same docs alone: numbers over other docs do not compare. Runs that ask the
+    same are told the same once. Runs that could not be read are named first.
+    """
+    notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}
+    folder = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    for result in results:
+        bare = []
+        for task in result.results["tasks"]:
+            others = found.elsewhere(task)
+            if others:
+                is_, it_is = ("are", "they are") if len(others) > 1 else ("is", "it is")
+                what = f"{' and '.join(others)} of {task['task']} {is_} over other docs or settings"
+                head = f"In {folder} the {what}, so {it_is} not shown. Over the same docs and settings:"
+                notes[head, *_commands(result, [task], others, folder)] = None
+            elif not found.known(task):
+                bare.append(task)
+        if absent and bare:
+            names = ", ".join(sorted({task["task"] for task in bare}))
+            head = f"No floor or ceiling of {names} was found among the runs in {folder}. Where a task has them:"
+            notes[head, *_commands(result, bare, _BOTH, folder)] = None
+    return [visible(line) for note in notes for line in note]
+
+
+def _commands(result: RunResult, tasks: Sequence[Mapping[str, Any]], which: Sequence[str], folder: Path) -> list[str]:
+    """Return the commands that make baselines of `tasks` in `folder`, as far as the run tells what it asked."""
+    try:
+        manifest = RunFolder.open(result.folder).read_manifest()
+    except RunError:  # results alone, without the rest of their run
+        return [f"  make them with the options of the run and --model baseline/{each}" for each in which]
+    words = ["creval", "--tasks", ",".join(_names(manifest, tasks)), *_options(manifest)]
+    mark = hashlib.sha256(shlex.join(words).encode()).hexdigest()[:6]
+    name = "+".join(task["task"] for task in tasks)[:60]
+    return [
+        f"  {shlex.join([*words, '--model', f'baseline/{each}', '--output', str(folder / f'{name}-{each}-{mark}')])}"
+        for each in which
+    ]
+
+
+def _names(manifest: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+    """Name the tasks as the run did: a suite may override them, and by their own names they would be others."""
+    requested: Sequence[str] = manifest["requested"]
+    known = {name for task in manifest["tasks"] for name in (task["task"], task["qualified"])}
+    wanted = {name for task in tasks for name in (task["task"], task["qualified"])}
+    return [name for name in requested if name in wanted] if known.issuperset(requested) else requested
+
+
+def _options(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the options on which docs, tries and instruments depend, as the user gave them."""
+    given = {name: value for name, value in manifest["options"].items() if manifest["origins"][name] == "user"}
+    words: list[str] = []
+    for name in ("limit", "shard", "repeats", "seed"):
+        if name in given:
+            words += [f"--{name}", str(given[name])]
+    for pair in setting_words(given.get("generation", {}), given.get("conditions", {})):
+        words += pair
+    for name, option in (("data", "--data"), ("resources", "--resource"), ("roles", "--role")):
+        for key, value in given.get(name, {}).items():
+            words += [option, f"{key}={value}"]
+    for doc in given.get("docs", ()):
+        words += ["--sample-id", doc]
+    return words + [f"--{name.replace('_', '-')}" for name in ("offline", *CONSENTS) if name in given]

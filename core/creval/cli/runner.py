@@ -1,0 +1,204 @@
+"""`creval --tasks A,B --model M`: a run, a sweep over several models, or an estimate."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from creval.cli.option_values import comma_list, docs_of, paths, settings, sweeps, texts
+from creval.cli.run_summary import ending, last_words
+from creval.cli.signals import cure_shown
+from creval.engine.progress.terminal import watch
+from creval.engine.run_options import RunOptions
+from creval.models.providers.addresses import shown_addresses
+from creval.visible import visible
+
+if TYPE_CHECKING:
+    from creval.engine.estimate import Figures, TaskEstimate
+    from creval.engine.run_file import RunFile
+    from creval.engine.sweep import Outcome, Sweep, SweepRun
+
+__all__ = ["command_line", "read_options", "run_file", "show_estimate", "start"]
+
+
+def start(given: Mapping[str, Any]) -> int:
+    """Run (or estimate) what the options of the command line ask for, and return the exit code."""
+    tasks = comma_list(given["tasks"])
+    options = read_options(given)
+    if len(given["model"]) > 1:
+        return start_several(tasks, given["model"], options, given["dry_run"])
+    model = given["model"][0] if given["model"] else ""
+    if given["dry_run"]:
+        return show_estimate(tasks, model, options)
+    provider, _, name = model.partition("/")
+    if provider == "human":
+        from creval.cli.lazy_group import import_installed
+
+        play = import_installed("creval_people.playing:play_model", "creval-people", model)
+        return int(play(tasks, options, name))
+    from creval.engine.run import run_new
+
+    with cure_shown(), watch() as observer:
+        finished = run_new(tasks, model, options, observer)
+    return ending(finished, options.allowed_error_share)
+
+
+def read_options(given: Mapping[str, Any]) -> RunOptions:
+    """Return the run options that the command line states. Raises click.UsageError or UsageError."""
+    return RunOptions(
+        limit=given["limit"],
+        docs=docs_of(given["sample_id"], given["docs"]),
+        shard=given["shard"],
+        repeats=given["repeats"],
+        seed=given["seed"],
+        offline=given["offline"],
+        output=given["output"],
+        roles=texts(given["role"], "--role"),
+        resources=texts(given["resource"], "--resource"),
+        data=paths(given["data"], "--data"),
+        generation=settings(given["generation"], "--generation"),
+        conditions=sweeps(given["condition"], "--condition"),
+        base_url=given["base_url"],
+        concurrency=given["concurrency"],
+        timeout=given["timeout"],
+        max_retries=given["max_retries"],
+        rate_limit_wait=given["rate_limit_wait"],
+        max_cost=given["max_cost"],
+        max_calls=given["max_calls"],
+        reuse=tuple(given["reuse"]),
+        cache=given["cache"],
+        batch=given["batch"],
+        batch_size=given["batch_size"],
+        detach=given["detach"],
+        allowed_error_share=given["allowed_error_share"],
+        allow_code_execution=given["allow_code_execution"],
+        trust_remote_code=given["trust_remote_code"],
+        command=command_line(),
+        executor=given["executor"],
+        executor_options=texts(given["executor_option"], "--executor-option"),
+    )
+
+
+def command_line() -> str:
+    """Return the command line for the manifest, without what may be a secret in its addresses."""
+    return shlex.join(["creval", *map(shown_addresses, sys.argv[1:])])
+
+
+_COLUMNS = ("task", "samples", "calls", "input tokens", "output tokens", "price, $")
+
+
+def show_estimate(tasks: Sequence[str], model: str, options: RunOptions) -> int:
+    """Print the calls, tokens and price to expect, and return the exit code: 2 where a run would not start."""
+    from creval.engine.estimate import estimate_run
+    from creval.report.tables import print_table
+    from creval.visible import visible
+
+    found = estimate_run(tasks, model, options)
+    rows = [_row(row) for row in (*found.tasks, *([found.total] if len(found.tasks) > 1 else []))]
+    part = f" (shard {options.shard})" if options.shard else ""
+    print_table(f"{model}{part}: what to expect, at least to at most", _COLUMNS, rows)
+    for note in found.notes:
+        click.echo(visible(note))
+    if not found.missing:
+        return 0
+    click.echo("Missing, so that a run would not start:", err=True)
+    for words in found.missing:
+        first, *rest = visible(words).splitlines()
+        click.echo("\n".join([f"  {first}", *(f"    {line}" for line in rest)]), err=True)
+    return 2
+
+
+def _row(row: TaskEstimate) -> list[Any]:
+    whole = [_range(figures, "{:,.0f}") for figures in (row.calls, row.input_tokens, row.output_tokens)]
+    return [row.task, row.samples, *whole, _range(row.price, "{:,.2f}")]
+
+
+def _range(figures: Figures, form: str) -> str:
+    low, high = (None if figure is None else form.format(figure) for figure in figures)
+    if low is None:
+        return "not known"
+    return low if low == high else f"{low} to {'not known' if high is None else high}"
+
+
+RUNS = Path("runs")
+
+_WORDS = {"new": "begins", "begun": "goes on", "done": "is there already"}
+
+
+def start_several(tasks: Sequence[str], models: Sequence[str], options: RunOptions, dry_run: bool) -> int:
+    """Run several models on the same tasks, and return the exit code."""
+    from creval.engine.run_file import ModelEntry, RunFile
+    from creval.errors import UsageError
+
+    if not tasks:
+        raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
+    entries = [ModelEntry(model) for model in dict.fromkeys(models)]
+    words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-{len(entries)}_models-{'+'.join(tasks)}"
+    folder = options.output or RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
+    return run_file(RunFile(tasks, entries, options, several=True), options, folder, dry_run)
+
+
+def run_file(file: RunFile, options: RunOptions, output: Path, dry_run: bool) -> int:
+    """Make what is missing of a file's runs in `output`, print their results, and return the exit code."""
+    if dry_run:
+        plain = replace(options, output=None)
+        return max(show_estimate(file.tasks, entry.model, entry.applied(plain)) for entry in file.models)
+    from creval.engine.sweep import plan_sweep
+    from creval.runs.lock import RunLock
+
+    sweep = plan_sweep(file, options, output)
+    if not file.several:
+        (outcome,) = _made(sweep)
+        if outcome.error is not None:
+            raise outcome.error
+        assert outcome.finished is not None
+        return ending(outcome.finished, options.allowed_error_share)
+    output.mkdir(parents=True, exist_ok=True)
+    with RunLock(output):
+        sweep.keep()
+        return _closing(_made(sweep), options, output)
+
+
+def _made(sweep: Sweep) -> list[Outcome]:
+    from creval.engine.sweep import run_sweep
+
+    def said(part: SweepRun) -> None:
+        if sweep.file.several:
+            click.echo(visible(f"{part.entry.model}: {_WORDS[part.state]} ({part.folder})"), err=True)
+
+    try:
+        with cure_shown():
+            return run_sweep(sweep, watch, said)
+    except KeyboardInterrupt:
+        if sweep.file.several:
+            click.echo(visible(f"The other models too: creval run {sweep.output}"), err=True)
+        raise
+
+
+def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> int:
+    """Print the one table of a sweep, what the user should know of each run, and return the gravest exit code."""
+    from creval.api import RunResult
+    from creval.report.baselines import find_baselines
+    from creval.report.beside import print_beside
+
+    finished = [each.finished for each in outcomes if each.finished is not None]
+    if finished:
+        results = [RunResult(each.folder, each.results) for each in finished]
+        print_beside(results, find_baselines(output))
+    click.echo(f"runs: {output}")
+    codes = [last_words(each, options.allowed_error_share) for each in finished]
+    for outcome in outcomes:
+        if outcome.error is not None:
+            click.echo(visible(f"{outcome.part.entry.model}: {outcome.error}"), err=True)
+            codes.append(outcome.error.exit_code)
+    if any(codes):
+        click.echo(f"Go on with what is missing: creval run {output}", err=True)
+    return next((code for code in (2, 3, 1, 4) if code in codes), 0)
