@@ -122,7 +122,7 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(make_task, server, 
 def test_errored_samples_are_made_again(make_task, options, read, by_docs, monkeypatch):
     """Rows that are made again leave the files, their sums and their columns, and only these."""
     if by_docs:
-        monkeypatch.setattr("creval.engine.scoring.score.TaskScoring.by_docs", True)
+        monkeypatch.setattr("creval.engine.scoring.task_scoring.TaskScoring.by_docs", True)
     failing = [answers]
 
     def script(request: Received) -> HttpError | None:

@@ -11,7 +11,7 @@ import pytest
 
 from creval.comparison.pairing import shared_tasks
 from creval.engine.run import resume
-from creval.engine.scoring.score import doc_batches
+from creval.engine.scoring.task_scoring import doc_batches
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.reader import open_runs

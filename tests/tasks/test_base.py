@@ -11,8 +11,7 @@ from creval.data.check_task_data import check_data
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.run_options import RunOptions
-from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.standard import changed_sections
+from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task

@@ -21,7 +21,7 @@ from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.resuming.spending import Spending
 from creval.engine.roles.models import TARGET
 from creval.engine.run_options import Rescoring, Resuming, RunOptions
-from creval.engine.scoring.tallied import Tallied
+from creval.engine.scoring.tally import ResumableTally
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished, RunSteps
@@ -221,11 +221,11 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
     return executor
 
 
-def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, ResumeState[Tallied]]:
+def _kept(folder: RunFolder, plans: Sequence[TaskPlan], anew: bool = False) -> dict[str, ResumeState[ResumableTally]]:
     """Return what the run holds of each task, not read yet; `anew`: its scores are made beside the old ones."""
     return {
         plan.task.name: ResumeState(
-            folder, plan, partial(Tallied, plan), folder.new_scores(plan.task.name) if anew else None
+            folder, plan, partial(ResumableTally, plan), folder.new_scores(plan.task.name) if anew else None
         )
         for plan in plans
     }

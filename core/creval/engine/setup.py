@@ -17,8 +17,7 @@ from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET, Others, RoleModels, model_options
 from creval.engine.run_options import RunOptions
 from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.making import make_scoring
-from creval.engine.scoring.score import TaskScoring
+from creval.engine.scoring.task_scoring import TaskScoring, make_scoring
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
 from creval.models.batches.desk import Batching

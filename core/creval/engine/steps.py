@@ -19,9 +19,9 @@ from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.roles.models import TARGET
-from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
-from creval.engine.scoring.step import Scoring, ScoringWatch, score_again, score_missing
-from creval.engine.scoring.tallied import Tallied
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
+from creval.engine.scoring.scoring_step import Scoring, ScoringWatch, score_again, score_missing
+from creval.engine.scoring.tally import ResumableTally, empty_tally
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
 from creval.runs.batch_notes import BatchNotes
@@ -56,7 +56,7 @@ class RunSteps:
         manifest: dict[str, Any],
         crew: Crew,
         observer: Observer,
-        kept: Mapping[str, ResumeState[Tallied]],
+        kept: Mapping[str, ResumeState[ResumableTally]],
     ) -> None:
         self._folder = folder
         self._manifest = manifest

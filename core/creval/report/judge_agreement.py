@@ -14,7 +14,7 @@ from creval.data.row_types import MalformedRow
 from creval.data.tables.open_table import open_file
 from creval.engine.manifest import read_options
 from creval.engine.run_options import RunOptions
-from creval.engine.scoring.making import make_scoring
+from creval.engine.scoring.task_scoring import make_scoring
 from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
 from creval.errors import DataError, UnknownNameError, UsageError

@@ -15,8 +15,8 @@ from creval.engine.generation.sampling import make_sample
 from creval.engine.generation.session import TaskRuntime
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.models import TARGET
-from creval.engine.scoring.score import TaskScoring
-from creval.engine.scoring.stream import score_stream
+from creval.engine.scoring.scoring_step import score_stream
+from creval.engine.scoring.task_scoring import TaskScoring
 from creval.engine.setup import Setup
 from creval.models.model_stats import ModelStats
 from creval.runs.record_data import read_sample, read_score, sample_data

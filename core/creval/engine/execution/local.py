@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
-from creval.engine.scoring.score import BATCH
+from creval.engine.scoring.task_scoring import BATCH
 from creval.errors import UsageError
 from creval.types.execution import Foreman, Made, ScoreSink, Work
 from creval.types.sample import Sample

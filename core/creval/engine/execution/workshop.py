@@ -18,8 +18,7 @@ from creval.engine.generation.sampling import make_sample
 from creval.engine.generation.storing import store_sample
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.rescoring import with_task_files
-from creval.engine.scoring.step import store
-from creval.engine.scoring.stream import score_stream
+from creval.engine.scoring.scoring_step import score_stream, store
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.errors import CrevalError
 from creval.plugins.loader import load_plugins

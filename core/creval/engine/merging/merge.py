@@ -21,8 +21,9 @@ from creval.engine.planning.shards import Shard
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET
 from creval.engine.run_options import RunOptions
-from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, empty_tally, task_results
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
 from creval.engine.scoring.instruments import Instruments
+from creval.engine.scoring.tally import empty_tally
 from creval.engine.setup import open_plans
 from creval.engine.snapshot import keep_files
 from creval.errors import RunError

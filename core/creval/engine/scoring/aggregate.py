@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.usage import UsageTally
-from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.standard import changed_sections
+from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
@@ -26,7 +25,7 @@ from creval.types.components import Aggregation
 from creval.types.metrics import Estimate, MetricResult, StatusCounts
 from creval.types.origin import line_of
 
-__all__ = ["TaskUsage", "aggregate_task", "empty_tally", "metric_names", "task_results"]
+__all__ = ["TaskUsage", "aggregate_task", "task_results"]
 
 
 class TaskUsage(NamedTuple):
@@ -41,17 +40,6 @@ class TaskUsage(NamedTuple):
         for each in (self.target, *self.roles.values()):
             whole.join(each)
         return whole
-
-
-def metric_names(plan: TaskPlan) -> list[str]:
-    """Return the score names that the metrics of a task are made from."""
-    named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
-    return list(dict.fromkeys(named))
-
-
-def empty_tally(plan: TaskPlan) -> TaskTally:
-    """Return the columns of a task, into which its scores go."""
-    return TaskTally(metric_names(plan), [condition.name for condition in plan.task.conditions], plan.dataset.known_ids)
 
 
 def aggregate_task(

@@ -6,10 +6,12 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from creval.engine.planning.plan import TaskPlan
 from creval.errors import ScoringError
 from creval.packing import PackedTexts
 from creval.runs.record_data import read_score
@@ -17,13 +19,14 @@ from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts
 from creval.types.sample import SampleKey, ScoreRecord, Status
 
-__all__ = ["FAILED", "Grouping", "TaskTally"]
+__all__ = ["FAILED", "Grouping", "ResumableTally", "TaskTally", "empty_tally", "metric_names"]
 
 _STATUSES = tuple(Status)
 _CODES = {status: code for code, status in enumerate(_STATUSES)}
 _CODES_BY_NAME = {status.value: code for status, code in _CODES.items()}
 _ERRORED = Status.ERRORED.value
 _SHOWN = 5
+_AGAIN = "again:"
 FAILED = (Status.UNPARSED, Status.TRUNCATED, Status.REFUSED)
 """The model's own failures, which a metric may count as zero. An errored sample is never the model's."""
 
@@ -268,6 +271,61 @@ class TaskTally:
         """Return a column in that order: itself where it stands so; while it is held, nothing may be added."""
         found: np.ndarray[Any, np.dtype[Any]] = _view(column)[self._sorting()]
         return found
+
+
+def metric_names(plan: TaskPlan) -> list[str]:
+    """Return the score names that the metrics of a task are made from."""
+    named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
+    return list(dict.fromkeys(named))
+
+
+def empty_tally(plan: TaskPlan) -> TaskTally:
+    """Return the columns of a task, into which its scores go."""
+    return TaskTally(metric_names(plan), [condition.name for condition in plan.task.conditions], plan.dataset.known_ids)
+
+
+class ResumableTally:
+    """The `Summary` of scores of a run that may be resumed: those that stay, and those that are made again."""
+
+    def __init__(self, plan: TaskPlan) -> None:
+        self._make = partial(empty_tally, plan)
+        self._stays, self._again = self._make(), self._make()
+        self._sound = True
+
+    def whole(self) -> TaskTally | None:
+        """Return the columns of all scores; None where one is no score that can be told: reading the file says why."""
+        if not self._sound:
+            return None
+        if not len(self._again):
+            return self._stays
+        whole = self._make()
+        whole.join(self._stays)
+        whole.join(self._again)
+        return whole
+
+    def add(self, record: Mapping[str, Any], stays: bool) -> None:
+        """Add a line of scores/."""
+        try:
+            (self._stays if stays else self._again).add_row(record)
+        except ScoringError:
+            self._sound = False
+
+    def forget(self) -> None:
+        """Take out the scores that are made again."""
+        self._again = self._make()
+
+    def saved(self) -> tuple[Mapping[str, Any], dict[str, Column]]:
+        """Return it as plain data and arrays."""
+        (stays, columns), (again, others) = self._stays.saved(), self._again.saved()
+        both = {**columns, **{_AGAIN + name: column for name, column in others.items()}}
+        return {"sound": self._sound, "stays": stays, "again": again}, both
+
+    def restore(self, data: Mapping[str, Any], columns: Mapping[str, Column]) -> None:
+        """Become what was saved. Raises KeyError, TypeError, ValueError where it is not that, or of unsound scores."""
+        if not data["sound"]:
+            raise ValueError("the scores have to be read")
+        self._stays.restore(data["stays"], columns)
+        self._again.restore(data["again"], columns, _AGAIN)
 
 
 def _view(column: array[Any]) -> np.ndarray[Any, np.dtype[Any]]:

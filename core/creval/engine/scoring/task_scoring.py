@@ -1,4 +1,7 @@
-"""The second step: saved answers are parsed and scored, without asking the target."""
+"""Scores samples of a task: saved answers are parsed, then given to the scorers, without asking the target.
+
+From top to bottom: the parts are made (`make_scoring`), samples are scored (`TaskScoring`), batches are cut.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,15 @@ from creval.engine.roles.context import TaskContext
 from creval.engine.scoring.tally import FAILED
 from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
 from creval.models.secrets import redact
-from creval.parsing.chain import ParserChain
+from creval.parsing.chain import ParserChain, build_chain
+from creval.plugins.registry import ANY_SCORE, Registry
 from creval.runs.texts import with_doc
-from creval.tasks.model import Task
+from creval.tasks.model import ComponentRef, Task
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
 from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition, MissingScore, Sample, ScoreRecord, Status
 
-__all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches"]
+__all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches", "make_scoring"]
 
 BATCH = 256
 
@@ -202,6 +206,24 @@ class TaskScoring:
         if part.closed:
             _check_names(part, scores)
         return scores
+
+
+def make_scoring(task: Task, registry: Registry, context: TaskContext) -> TaskScoring:
+    """Return the parser chain and the scorers of a task, which reach resources and roles by this context."""
+    scorers = [_scorer(task, ref, registry) for ref in task.score]
+    conditions = {condition.name: condition for condition in task.conditions}
+    return TaskScoring(task, build_chain(task.parse, registry), scorers, context, conditions)
+
+
+def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
+    """Make a scorer. What an open one gives is what the metrics are made of and no other scorer says it gives."""
+    component = registry.get("scorer", ref.name)
+    given: Sequence[str] = component.produces
+    if ANY_SCORE in given:
+        taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
+        given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
+    names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
+    return ScorerPart(ref.name, component.load()(**ref.parameters), names, ANY_SCORE not in component.produces)
 
 
 def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import asyncio
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from creval.engine.resuming.resume_state import ResumeState
-from creval.engine.scoring.score import BATCH, TaskScoring, batches, doc_batches
+from creval.engine.scoring.task_scoring import BATCH, Pending, TaskScoring, batches, doc_batches
 from creval.errors import BudgetError
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, UnstorableError, dump_line
@@ -15,7 +16,7 @@ from creval.runs.record_data import read_sample, score_data
 from creval.types.execution import ScoreSink
 from creval.types.sample import Sample, ScoreRecord, Status
 
-__all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "store"]
+__all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "score_stream", "store"]
 
 
 class ScoringWatch(Protocol):
@@ -126,3 +127,56 @@ def store(write: Callable[[Mapping[str, object]], object], score: ScoreRecord) -
         score = ScoreRecord(score.key, Status.ERRORED, route=score.route, reason=reason)
         write(score_data(score))
     return score
+
+
+class _Queue:
+    """Samples to score, from which all workers draw; the file is read as they need it."""
+
+    def __init__(self, samples: Iterator[Sequence[Sample]], scoring: TaskScoring) -> None:
+        self.budget: BudgetError | None = None
+        self._batches = samples
+        self._scoring = scoring
+        self._ready: deque[Pending] = deque()
+        self._filling = asyncio.Lock()
+
+    async def take(self, count: int) -> list[Pending]:
+        """Return up to `count` samples to which the scorers that ask nobody were applied; none at the end."""
+        async with self._filling:
+            if not self._ready and self.budget is None:
+                batch = next(self._batches, None)
+                if batch is not None:
+                    self._ready.extend(await self._scoring.begin(batch))
+            if self.budget is not None:
+                return []
+            return [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
+
+
+async def score_stream(
+    samples: Iterator[Sequence[Sample]], scoring: TaskScoring, concurrency: int, scored: ScoreSink
+) -> None:
+    """Score with as many workers as calls may be in flight, where a scorer asks others, else with one.
+
+    Raises BudgetError when those in flight have come to their end.
+    """
+    queue = _Queue(samples, scoring)
+
+    async def work() -> None:
+        while True:
+            try:
+                group = await queue.take(scoring.waiting or BATCH)
+                await scoring.finish(group)
+            except BudgetError as error:  # those in flight come to their own end
+                queue.budget = error
+                return
+            if not group:
+                return
+            scored([scoring.joined(each) for each in group])
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency if scoring.waiting else 1):
+                workers.create_task(work())
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    if queue.budget is not None:
+        raise queue.budget
