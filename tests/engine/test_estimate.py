@@ -9,7 +9,7 @@ import pytest
 from support.judged import HOOKS, write_judged
 from support.judged import PARTS as JUDGED
 
-from creval.engine.estimate import Figures, estimate_run
+from creval.engine.estimate import EstimateRange, estimate_run
 from creval.errors import UsageError
 from creval.models.prices import PriceTable
 from creval.plugins.loader import load_plugins
@@ -103,7 +103,7 @@ def test_a_total_stands_below_several_tasks(make_task, options):
     assert (found.total.samples, found.total.calls) == (12, (12, 12))
     for column in range(2, 6):
         assert found.total[column] == found.tasks[0][column] + found.tasks[1][column]
-    assert Figures(1, None) + Figures(2, 3) == (3, None)
+    assert EstimateRange(1, None) + EstimateRange(2, 3) == (3, None)
 
 
 def test_docs_of_the_whole_set_are_looked_at(make_task, options, tmp_path):

@@ -12,7 +12,7 @@ from rich.console import Console
 import creval
 from creval.api import load_result
 from creval.engine.run import rescore, resume
-from creval.report.baselines import Asked, find_baselines
+from creval.report.baselines import NumberBasis, find_baselines
 from creval.report.results import print_results
 
 MODEL = "hosted_vllm/parrot"
@@ -85,7 +85,7 @@ def test_identity_and_baselines_know_the_settings(make_task, server, options, tm
     }.items():
         made[name] = run(task, server, options, output=tmp_path / name, **changes).results["tasks"][0]
     assert len({each["identity"] for each in made.values()}) == 3
-    assert len({Asked.of(each) for each in made.values()}) == 3
+    assert len({NumberBasis.of(each) for each in made.values()}) == 3
     shutil.copytree(tmp_path / "plain", tmp_path / "runs" / "floor")
     floor = tmp_path / "runs" / "floor" / "results.json"
     floor.write_text(json.dumps({**json.loads(floor.read_text()), "model": "baseline/floor"}))

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from creval.api import RunResult
-from creval.report.baselines import Asked, Baselines
+from creval.report.baselines import Baselines, NumberBasis
 from creval.report.results import print_results, result_rows
 
 HOSTILE = "drat[bold]\x1b[2J"
@@ -54,7 +54,7 @@ def test_a_bold_name_cannot_steer_the_terminal(monkeypatch: Any) -> None:
 
 
 def test_floor_and_ceiling_come_with_a_legend() -> None:
-    asked = Asked("h", "d", "0", 1)
+    asked = NumberBasis("h", "d", "0", 1)
     found = {(asked, "survivors", None, "floor"): 0.25, (asked, "survivors", None, "ceiling"): 12.5}
     shown = _shown(False, Baselines(found))
     assert "0.250" in shown and "12.50" in shown

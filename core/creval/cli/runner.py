@@ -22,7 +22,7 @@ from creval.models.providers.addresses import shown_addresses
 from creval.visible import visible
 
 if TYPE_CHECKING:
-    from creval.engine.estimate import Figures, TaskEstimate
+    from creval.engine.estimate import EstimateRange, TaskEstimate
     from creval.engine.run_file import RunFile
     from creval.engine.sweep import Outcome, Sweep, SweepRun
 
@@ -121,7 +121,7 @@ def _row(row: TaskEstimate) -> list[Any]:
     return [row.task, row.samples, *whole, _range(row.price, "{:,.2f}")]
 
 
-def _range(figures: Figures, form: str) -> str:
+def _range(figures: EstimateRange, form: str) -> str:
     low, high = (None if figure is None else form.format(figure) for figure in figures)
     if low is None:
         return "not known"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creval.comparison.paired import Difference, Pairs, Verdict, compare_pairs
-from creval.comparison.pairing import Compared, shared_tasks
+from creval.comparison.pairing import PairedMetric, shared_tasks
 from creval.comparison.ranking import letters, pairs
 from creval.comparison.significance import ALPHA, holm
 from creval.comparison.unpaired import compare_trials
@@ -16,11 +16,11 @@ from creval.errors import UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.reader import Run
 
-__all__ = ["Asking", "Comparison", "Contrast", "Ranked", "as_data", "compare_runs"]
+__all__ = ["Comparison", "ComparisonRequest", "Contrast", "Ranked", "as_data", "compare_runs"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ComparisonRequest:
     """What is compared: `tasks` and `metrics` by name (none: all), and how.
 
     `margins`: by metric (under "" for all) the difference, in the metric's unit, that does not matter. `force` compares
@@ -75,7 +75,7 @@ class Comparison:
     contrasts: Sequence[Contrast]
 
 
-def compare_runs(runs: Sequence[Run], asking: Asking) -> tuple[list[Comparison], list[str]]:
+def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[Comparison], list[str]]:
     """Compare two runs or more in all metrics that they share, and say what else to know.
 
     Raises UsageError for fewer than two runs, UnknownNameError for a task or metric that is none, and RunError where
@@ -99,7 +99,7 @@ def compare_runs(runs: Sequence[Run], asking: Asking) -> tuple[list[Comparison],
     return found, list(dict.fromkeys(notes))
 
 
-def _comparison(task: str, compared: Compared, margin: float | None) -> Comparison:
+def _comparison(task: str, compared: PairedMetric, margin: float | None) -> Comparison:
     metric = compared.metric
     higher = metric["higher_is_better"]
     count = len(compared.sides)
@@ -126,7 +126,7 @@ def _comparison(task: str, compared: Compared, margin: float | None) -> Comparis
     )
 
 
-def _difference(task: str, compared: Compared, one: int, other: int) -> Difference:
+def _difference(task: str, compared: PairedMetric, one: int, other: int) -> Difference:
     seed = derive(0, "compare", task, *compared.key, one, other)
     sides = compared.sides[one], compared.sides[other]
     method = compared.metric["definition"]["ci"]
@@ -135,7 +135,7 @@ def _difference(task: str, compared: Compared, one: int, other: int) -> Differen
     return compare_pairs(compared.aggregation, Pairs(compared.docs, *sides), compared.scale, method, seed)
 
 
-def _ranking(compared: Compared, contrasts: Sequence[Contrast], higher: bool | None) -> list[Ranked]:
+def _ranking(compared: PairedMetric, contrasts: Sequence[Contrast], higher: bool | None) -> list[Ranked]:
     """The runs from best to worst (from high to low where a metric does not say which is better)."""
     values = [compared.aggregation.value(side) if len(side) else None for side in compared.sides]
     sign = 1.0 if higher is False else -1.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.api import RunResult
-from creval.comparison.compare import Asking, Comparison, as_data, compare_runs
+from creval.comparison.compare import Comparison, ComparisonRequest, as_data, compare_runs
 from creval.comparison.tables import (
     GROUPS_NOTE,
     PAIR_COLUMNS,
@@ -117,7 +117,7 @@ def compare(
             raise UsageError(f"{value!r} is no difference that does not matter", where=where, cure="Give more than 0.")
     folders = [one.folder if isinstance(one, Run | RunResult) else one for one in runs]
     opened = [run.as_stored() for run in open_runs(folders)]  # numbers alone are read
-    found, notes = compare_runs(opened, Asking(_listed(tasks), _listed(metrics), margins, force))
+    found, notes = compare_runs(opened, ComparisonRequest(_listed(tasks), _listed(metrics), margins, force))
     return Compared(opened, found, notes)
 
 

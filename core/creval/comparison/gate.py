@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from creval.comparison.compare import Asking, Comparison, compare_runs
+from creval.comparison.compare import Comparison, ComparisonRequest, compare_runs
 from creval.comparison.policy import Policy, Rule
 from creval.errors import UnknownNameError, UsageError
 from creval.runs.reader import Run
@@ -71,7 +71,7 @@ def _check(run: Run, rule: Rule, policy: Policy, baseline: Run | None, force: bo
         ends = (value, value) if rule.by == "value" else (low, high)
         return Checked(rule, task, metric["name"], value, low, high, _placed(rule, *ends))
     assert baseline is not None
-    found, _ = compare_runs([baseline, run], Asking((task,), (metric["name"],), force=force))
+    found, _ = compare_runs([baseline, run], ComparisonRequest((task,), (metric["name"],), force=force))
     comparison = next((each for each in found if each.condition == metric["condition"]), None)
     if comparison is None:
         raise UnknownNameError("condition", str(rule.condition), [], where=str(baseline.folder))

@@ -17,7 +17,7 @@ from creval.scoring.clusters import Clusters
 from creval.scoring.scale import Scale
 from creval.types.components import Aggregation
 
-__all__ = ["Compared", "MetricKey", "SharedTask", "shared_tasks"]
+__all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_tasks"]
 
 _MUST = {"hash": "the task itself", "dataset": "data", "instruments": "instruments"}
 _MAY = {
@@ -36,7 +36,7 @@ class MetricKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PairedMetric:
     """One metric and its values in each run: of the docs (or groups of docs) that all have, in the same order, or all
     trials.
 
@@ -99,7 +99,7 @@ class SharedTask:
             if lost:
                 yield f"{self.task}: {lost} of {result['planned']} samples of one run errored or were skipped"
 
-    def compared(self, key: MetricKey) -> Compared:
+    def compared(self, key: MetricKey) -> PairedMetric:
         """Return one metric's values. Raises RunError where a result does not say what its numbers are made of."""
         metric = _metrics(self._results[0])[key]
         definition = metric["definition"]
@@ -113,7 +113,7 @@ class SharedTask:
         named = definition["aggregate"]
         aggregation = self._registry.get("aggregation", named["name"]).load()(**named["parameters"])
         if metric["cluster"] == "trial":
-            return Compared(key, metric, aggregation, (), clusters, 0)
+            return PairedMetric(key, metric, aggregation, (), clusters, 0)
         names = [
             _members(tally.docs(*each, kind), kind.groups)
             for tally, each, kind in zip(self._tallies, given, kinds, strict=True)
@@ -124,7 +124,7 @@ class SharedTask:
             for side, own in zip(clusters, names, strict=True)
         ]
         left_out = len(set().union(*names)) - len(shared)
-        return Compared(key, metric, aggregation, tuple(sorted(shared)), sides, left_out)
+        return PairedMetric(key, metric, aggregation, tuple(sorted(shared)), sides, left_out)
 
     def _groups_of(self, metric: Mapping[str, Any]) -> list[Mapping[str, str]] | None:
         """Each run's groups by doc, for a metric over groups; none for others, None where a run does not hold them."""

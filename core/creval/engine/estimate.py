@@ -25,7 +25,7 @@ from creval.types.execution import Work
 from creval.types.messages import Message, Usage
 from creval.types.sample import SampleKey
 
-__all__ = ["Figures", "RunEstimate", "TaskEstimate", "estimate_run"]
+__all__ = ["EstimateRange", "RunEstimate", "TaskEstimate", "estimate_run"]
 
 BYTES_A_TOKEN = (5, 3)
 """UTF-8: of a long and of a short token."""
@@ -33,37 +33,37 @@ BYTES_A_TOKEN = (5, 3)
 FREE = Price("free", 0.0, 0.0)
 
 
-class Figures(NamedTuple):
+class EstimateRange(NamedTuple):
     """A lower and an upper figure. `high` None: not known, as no limit is set; both None: nothing is known."""
 
     low: float | None
     high: float | None
 
-    def __add__(self, other: object) -> Figures:
-        if not isinstance(other, Figures):
+    def __add__(self, other: object) -> EstimateRange:
+        if not isinstance(other, EstimateRange):
             return NotImplemented
         sums = [None if a is None or b is None else a + b for a, b in zip(self, other, strict=True)]
-        return Figures(*sums)
+        return EstimateRange(*sums)
 
-    def times(self, factor: float) -> Figures:
+    def times(self, factor: float) -> EstimateRange:
         """Return both figures times a number."""
-        return Figures(*(None if figure is None else figure * factor for figure in self))
+        return EstimateRange(*(None if figure is None else figure * factor for figure in self))
 
 
-NOTHING = Figures(0, 0)
+NOTHING = EstimateRange(0, 0)
 
 
-def price_of_calls(into: Figures, out: Figures, calls: Figures, price: Price | None) -> Figures:
+def price_of_calls(into: EstimateRange, out: EstimateRange, calls: EstimateRange, price: Price | None) -> EstimateRange:
     """Price the mean call of each figure: a table may charge long calls by another rate."""
     if price is None:
-        return Figures(None, None)
+        return EstimateRange(None, None)
     if price is FREE:
         return NOTHING
     costs = [
         None if a is None or b is None or n is None else price.cost(Usage(round(a / n), round(b / n))) * n if n else 0.0
         for a, b, n in zip(into, out, calls, strict=True)
     ]
-    return Figures(*costs)
+    return EstimateRange(*costs)
 
 
 def settings_of(runtime: TaskRuntime, work: Work) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class RoleCalls:
         self._own = [each for each in asking if callable(getattr(each, "expected_role_calls", None))]
         self._pairs = [each for each in asking if callable(getattr(each, "expected_pairs", None))]
 
-    def of_sample(self, role: str, work: Work) -> tuple[Figures, Figures, Figures] | None:
+    def of_sample(self, role: str, work: Work) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """Return calls, input tokens and output tokens of a role for one sample, None where nothing is said of them.
 
         Its prompts hold what the target will say: at most the doc and an answer of the full length more than the
@@ -105,7 +105,7 @@ class RoleCalls:
         calls, into, out = (sum((part[i] for part in parts), start=NOTHING) for i in range(3))
         return calls, into, out
 
-    def _prompted(self, role: str, work: Work) -> tuple[Figures, Figures, Figures] | None:
+    def _prompted(self, role: str, work: Work) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """The calls with prompts of the task."""
         doc = work.doc.fields
         calls = _sum([each.expected_role_calls(doc, self._expected(work)).get(role) for each in self._own])
@@ -116,19 +116,19 @@ class RoleCalls:
         more = len(str(dict(doc)).encode("utf-8", "replace"))
         return self._of_calls(role, work, calls, (min(sizes), max(sizes) + more, 1))
 
-    def _judged(self, role: str, work: Work) -> tuple[Figures, Figures, Figures] | None:
+    def _judged(self, role: str, work: Work) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """The calls with pairs of texts."""
         said = [each.expected_pairs(work.doc.fields, self._expected(work)) for each in self._pairs]
         pairs = _sum([each.get(name) for each in said for name in self._behind(role)])
         if pairs is None:
             return None
         fewest, most = CALLS_A_PAIR
-        calls = Figures((pairs.low or 0) * fewest, None if pairs.high is None else pairs.high * most)
+        calls = EstimateRange((pairs.low or 0) * fewest, None if pairs.high is None else pairs.high * most)
         return self._of_calls(role, work, calls, (PROMPT_BYTES, PROMPT_BYTES, 2))
 
     def _of_calls(
-        self, role: str, work: Work, calls: Figures, size: tuple[int, int, int]
-    ) -> tuple[Figures, Figures, Figures]:
+        self, role: str, work: Work, calls: EstimateRange, size: tuple[int, int, int]
+    ) -> tuple[EstimateRange, EstimateRange, EstimateRange]:
         """Return calls and tokens; `size` are the bytes of the shortest and longest prompt, and its answers."""
         shortest, longest, answers = size
         answer = answer_limit(settings_of(self._runtime, work))
@@ -137,8 +137,8 @@ class RoleCalls:
         fewest = calls.low or 0
         return (
             calls,
-            Figures(fewest * (shortest // BYTES_A_TOKEN[0] + 1), _product(calls.high, most)),
-            Figures(fewest, _product(calls.high, limit)),
+            EstimateRange(fewest * (shortest // BYTES_A_TOKEN[0] + 1), _product(calls.high, most)),
+            EstimateRange(fewest, _product(calls.high, limit)),
         )
 
     def _behind(self, role: str) -> list[str]:
@@ -149,9 +149,9 @@ class RoleCalls:
         return Expected(self._runtime.protocol, answers_of(self._runtime, settings_of(self._runtime, work)))
 
 
-def _sum(ranges: Sequence[tuple[int, int | None] | None]) -> Figures | None:
+def _sum(ranges: Sequence[tuple[int, int | None] | None]) -> EstimateRange | None:
     """Return the sum of what is stated, None where nothing is; what one does not know is not known of all."""
-    stated = [Figures(*each) for each in ranges if each is not None]
+    stated = [EstimateRange(*each) for each in ranges if each is not None]
     return sum(stated, start=NOTHING) if stated else None
 
 
@@ -168,10 +168,10 @@ class TaskEstimate(NamedTuple):
 
     task: str
     samples: int
-    calls: Figures
-    input_tokens: Figures
-    output_tokens: Figures
-    price: Figures
+    calls: EstimateRange
+    input_tokens: EstimateRange
+    output_tokens: EstimateRange
+    price: EstimateRange
     of_role: bool = False
 
 
@@ -294,7 +294,7 @@ def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: tuple[Price | None, 
     found = [_of_sample(runtime, work, price, honours_n) for work in _works(plan)]
     share = plan.total / len(found) if found else 0.0
     calls, into, out, costs = (sum((each[i] for each in found), start=NOTHING).times(share) for i in range(4))
-    costs = Figures(None, None) if price is None else costs
+    costs = EstimateRange(None, None) if price is None else costs
     return TaskEstimate(plan.task.name, plan.total, calls, into, out, costs)
 
 
@@ -311,7 +311,7 @@ def _works(plan: TaskPlan) -> Iterator[Work]:
 
 def _of_sample(
     runtime: TaskRuntime, work: Work, price: Price | None, honours_n: bool
-) -> tuple[Figures, Figures, Figures, Figures]:
+) -> tuple[EstimateRange, EstimateRange, EstimateRange, EstimateRange]:
     """Return calls, input tokens, output tokens and price of one sample.
 
     A provider that gives one completion a call is called once for each.
@@ -326,13 +326,13 @@ def _of_sample(
     limit = answer_limit(settings)
     longest = None if limit is None else limit * answers
     asked = None if longest is None and most > 1 else most * every + (longest or 0) * most * (most - 1) // 2
-    tokens_in = Figures(fewest * first, asked)
-    tokens_out = Figures(fewest * answers, None if longest is None else longest * most)
+    tokens_in = EstimateRange(fewest * first, asked)
+    tokens_out = EstimateRange(fewest * answers, None if longest is None else longest * most)
     return (
-        Figures(fewest, most),
+        EstimateRange(fewest, most),
         tokens_in,
         tokens_out,
-        price_of_calls(tokens_in, tokens_out, Figures(fewest, most), price),
+        price_of_calls(tokens_in, tokens_out, EstimateRange(fewest, most), price),
     )
 
 

@@ -12,7 +12,14 @@ from creval.engine.generation.session import TaskRuntime
 from creval.engine.planning.check import check_plan
 from creval.engine.planning.grid import for_people, with_own_grid
 from creval.engine.planning.plan import TaskPlan, check_named_docs, plan_task
-from creval.engine.roles.context import Asked, OpenResources, TaskContext, instruments, resource_options_of, with_roles
+from creval.engine.roles.context import (
+    OpenResources,
+    RoleAccess,
+    TaskContext,
+    instruments,
+    resource_options_of,
+    with_roles,
+)
 from creval.engine.roles.ledger import Ledger
 from creval.engine.roles.models import TARGET, Others, RoleModels, model_options
 from creval.engine.run_options import RunOptions
@@ -287,7 +294,7 @@ def open_setup(
     contexts = {}
     for task in tasks:
         specs = instruments(task.resources, options.resources)
-        contexts[task.name] = TaskContext(task, options.seed, specs, resources, Asked(models, ledger))
+        contexts[task.name] = TaskContext(task, options.seed, specs, resources, RoleAccess(models, ledger))
         players[task.name] = (task, contexts[task.name])
     return Setup(plugins, options, models, ledger, resources, contexts, tuple(tasks))
 

@@ -10,13 +10,13 @@ from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.event_loop import drive
 from creval.engine.roles.context import (
-    Asked,
     OpenResources,
+    RoleAccess,
     TaskContext,
     instruments,
     resource_options_of,
 )
-from creval.engine.roles.ledger import Asking, Ledger, question_key
+from creval.engine.roles.ledger import CallOrigin, Ledger, question_key
 from creval.engine.roles.models import TARGET, RoleModels, model_options
 from creval.engine.run_options import RunOptions
 from creval.errors import DataError, RunError, UsageError
@@ -110,9 +110,9 @@ class Workbench:
         request = GenerateRequest(tuple(messages), settings, origin, n, by_reference=self._is_private(key.task))
         model = self.model(role)
         if draw is not None:
-            return await self._ledger.ask(model, request, Asking("analysis", draw))
-        question = question_key(model, request, Asking("analysis", about_sample=True))
-        asking = Asking("analysis", self._drawn[question], about_sample=True)
+            return await self._ledger.ask(model, request, CallOrigin("analysis", draw))
+        question = question_key(model, request, CallOrigin("analysis", about_sample=True))
+        asking = CallOrigin("analysis", self._drawn[question], about_sample=True)
         self._drawn[question] += 1
         return await self._ledger.ask(model, request, asking)
 
@@ -167,7 +167,7 @@ class Workbench:
     def context_of(self, found: Task, first_draw: int = 0) -> TaskContext:
         """Return the context of a task; with `first_draw` roles give other answers than the run's own scoring got."""
         specs = instruments(found.resources, self.options.resources)
-        context = TaskContext(found, self.options.seed, specs, self._resources, Asked(self._models, self._ledger))
+        context = TaskContext(found, self.options.seed, specs, self._resources, RoleAccess(self._models, self._ledger))
         context.first_draw = first_draw
         return context
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from creval.errors import CrevalError
 from creval.runs.opener import read_json
 
-__all__ = ["Asked", "Baselines", "find_baselines"]
+__all__ = ["Baselines", "NumberBasis", "find_baselines"]
 
 _ORDER = ("floor", "ceiling")
 
 
-class Asked(NamedTuple):
+class NumberBasis(NamedTuple):
     """What a task's numbers are over: the task (its hash), data, docs chosen, tries a doc, and settings of the user."""
 
     task: str
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     settings: str = ""
 
     @classmethod
-    def of(cls, task: Mapping[str, Any]) -> Asked:
+    def of(cls, task: Mapping[str, Any]) -> NumberBasis:
         """Read it from a task's part of results.json; docs that it does not name are like no others."""
         own = [task.get(name) or {} for name in ("generation_overrides", "condition_overrides")]
         settings = json.dumps(own, sort_keys=True) if any(own) else ""
@@ -40,16 +40,16 @@ class Baselines:
     `faults` says which runs next to them could not be read, and why.
     """
 
-    values: Mapping[tuple[Asked, str, str | None, str], float] = field(default_factory=dict)
+    values: Mapping[tuple[NumberBasis, str, str | None, str], float] = field(default_factory=dict)
     faults: Sequence[str] = ()
 
     def beside(self, task: Mapping[str, Any], metric: Mapping[str, Any], which: str) -> float | None:
         """Return the floor or ceiling of a metric over the same task and docs; None where no run has it."""
-        return self.values.get((Asked.of(task), metric["name"], metric["condition"], which))
+        return self.values.get((NumberBasis.of(task), metric["name"], metric["condition"], which))
 
     def known(self, task: Mapping[str, Any]) -> list[str]:
         """Return which baselines of a task were found over the same docs."""
-        return self._ordered(key[3] for key in self.values if key[0] == Asked.of(task))
+        return self._ordered(key[3] for key in self.values if key[0] == NumberBasis.of(task))
 
     def elsewhere(self, task: Mapping[str, Any]) -> list[str]:
         """Return which baselines of a task were found, but over other docs alone."""
@@ -68,8 +68,8 @@ def find_baselines(folder: Path) -> Baselines:
     Runs that left samples out (stopped by a budget) do not count; of several others the one with most values does.
     A run that cannot be read is a fault of its own, and no reason to fail.
     """
-    values: dict[tuple[Asked, str, str | None, str], float] = {}
-    sizes: dict[tuple[Asked, str, str | None, str], int] = {}
+    values: dict[tuple[NumberBasis, str, str | None, str], float] = {}
+    sizes: dict[tuple[NumberBasis, str, str | None, str], int] = {}
     faults = []
     for file in sorted(folder.glob("*/results.json")):
         try:
@@ -86,10 +86,12 @@ def find_baselines(folder: Path) -> Baselines:
     return Baselines(values, faults)
 
 
-def _values(results: Mapping[str, Any], which: str) -> Iterator[tuple[tuple[Asked, str, str | None, str], float, int]]:
+def _values(
+    results: Mapping[str, Any], which: str
+) -> Iterator[tuple[tuple[NumberBasis, str, str | None, str], float, int]]:
     """Yield (key, value, number of values) of each metric over a run's whole samples."""
     for task in results["tasks"]:
         for metric in task["metrics"]:
             if metric["value"] is not None and not metric["counts"]["skipped"]:
-                key = (Asked.of(task), metric["name"], metric["condition"], which)
+                key = (NumberBasis.of(task), metric["name"], metric["condition"], which)
                 yield key, float(metric["value"]), int(metric["n"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from creval.engine.execution.faults import crossing_error
 from creval.engine.execution.packets import read_request, reply_data
-from creval.engine.roles.ledger import Asking
+from creval.engine.roles.ledger import CallOrigin
 from creval.engine.setup import Setup
 from creval.errors import CrevalError
 from creval.models.budget import Ticket
@@ -129,7 +129,7 @@ class Desk:
         request = read_request(question["request"])
         task = self._tasks[request.origin.key.task]
         model = self._setup.models.get(request.origin.role, task.role_models.get(request.origin.role))
-        return reply_data(await self._setup.ledger.ask(model, request, Asking(*question["asking"])))
+        return reply_data(await self._setup.ledger.ask(model, request, CallOrigin(*question["asking"])))
 
     async def _cost(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"cost": self._setup.models.options.budget.cost}

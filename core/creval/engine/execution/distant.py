@@ -14,7 +14,7 @@ from typing import Any, Never
 
 from creval.engine.execution.faults import read_error
 from creval.engine.execution.packets import read_reply, request_data
-from creval.engine.roles.ledger import Asking, Ledger
+from creval.engine.roles.ledger import CallOrigin, Ledger
 from creval.errors import UsageError
 from creval.models.budget import Budget, Ticket
 from creval.models.limiter import AdaptiveLimiter, LimiterPool, Slot
@@ -153,7 +153,7 @@ class DistantLedger(Ledger):
         super().__init__(seed)
         self._link = link
 
-    async def ask(self, model: Model, request: GenerateRequest, asking: Asking) -> Reply:
+    async def ask(self, model: Model, request: GenerateRequest, asking: CallOrigin) -> Reply:
         """Return the answer to a question, kept or new. Raises what the run's own ledger raises."""
         question = {"what": "role", "request": request_data(request), "asking": list(asking)}
         return read_reply(await _asked(self._link, question))

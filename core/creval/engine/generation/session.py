@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from creval.engine.planning.seeds import derive, sample_seed
 from creval.engine.roles.context import TaskContext
-from creval.engine.roles.ledger import Asking, Ledger, question_key
+from creval.engine.roles.ledger import CallOrigin, Ledger, question_key
 from creval.engine.roles.models import TARGET, RoleModels
 from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, RunError, UsageError
 from creval.models.answers.flags import AT_LIMIT, ENDLESS_THINKING
@@ -137,7 +137,7 @@ class LiveSession:
 
     async def _through_ledger(self, model: Model, request: GenerateRequest) -> Reply:
         """Ask another role than the target; the same question once more within the sample is its next draw."""
-        asking = Asking("generation", about_sample=True)
+        asking = CallOrigin("generation", about_sample=True)
         question = question_key(model, request, asking)
         asking = asking._replace(draw=self._drawn[question])
         self._drawn[question] += 1

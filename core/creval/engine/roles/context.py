@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from creval.engine.roles.ledger import Asking, Ledger
+from creval.engine.roles.ledger import CallOrigin, Ledger
 from creval.engine.roles.models import RoleModels
 from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError, UsageError
@@ -21,7 +21,7 @@ from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
 
-__all__ = ["Asked", "OpenResources", "TaskContext", "instruments", "resource_options_of", "with_roles"]
+__all__ = ["OpenResources", "RoleAccess", "TaskContext", "instruments", "resource_options_of", "with_roles"]
 
 
 def instruments(declared: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -97,7 +97,7 @@ class OpenResources:
                 close()
 
 
-class Asked(NamedTuple):
+class RoleAccess(NamedTuple):
     """Who answers in the roles other than the target's: the models, behind the ledger of their calls."""
 
     models: RoleModels
@@ -107,7 +107,9 @@ class Asked(NamedTuple):
 class TaskContext:
     """The `Context` of one task."""
 
-    def __init__(self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, asked: Asked) -> None:
+    def __init__(
+        self, task: Task, seed: int, specs: Mapping[str, str], shared: OpenResources, asked: RoleAccess
+    ) -> None:
         self.task = task.name
         self.seed = seed
         self.specs = dict(specs)
@@ -160,7 +162,7 @@ class TaskContext:
         kept = {name: value for name, value in given.items() if value is not None}
         request = GenerateRequest(tuple(messages), kept, origin, n, by_reference=self._task.by_reference)
         model = self._models.get(role, self._task.role_models.get(role))
-        return await self._ledger.ask(model, request, Asking("scoring", self.first_draw + draw))
+        return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""

@@ -28,7 +28,7 @@ from creval.runs.call_journal import CallJournal, CallPlace
 from creval.runs.references import message_reference, settings_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
 
-__all__ = ["Asking", "Ledger", "RoleCounts", "question_key", "reusable"]
+__all__ = ["CallOrigin", "Ledger", "RoleCounts", "question_key", "reusable"]
 
 _VERSION = 1  # of the key's recipe: to be raised when it changes, so that no old key is taken for a new one
 _CUT = frozenset({"length", "content_filter", "error", "abort", "unknown"})
@@ -38,7 +38,7 @@ _BY_SAMPLE = "sample"
 Step = Literal["generation", "scoring", "analysis"]
 
 
-class Asking(NamedTuple):
+class CallOrigin(NamedTuple):
     """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question."""
 
     step: Step
@@ -63,7 +63,7 @@ class _Kept(NamedTuple):
     place: CallPlace
 
 
-def question_key(model: Model, request: GenerateRequest, asking: Asking) -> str:
+def question_key(model: Model, request: GenerateRequest, asking: CallOrigin) -> str:
     """Return the sha256 (hex) of a question. Raises UsageError where a setting cannot be written as JSON."""
     about = model.describe()
     origin = request.origin
@@ -111,7 +111,7 @@ class Ledger:
                 except (KeyError, TypeError, ValueError, AttributeError) as error:
                     raise each.fault(place, error) from error
 
-    async def ask(self, model: Model, request: GenerateRequest, asking: Asking) -> Reply:
+    async def ask(self, model: Model, request: GenerateRequest, asking: CallOrigin) -> Reply:
         """Return the answer to a question, kept or new.
 
         Raises what the model raises (ModelError, BudgetError, UsageError), and RunError where a call cannot be written.
@@ -216,7 +216,7 @@ class Ledger:
             self._write(record)
         return replace(reply, record=f"{record['role']}#{key}#{record['attempt']}")
 
-    async def _pay(self, model: Model, request: GenerateRequest, asking: Asking, key: str) -> Reply:
+    async def _pay(self, model: Model, request: GenerateRequest, asking: CallOrigin, key: str) -> Reply:
         attempt = self._attempts[_short(key)]
         record = _head(model, request, asking) | {"key": key, "attempt": attempt}
         try:
@@ -276,7 +276,7 @@ def _lost(lost: Lost | None) -> dict[str, Any]:
     return {} if lost is None else {"lost": lost_to_json(lost)}
 
 
-def _head(model: Model, request: GenerateRequest, asking: Asking) -> dict[str, Any]:
+def _head(model: Model, request: GenerateRequest, asking: CallOrigin) -> dict[str, Any]:
     """Return what a line says of the question and of who asked it first."""
     about, key = model.describe(), request.origin.key
     asked: dict[str, Any] = {"step": asking.step}
@@ -302,7 +302,9 @@ def _question(request: GenerateRequest) -> dict[str, Any]:
     return {"role": request.origin.role, "messages": messages, **({"settings": settings} if settings else {})}
 
 
-def _prepared(model: Model, request: GenerateRequest, asking: Asking, drawn: tuple[int, str, int]) -> GenerateRequest:
+def _prepared(
+    model: Model, request: GenerateRequest, asking: CallOrigin, drawn: tuple[int, str, int]
+) -> GenerateRequest:
     """Return the request as it is sent: named in the response cache by its question, with a seed where one is wanted.
 
     A seed of the question's own goes to a model in this process always, to others where `seed: sample` asks for it.

@@ -47,7 +47,7 @@ async def score_missing(
     if how.parts.by_docs and not kept.settled:
         kept.begin_scores()  # a new answer changes what the others are worth
     watch.some(len(kept.scores.done))
-    return await _score(_Reading(folder, kept), how, watch)
+    return await _score(_SamplesToScore(folder, kept), how, watch)
 
 
 async def score_again(
@@ -55,10 +55,10 @@ async def score_again(
 ) -> BudgetError | None:
     """Score every sample anew, into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
     kept.begin_scores()
-    return await _score(_Reading(folder, kept), how, watch)
+    return await _score(_SamplesToScore(folder, kept), how, watch)
 
 
-class _Reading(NamedTuple):
+class _SamplesToScore(NamedTuple):
     """The samples of a run that are to be scored."""
 
     folder: RunFolder
@@ -86,7 +86,7 @@ class _Reading(NamedTuple):
         return Counter((key.doc, key.condition) for key in keys if key not in self.kept.scores.done)
 
 
-async def _score(reading: _Reading, how: Scoring, watch: ScoringWatch) -> BudgetError | None:
+async def _score(reading: _SamplesToScore, how: Scoring, watch: ScoringWatch) -> BudgetError | None:
     """Let the executor score what is to be scored; each score is written the moment it comes."""
     parts, kept = how.parts, reading.kept
     samples = reading.samples(parts.task.name)

@@ -27,7 +27,7 @@ _BINS = 20
 _FEW = 12  # distinct values up to which a score is counted by value
 
 
-class _Place(NamedTuple):
+class _RankedSample(NamedTuple):
     rank: bytes
     run: int
     key: SampleKey
@@ -81,10 +81,10 @@ def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
 
 def _chosen(runs: Sequence[Run], page: PageSamples, most: int) -> set[tuple[int, SampleKey]] | None:
     """Count samples and scores, and return which samples the page holds; None for all."""
-    places: list[_Place] = []
+    places: list[_RankedSample] = []
     for number, run in enumerate(runs):
         for seen in seen_samples(run):
-            places.append(_Place(_rank(seen.sample.key), number, seen.sample.key))
+            places.append(_RankedSample(_rank(seen.sample.key), number, seen.sample.key))
             for name, value in (seen.score.scores if seen.score else {}).items():
                 page.scores.setdefault((seen.sample.key.task, name), {}).setdefault(number, []).append(float(value))
     page.total = len(places)

@@ -37,7 +37,7 @@ def read_merged(place: TaskFile, library: Library) -> Document:
     The tree has no key `include` (unless that key itself is of the wrong type) and no `variants`. Problems of all files
     involved are in the result; circles and missing files are reported where the `include` stands.
     """
-    return _Reading(library).read(place, (), place.file)
+    return _IncludeReader(library).read(place, (), place.file)
 
 
 def included_files(place: TaskFile, library: Library) -> Iterator[TaskFile]:
@@ -60,7 +60,7 @@ def _target(name: Node, library: Library) -> TaskFile:
     return TaskFile(name.place.file.parent / written.file, written.variant)
 
 
-class _Reading:
+class _IncludeReader:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._files = 0
