@@ -118,9 +118,9 @@ def run(
 def load_result(folder: str | Path) -> RunResult:
     """Read the result of a finished run. Raises RunError where there is none, or its results.json is damaged."""
     from creval.errors import RunError
+    from creval.opener import read_json
     from creval.runs.commands import score_command
     from creval.runs.folder import RunFolder, check_form
-    from creval.runs.opener import read_json
 
     file = Path(folder) / "results.json"
     anew = f"Make it anew: {score_command(Path(folder))}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from creval.errors import DataError, FatalModelError, UsageError
+from creval.errors import CrevalError, DataError, FatalModelError, UsageError
 from creval.models.answers.reply_json import reply_to_json
 from creval.models.budget import Budget
 from creval.models.model_options import ModelOptions
@@ -176,3 +177,11 @@ def test_a_replay_is_within_max_calls(registry, ask, tmp_path: Path) -> None:
 def test_opened_without_a_file_name(registry) -> None:
     with pytest.raises(UsageError):
         open_model("replay/", registry)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_run_folder_is_replayed_through_no_link_or_pipe(registry, tmp_path: Path, make: Any) -> None:
+    (tmp_path / "run" / "samples").mkdir(parents=True)
+    make(tmp_path / "run" / "samples" / "toy.jsonl")
+    with pytest.raises(CrevalError, match=r"is a link|is no plain file"):
+        open_model(f"replay/{tmp_path / 'run'}", registry)

@@ -167,8 +167,8 @@ def _trusted(place: Path) -> list[str]:
     """Trust a file or folder, of a sweep also its runs, and return what was trusted. Raises CrevalError."""
     from creval.engine.run_file import read_run_file
     from creval.errors import UsageError
+    from creval.opener import is_there
     from creval.runs.folder import RunFolder
-    from creval.runs.opener import is_there
     from creval.runs.trust import Claims
 
     folders = [place, *sorted(child for child in place.iterdir() if child.is_dir())] if place.is_dir() else []

@@ -16,12 +16,12 @@ from creval.engine.snapshot import task_yaml
 from creval.errors import UnknownNameError, UsageError
 from creval.interruption import CURRENT
 from creval.models.providers.addresses import shown_addresses
+from creval.opener import copy_files, is_there, open_new, read_bytes
 from creval.plugins.loader import Plugins
 from creval.runs.commands import CONSENTS, score_command
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
-from creval.runs.opener import copy_files, is_there, open_new, read_bytes
 from creval.runs.task_copies import TASKS
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task

@@ -12,11 +12,11 @@ import yaml
 from creval.engine.manifest import options_data
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.run_options import RunOptions
+from creval.opener import open_new, remove
 from creval.plugins.loader import LOCAL
 from creval.runs.commands import CONSENTS
 from creval.runs.folder import file_name
 from creval.runs.jsonl import disk_error
-from creval.runs.opener import open_new, remove
 from creval.runs.task_copies import TASKS
 from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.model import Task

@@ -25,9 +25,9 @@ from creval.models.budget import Budget
 from creval.models.local.baseline_provider import check_baseline_name
 from creval.models.open_model import open_model
 from creval.models.providers.addresses import HIDDEN
+from creval.opener import read_json
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.folder import RunFolder
-from creval.runs.opener import read_json
 from creval.tasks.index import TaskIndex
 
 __all__ = ["Outcome", "Sweep", "SweepRun", "plan_sweep", "run_sweep"]

@@ -6,10 +6,10 @@ Private to the distributions of this repository; these names may change with any
 from __future__ import annotations
 
 from creval.models.secrets import Mask, redact, secret_variables
+from creval.opener import open_plain, plain_size
 from creval.report.catalogue import find_runs
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
-from creval.runs.opener import open_plain, plain_size
 from creval.runs.record_data import score_data
 from creval.runs.trust import MADE_HERE
 from creval.visible import visible

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from creval.errors import CrevalError
-from creval.runs.opener import read_json
+from creval.opener import read_json
 
 __all__ = ["Baselines", "NumberBasis", "find_baselines"]
 

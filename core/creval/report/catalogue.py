@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.errors import CrevalError
-from creval.runs.opener import StrangeFileError, read_bytes
+from creval.opener import StrangeFileError, read_bytes
 from creval.runs.reader import Run, open_run
 
 __all__ = ["Listed", "Search", "find_runs"]

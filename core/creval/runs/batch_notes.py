@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from creval.opener import is_there, open_plain, parse_json
 from creval.runs.jsonl import Appender, drop_torn_line, keep_lines, read_placed
-from creval.runs.opener import is_there, open_plain, parse_json
 
 __all__ = ["BatchNotes"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.errors import RunError
 from creval.models.providers.addresses import HIDDEN
-from creval.runs.opener import read_json
+from creval.opener import read_json
 
 __all__ = ["CONSENTS", "resume_command", "score_command"]
 

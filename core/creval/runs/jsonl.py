@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from creval.errors import RunError
+from creval.opener import DECODE, open_new, open_plain, remove, rename
 from creval.runs.commands import resume_command
-from creval.runs.opener import DECODE, open_new, open_plain, remove, rename
 
 __all__ = [
     "Appender",

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 
 from creval.errors import RunError
+from creval.opener import StrangeFileError, open_plain
 from creval.runs.jsonl import disk_error
-from creval.runs.opener import StrangeFileError, open_plain
 
 __all__ = ["LOCK", "RunLock", "in_use"]
 

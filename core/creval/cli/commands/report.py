@@ -111,8 +111,8 @@ def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, 
 @click.option("--no-open", is_flag=True, help="Write the page and open no browser.")
 def view(runs: Sequence[Path], html: Path | None, baselines: Path | None, no_open: bool) -> None:
     """Write RUNS as one page (see creval report --html) and open it in the browser."""
+    from creval.opener import plain_size
     from creval.report.page.write import write_page
-    from creval.runs.opener import plain_size
 
     folders = list(dict.fromkeys(runs))
     if html is None:

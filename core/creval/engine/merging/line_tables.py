@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.errors import RunError
+from creval.opener import open_plain
 from creval.runs.jsonl import Line, disk_error, pieces
-from creval.runs.opener import open_plain
 
 __all__ = ["Ints", "LinePlace", "LineTable", "Sources", "writing"]
 

@@ -12,9 +12,9 @@ from creval.engine.manifest import options_data, read_options
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run_options import MAY_DIFFER
 from creval.errors import RunError, UsageError
+from creval.opener import read_json
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
-from creval.runs.opener import read_json
 from creval.types.reading import READING, reading_of
 
 __all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]

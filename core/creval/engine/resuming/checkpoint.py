@@ -17,8 +17,8 @@ import numpy as np
 
 from creval.engine.resuming.row_state import Column, RowState
 from creval.errors import RunError
+from creval.opener import open_plain
 from creval.runs.jsonl import pieces, replacing
-from creval.runs.opener import open_plain
 
 __all__ = ["EVERY", "Checkpoint", "open_arrays", "write_arrays"]
 

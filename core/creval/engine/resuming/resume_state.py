@@ -13,9 +13,9 @@ from creval.engine.planning.ranking import Ranking
 from creval.engine.resuming.checkpoint import Checkpoint
 from creval.engine.resuming.row_state import RowState, S
 from creval.engine.resuming.spending import SampleUsage
+from creval.opener import remove
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import keep_lines
-from creval.runs.opener import remove
 from creval.runs.record_data import read_key
 
 __all__ = ["ResumeState"]

@@ -12,10 +12,10 @@ import numpy as np
 
 from creval.engine.planning.ranking import DoneRanks, Ranking
 from creval.errors import RunError
+from creval.opener import open_plain, plain_size
 from creval.runs.commands import resume_command
 from creval.runs.folder import REDO
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
-from creval.runs.opener import open_plain, plain_size
 from creval.runs.record_data import read_key
 
 __all__ = ["Column", "RowState", "Summary"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from creval.errors import DataError, FatalModelError
 from creval.models.answers.reply_json import reply_from_json
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
+from creval.opener import open_plain
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.sample import SampleKey
 
@@ -102,7 +104,11 @@ class Replay:
         self._ready = False
         with self._reading():
             for file in _files(path):
-                file.open("rb").close()  # a missing one shows at once
+                self._opened(file).close()  # a missing one shows at once
+
+    def _opened(self, file: Path) -> BinaryIO:
+        """Open a plain file; in a run folder no link is followed. Raises RunError, OSError."""
+        return os.fdopen(open_plain(file if self._path.is_dir() else file.resolve()), "rb")
 
     def prepare(self) -> None:
         """Note where each answer stands. Raises DataError where a file is malformed."""
@@ -111,7 +117,7 @@ class Replay:
         self._ready = True
         with self._reading():
             for file in sorted((self._path / "calls").glob("*.jsonl")):
-                self._files.append(file.open("rb"))
+                self._files.append(self._opened(file))
                 self._index_calls(self._files[-1], file)
             for file in _files(self._path):
                 self._index(file)
@@ -172,7 +178,7 @@ class Replay:
         return file.readline()
 
     def _index(self, path: Path) -> None:
-        file = path.open("rb")
+        file = self._opened(path)
         self._files.append(file)
         self._paths[len(self._files) - 1] = path
         offset, number, own = 0, 0, len(self._files) - 1

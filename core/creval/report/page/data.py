@@ -9,11 +9,11 @@ from typing import Any
 from creval.engine.planning.advice import pinned_providers, provider_advice
 from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError
+from creval.opener import read_bytes
 from creval.report.baselines import Baselines
 from creval.report.page.published import Printed, beside, differences, printed_numbers, remarks, same_model
 from creval.report.page.samples import MOST, PageSamples, collect_samples
 from creval.runs.folder import file_name
-from creval.runs.opener import read_bytes
 from creval.runs.reader import Run
 from creval.tasks.yaml.nodes import plain
 from creval.tasks.yaml.reader import read_yaml_text
