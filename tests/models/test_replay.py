@@ -185,3 +185,12 @@ def test_a_run_folder_is_replayed_through_no_link_or_pipe(registry, tmp_path: Pa
     make(tmp_path / "run" / "samples" / "toy.jsonl")
     with pytest.raises(CrevalError, match=r"is a link|is no plain file"):
         open_model(f"replay/{tmp_path / 'run'}", registry)
+
+
+def test_a_ledger_without_an_end_is_told(registry, tmp_path: Path) -> None:
+    for name in ("samples", "calls"):
+        (tmp_path / "run" / name).mkdir(parents=True)
+    with (tmp_path / "run" / "calls" / "judge.jsonl").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(DataError, match="longer than"):
+        open_model(f"replay/{tmp_path / 'run'}", registry).prepare()

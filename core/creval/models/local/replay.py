@@ -212,7 +212,9 @@ class Replay:
     def _index_calls(self, file: BinaryIO, path: Path) -> None:
         """Note the places of a ledger's answers; the last one that its asker could read stays."""
         offset, keys = 0, dict[str, bytes]()
-        for number, text in enumerate(file, 1):
+        for number, text in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+            if len(text) == _LONGEST_LINE:
+                raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{path}:{number}")
             try:
                 line = json.loads(text)
                 if "unreadable" in line:
