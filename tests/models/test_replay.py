@@ -190,6 +190,7 @@ def test_a_run_folder_is_replayed_through_no_link_or_pipe(registry, tmp_path: Pa
 def test_a_ledger_without_an_end_is_told(registry, tmp_path: Path) -> None:
     for name in ("samples", "calls"):
         (tmp_path / "run" / name).mkdir(parents=True)
+    (tmp_path / "run" / "samples" / "toy.jsonl").write_text("")
     with (tmp_path / "run" / "calls" / "judge.jsonl").open("wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(DataError, match="longer than"):
