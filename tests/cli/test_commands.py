@@ -117,7 +117,7 @@ def test_playing_without_a_terminal_says_what_is_missing(folder: Path) -> None:
     done = creval(folder, "play", "rat", "--limit", "1", "-o", "runs/nobody")
     assert done.returncode == 130
     assert (
-        "Standard input is no terminal, and it has ended. Play in a terminal, or on a page: creval play --web"
+        "Standard input is not a terminal, and it has ended. Play in a terminal, or on a page: creval play --web"
         in done.stderr
     )
 

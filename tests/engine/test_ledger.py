@@ -288,7 +288,7 @@ def test_a_line_of_the_ledger_that_is_no_call_is_named(serve, monkeypatch, tmp_p
             resume(run)
         file.unlink()
         file.mkdir()
-        with pytest.raises(RunError, match="cannot be read: Is a directory"):
+        with pytest.raises(RunError, match="is a folder"):
             resume(run)
 
 
