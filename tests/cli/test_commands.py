@@ -15,6 +15,7 @@ from support.chat_server import ChatServer, HttpError
 from support.commands import creval, start, write_spelling
 
 from creval.cli.lazy_group import import_command
+from creval.cli.root import cli
 from creval.plugins.loader import load_plugins
 
 
@@ -30,7 +31,18 @@ def test_version_and_help_name_the_program(folder: Path) -> None:
     shown = creval(folder, "--help")
     assert shown.returncode == 0
     assert "--tasks" in shown.stdout
-    assert "Example: creval --tasks" in shown.stdout
+    assert "Example:\n    creval --tasks" in shown.stdout
+
+
+def test_help_groups_commands_and_keeps_rare_options_for_help_all(folder: Path) -> None:
+    shown, everything = creval(folder, "--help").stdout, creval(folder, "--help-all").stdout
+    titles = re.findall(r"^([A-Z][a-z ]+):$", shown, re.MULTILINE)
+    assert titles == ["Options", "Run", "Inspect", "Compare", "Share", "Build"]
+    assert "Maximum concurrent requests." in shown and "Random seed." in shown
+    assert "--executor" not in shown and "--rate-limit-wait" not in shown
+    missing = {option for param in cli.params for option in param.opts if not re.search(rf"{option}\b", everything)}
+    assert not missing
+    assert "More options:" in everything and "Where samples run." in everything
 
 
 COMMANDS = (

@@ -39,7 +39,7 @@ def offered(*words: str) -> list[str]:
 
 
 def test_commands_of_core_and_plugins() -> None:
-    assert offered("com") == ["compare", "completion"]
+    assert offered("com") == ["completion", "compare"]
     assert {"kumo", "create", "report"} <= set(offered(""))
     assert {"build", "import"} <= set(offered("create", ""))
     assert "create-table" in offered("analyse", "create-")

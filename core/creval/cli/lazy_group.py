@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -14,7 +14,19 @@ from creval.errors import MissingPartError, PluginError, UnknownNameError, Usage
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["LazyCommand", "LazyGroup", "PluginGroup", "import_command", "import_installed", "missing_distribution"]
+__all__ = [
+    "LazyCommand",
+    "LazyGroup",
+    "PluginGroup",
+    "import_command",
+    "import_installed",
+    "missing_distribution",
+    "rare_option",
+    "show_all_options",
+]
+
+_HELP_ALL = "creval.help_all"
+"""Key of the context's `meta` that is set while `--help-all` prints."""
 
 
 class LazyCommand(NamedTuple):
@@ -67,6 +79,26 @@ def _installed_command(name: str, command: LazyCommand) -> click.Command:
     return import_command(command.target)
 
 
+class _RareOption(click.Option):
+    """An option that only `--help-all` shows."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        return super().get_help_record(ctx) if ctx.meta.get(_HELP_ALL) else None
+
+
+def rare_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return the decorator of an option that only `--help-all` shows."""
+    return click.option(*names, cls=_RareOption, **settings)
+
+
+def show_all_options(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the help with rare options and exit: the callback of `--help-all`."""
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta[_HELP_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
 class LazyGroup(click.Group):
     """The root group: commands of the core, then `creval <plugin> ...` for plugins that bring commands.
 
@@ -74,9 +106,12 @@ class LazyGroup(click.Group):
     neither break nor slow `creval --help`.
     """
 
-    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, sections: Mapping[str, Mapping[str, LazyCommand]] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.lazy = dict(lazy or {})
+        self.sections = dict(sections or {})
+        self.lazy = {name: command for section in self.sections.values() for name, command in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)
@@ -114,8 +149,24 @@ class LazyGroup(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.summary) for name, command in self.lazy.items()])
+        for title, section in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, command.summary) for name, command in section.items()])
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "--tasks A,B --model M [OPTIONS]")
+        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the common options, with `--help-all` the rare ones as well, then the commands."""
+        rare = [option for option in self.get_params(ctx) if isinstance(option, _RareOption)]
+        common = [option for option in self.get_params(ctx) if option not in rare]
+        for title, options in (("Options", common), ("More options", rare)):
+            records = [record for option in options if (record := option.get_help_record(ctx))]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+        self.format_commands(ctx, formatter)
 
 
 class PluginGroup(click.Group):

@@ -1,4 +1,4 @@
-"""The root command: `creval --tasks A,B --model M` runs; everything else is a subcommand."""
+"""The root command: `creval --tasks A,B --model M` starts a run; everything else is a subcommand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from creval.cli import completion
-from creval.cli.lazy_group import LazyCommand, LazyGroup
+from creval.cli.lazy_group import LazyCommand, LazyGroup, rare_option, show_all_options
 from creval.cli.option_values import FilePath, NewPath
 
 __all__ = ["cli"]
@@ -19,49 +19,74 @@ def _command(target: str, summary: str) -> LazyCommand:
     return LazyCommand(f"creval.cli.commands.{target}", summary)
 
 
-COMMANDS = {
-    "ls": _command("tasks:ls", "List tasks and suites."),
-    "show": _command("tasks:show", "Show one task or family; --resolved prints its whole YAML with origins."),
-    "validate": _command("validate:validate", "Find every problem of task and suite files."),
-    "plugins": _command("plugins:plugins", "List plugins, what they bring, and what failed to load."),
-    "new": _command("plugins:new", "Write a plugin or a task to begin with."),
-    "prefetch": _command("tasks:prefetch", "Fetch what tasks need from the network, for runs without it."),
-    "registry": _command("plugins:registry", "Check the entries of published plugins."),
-    "play": LazyCommand(
-        "creval_people.cli.play:play", "Play a task yourself, in the terminal or on a local web page.", "creval-people"
-    ),
-    "run": _command("run:run", "Run what a YAML file says, or only what is missing of it."),
-    "resume": _command("run:resume", "Go on with a run that was interrupted or killed."),
-    "merge": _command("merge:merge", "Make one run of its shards."),
-    "score": _command("score:score", "Score the saved answers of a run again, asking no model."),
-    "score-file": LazyCommand(
-        "creval_people.cli.score_file:score_file", "Score answers of people from a spreadsheet.", "creval-people"
-    ),
-    "report": _command("report:report", "Print the results of runs beside floor and ceiling."),
-    "compare": _command("compare:compare", "Say which of several runs is better, paired by doc, and how surely."),
-    "gate": _command("compare:gate", "Hold a run against a policy: exit code 0 go, 10 no-go, 11 cannot tell."),
-    "runs": _command("runs:runs", "List the runs below a folder, or search them."),
-    "leaderboard": _command("runs:leaderboard", "One table over many runs."),
-    "export": LazyCommand("creval_hub.cli.export:export", "Write a run as parquet or Every Eval Ever.", "creval-hub"),
-    "push": LazyCommand("creval_hub.cli.push:push", "Send a run to a dataset on the Hugging Face Hub.", "creval-hub"),
-    "pull": LazyCommand("creval_hub.cli.pull:pull", "Bring runs back from the Hugging Face Hub.", "creval-hub"),
-    "view": _command("report:view", "Show runs as one page in the browser."),
-    "samples": _command("samples:samples", "List the samples of a run."),
-    "sample": _command("samples:sample", "Print one sample: what was said, read and scored."),
-    "sandbox": LazyCommand(
-        "creval_sandbox.cli:sandbox", "Prove on this machine that model-written code is contained.", "creval-sandbox"
-    ),
-    "completion": LazyCommand(
-        "creval.cli.completion:completion", "Print the script that completes commands in bash, zsh or fish."
-    ),
-    "analyse": _command("analyse:analyse", "Compute numbers over several runs."),
+SECTIONS = {
+    "Run": {
+        "run": _command("run:run", "Run the tasks and models of a YAML file, or what is missing of them."),
+        "resume": _command("run:resume", "Resume a run that was interrupted or killed."),
+        "merge": _command("merge:merge", "Merge the shards of a run into one run."),
+        "score": _command("score:score", "Score the saved answers of a run again, without calling the model."),
+        "score-file": LazyCommand(
+            "creval_people.cli.score_file:score_file", "Score people's answers from a spreadsheet.", "creval-people"
+        ),
+        "play": LazyCommand(
+            "creval_people.cli.play:play", "Play a task yourself, in the terminal or in a browser.", "creval-people"
+        ),
+        "prefetch": _command("tasks:prefetch", "Download what tasks need, to run them offline later."),
+        "sandbox": LazyCommand(
+            "creval_sandbox.cli:sandbox", "Check that the sandbox works on this machine.", "creval-sandbox"
+        ),
+        "completion": LazyCommand(
+            "creval.cli.completion:completion", "Print the completion script of bash, zsh or fish."
+        ),
+    },
+    "Inspect": {
+        "ls": _command("tasks:ls", "List tasks and suites."),
+        "show": _command("tasks:show", "Show one task or family of tasks."),
+        "plugins": _command("plugins:plugins", "List plugins, what they add, and what failed to load."),
+        "runs": _command("runs:runs", "List or search the runs in a folder."),
+        "report": _command("report:report", "Print results next to their floor and ceiling."),
+        "view": _command("report:view", "Open runs as one page in the browser."),
+        "samples": _command("samples:samples", "List the samples of a run."),
+        "sample": _command("samples:sample", "Print one sample: its messages, parsed answer and scores."),
+    },
+    "Compare": {
+        "compare": _command("compare:compare", "Compare runs, paired by doc, with intervals and tests."),
+        "gate": _command("compare:gate", "Check a run against a policy: exit code 0 go, 10 no-go, 11 undecided."),
+        "leaderboard": _command("runs:leaderboard", "Rank many runs in one table."),
+        "analyse": _command("analyse:analyse", "Run an analysis over several runs."),
+    },
+    "Share": {
+        "export": LazyCommand(
+            "creval_hub.cli.export:export", "Write a run as parquet or Every Eval Ever.", "creval-hub"
+        ),
+        "push": LazyCommand("creval_hub.cli.push:push", "Upload a run to the Hugging Face Hub.", "creval-hub"),
+        "pull": LazyCommand("creval_hub.cli.pull:pull", "Download runs from the Hugging Face Hub.", "creval-hub"),
+    },
+    "Build": {
+        "new": _command("plugins:new", "Create a plugin or a task from a template."),
+        "validate": _command("validate:validate", "Check task and suite files, and report every problem."),
+        "registry": _command("plugins:registry", "Check the entries of the plugin registry."),
+    },
 }
+"""The commands of the core and of its own distributions, in the sections of `creval --help`."""
 
-EPILOG = """Example: creval --tasks kumo_easy --model baseline/ceiling --limit 5
+COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
-Plugins add commands of their own, e.g. creval embedded --help and creval association --help.
-Exit codes: 0 done, 1 too many errored samples, 2 usage or invalid task, 3 stopped by the budget,
-4 batches are on their way (--detach), 130 interrupted."""
+EPILOG = """\b
+Example:
+  creval --tasks kumo_easy --model baseline/ceiling --limit 5
+
+\b
+Plugins add commands, e.g. creval embedded --help, creval association --help.
+
+\b
+Exit codes:
+  0    done
+  1    more errored samples than --allowed-error-share
+  2    usage error or invalid task
+  3    stopped by --max-cost or --max-calls
+  4    batches are pending (--detach)
+  130  interrupted"""
 
 _RUN_OPTIONS = (
     click.option(
@@ -78,73 +103,103 @@ _RUN_OPTIONS = (
         multiple=True,
         metavar="M",
         shell_complete=completion.models,
-        help="The model, as provider/name; several make a run of each.",
+        help="Model, as provider/name. Repeat it for one run per model.",
     ),
     click.option(
-        "--role", multiple=True, metavar="ROLE=M", help="Who plays another role, e.g. judge=openai/gpt-5-mini."
+        "--role", multiple=True, metavar="ROLE=M", help="Model of another role, e.g. judge=openai/gpt-5-mini."
     ),
     click.option(
-        "--resource", multiple=True, metavar="NAME=R", help="Another instrument, e.g. embedding=embedded/minilm."
+        "--resource", multiple=True, metavar="NAME=R", help="Use another resource, e.g. embedding=embedded/minilm."
     ),
-    click.option("--limit", metavar="N", help="A seeded random N docs a task; first:N takes the first."),
-    click.option("--sample-id", multiple=True, metavar="ID", help="Ask only this doc; may be given several times."),
-    click.option("--docs", type=FilePath(), metavar="FILE", help="Ask only the docs whose ids stand in FILE."),
-    click.option("--shard", metavar="I/N", help="Ask only the I-th of N fixed parts of the docs; see creval merge."),
-    click.option("--repeats", type=click.IntRange(min=1), help="Tries a doc; by default what the task says."),
+    click.option(
+        "--limit", metavar="N", help="N docs per task, drawn at random with --seed; first:N takes the first N."
+    ),
+    rare_option("--sample-id", multiple=True, metavar="ID", help="Only the doc with this id. Repeatable."),
+    rare_option("--docs", type=FilePath(), metavar="FILE", help="Only the docs whose ids are listed in FILE."),
+    rare_option("--shard", metavar="I/N", help="Only the I-th of N fixed parts of the docs; see creval merge."),
+    click.option(
+        "--repeats", type=click.IntRange(min=1), metavar="N", help="Samples per doc (epochs). Default: the task's own."
+    ),
     click.option(
         "--seed",
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Where all chance of the run comes from.",
+        metavar="N",
+        help="Random seed.",
     ),
     click.option(
-        "--generation", multiple=True, metavar="K=V", help="Override a generation setting; null leaves it out."
+        "--generation",
+        multiple=True,
+        metavar="K=V",
+        help="Set a generation parameter, e.g. temperature=0.7; null omits it.",
+    ),
+    rare_option(
+        "--condition",
+        multiple=True,
+        metavar="K=V,V",
+        help="Run every doc with each of several values, e.g. temperature=0.7,1.0.",
+    ),
+    rare_option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file instead of a task's dataset."),
+    click.option("--offline", is_flag=True, help="Do not use the network."),
+    click.option(
+        "--base-url", metavar="URL", help="URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1."
     ),
     click.option(
-        "--condition", multiple=True, metavar="K=V,V", help="Ask each of several values, e.g. temperature=0.7,1.0."
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=64,
+        show_default=True,
+        metavar="N",
+        help="Maximum concurrent requests.",
     ),
-    click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset."),
-    click.option("--offline", is_flag=True, help="Forbid the network."),
-    click.option("--base-url", metavar="URL", help="A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
-    click.option(
-        "--concurrency", type=click.IntRange(min=1), default=64, show_default=True, help="Calls in flight at most."
+    rare_option(
+        "--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Timeout of one request."
     ),
-    click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds one call may take."),
-    click.option(
-        "--max-retries", type=click.IntRange(min=0), default=6, show_default=True, help="Further tries of a call."
+    rare_option(
+        "--max-retries",
+        type=click.IntRange(min=0),
+        default=6,
+        show_default=True,
+        metavar="N",
+        help="Maximum retries per request.",
     ),
-    click.option(
+    rare_option(
         "--rate-limit-wait",
         type=click.FloatRange(min=0),
         default=600.0,
         show_default=True,
         metavar="SECONDS",
-        help="Wait at most this long for a provider that answers 429.",
+        help="Maximum wait for a provider that answers 429.",
     ),
-    click.option("--max-cost", type=float, metavar="USD", help="Stop when this much was spent."),
-    click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls."),
-    click.option("--reuse", multiple=True, type=FilePath(), metavar="RUN", help="Take judges' verdicts from RUN."),
-    click.option("--batch", is_flag=True, help="Send calls as batches of the provider, at its lower price."),
-    click.option(
+    click.option("--max-cost", type=float, metavar="USD", help="Stop when the run has cost this much."),
+    rare_option("--max-calls", type=click.IntRange(min=1), metavar="N", help="Stop after this many requests."),
+    rare_option("--reuse", multiple=True, type=FilePath(), metavar="RUN", help="Reuse the judges' verdicts of RUN."),
+    click.option("--batch", is_flag=True, help="Use the provider's batch API, at its lower price."),
+    rare_option(
         "--batch-size",
         type=click.IntRange(1, 50_000),
         default=50_000,
         show_default=True,
         metavar="N",
-        help="Requests in a batch at most.",
+        help="Maximum requests per batch.",
     ),
-    click.option("--detach", is_flag=True, help="With --batch: leave once they are on their way (exit code 4)."),
-    click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing."),
-    click.option("--cache", is_flag=True, help="Take answers from the response cache, and keep them there."),
-    click.option(
-        "--allowed-error-share", type=float, default=0.0, show_default=True, help="Errored samples allowed, 0 to 1."
+    rare_option("--detach", is_flag=True, help="With --batch: exit once the batches are sent (exit code 4)."),
+    click.option("--dry-run", is_flag=True, help="Print the expected requests, tokens and cost, and exit."),
+    rare_option("--cache", is_flag=True, help="Read responses from the cache and store new ones there."),
+    rare_option(
+        "--allowed-error-share",
+        type=float,
+        default=0.0,
+        show_default=True,
+        metavar="SHARE",
+        help="Share of samples that may end in errors, 0 to 1.",
     ),
-    click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox."),
-    click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring."),
-    click.option("--executor", metavar="E", default="local", show_default=True, help="Who carries out the samples."),
-    click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of the executor."),
-    click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The run folder (default: under runs/)."),
+    click.option("--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox."),
+    rare_option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository."),
+    rare_option("--executor", metavar="E", default="local", show_default=True, help="Where samples run."),
+    rare_option("--executor-option", multiple=True, metavar="K=V", help="Set an option of the executor."),
+    click.option("--output", "-o", type=NewPath(), metavar="RUN", help="Run folder. Default: a new folder in runs/."),
 )
 
 
@@ -156,17 +211,25 @@ def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group(
     cls=LazyGroup,
-    lazy=COMMANDS,
+    sections=SECTIONS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     epilog=EPILOG,
 )
 @_run_options
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.option("--version", is_flag=True, help="Print the version.")
+@rare_option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--version", is_flag=True, help="Print the version and exit.")
+@click.option(
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_all_options,
+    help="Show every option and exit.",
+)
 @click.pass_context
 def cli(ctx: click.Context, /, version: bool, debug: bool, **options: Any) -> None:
-    """Measure how creative and how sound in reasoning a language model is."""
+    """Measure the creativity and the reasoning of language models."""
     if version:
         import creval
 

@@ -27,22 +27,22 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_ROLE = FieldSpec("role", "string", (), "ROLE=M: the model that plays a role, e.g. judge=openai/gpt-5-mini.", True)
+_ROLE = FieldSpec("role", "string", (), "ROLE=M: the model of a role, e.g. judge=openai/gpt-5-mini.", True)
 
-_RESOURCE = FieldSpec("resource", "string", (), "NAME=R: another instrument, e.g. embedding=embedded/minilm.", True)
+_RESOURCE = FieldSpec("resource", "string", (), "NAME=R: use another resource, e.g. embedding=embedded/minilm.", True)
 
-_TRUST = FieldSpec("trust_remote_code", "boolean", False, "Let encoders run program code that they bring.")
+_TRUST = FieldSpec("trust_remote_code", "boolean", False, "Allow encoders to run code from their own repository.")
 
 _CALLS = (
-    FieldSpec("base_url", "string", None, "A chat-completions server, e.g. http://127.0.0.1:8000/v1."),
+    FieldSpec("base_url", "string", None, "URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1."),
     FieldSpec("generation", "string", (), "K=V: a generation setting, e.g. max_tokens=16000.", True),
-    FieldSpec("timeout", "number", 600.0, "Seconds one call may take."),
-    FieldSpec("max_cost", "number", None, "Stop when this much (US dollars) was spent."),
-    FieldSpec("max_calls", "integer", None, "Stop after this many calls."),
-    FieldSpec("cache", "boolean", False, "Keep answers in the response cache and take them from there."),
+    FieldSpec("timeout", "number", 600.0, "Timeout of one request, in seconds."),
+    FieldSpec("max_cost", "number", None, "Stop when this many US dollars are spent."),
+    FieldSpec("max_calls", "integer", None, "Stop after this many requests."),
+    FieldSpec("cache", "boolean", False, "Read responses from the cache and store new ones there."),
 )
 
-_OFFLINE = FieldSpec("offline", "boolean", False, "Forbid the network.")
+_OFFLINE = FieldSpec("offline", "boolean", False, "Do not use the network.")
 
 _PLAIN = ("offline", "base_url", "timeout", "max_cost", "max_calls", "cache", "trust_remote_code")
 

@@ -61,9 +61,9 @@ class JudgeAgreement:
             FieldSpec("labels", "path", None, "People's ratings: CSV or JSONL with doc (condition, repeat) and label."),
             FieldSpec("repeat_judge", "integer", 0, "Ask the judge so often in all, and compare it with itself."),
             FieldSpec("role", "string", (), "ROLE=M: another judge for --repeat-judge.", True),
-            FieldSpec("max_cost", "number", None, "Stop when this much (US dollars) was spent."),
-            FieldSpec("max_calls", "integer", None, "Stop after this many calls."),
-            FieldSpec("concurrency", "integer", 64, "Calls in flight at most."),
+            FieldSpec("max_cost", "number", None, "Stop when this many US dollars are spent."),
+            FieldSpec("max_calls", "integer", None, "Stop after this many requests."),
+            FieldSpec("concurrency", "integer", 64, "Maximum concurrent requests."),
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:

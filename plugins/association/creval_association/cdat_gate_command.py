@@ -44,7 +44,7 @@ class CdatGate:
             FieldSpec("pool", "integer", 300, "Nouns to draw from.", minimum=1),
             FieldSpec("seed", "integer", 42, "Seed of the pool and the draws.", minimum=0),
             FieldSpec("embedding", "string", None, "Embedding of the random nouns; default: that of the runs."),
-            FieldSpec("offline", "boolean", False, "Forbid the network."),
+            FieldSpec("offline", "boolean", False, "Do not use the network."),
         )
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:

@@ -20,20 +20,22 @@ _FILES = ("sweep.yaml", "run.yaml")
 
 @click.command(epilog="Example: creval run sweep.yaml --max-cost 5")
 @click.argument("file", type=FilePath())
-@click.option("--model", "-m", multiple=True, metavar="M", help="Another model than the file's; several make a sweep.")
-@click.option("--shard", metavar="I/N", help="Ask only the I-th of N fixed parts of the docs; see creval merge.")
-@click.option("--max-cost", type=float, metavar="USD", help="Stop each run when this much was spent.")
-@click.option("--max-calls", type=click.IntRange(min=1), help="Stop each run after this many calls.")
-@click.option("--base-url", metavar="URL", help="A chat-completions server in place of the file's.")
-@click.option("--offline", is_flag=True, help="Forbid the network.")
-@click.option("--batch", is_flag=True, help="Send calls as batches of the provider, at its lower price.")
-@click.option("--detach", is_flag=True, help="With batches: leave once they are on their way (exit code 4).")
-@click.option("--dry-run", is_flag=True, help="Print the calls, tokens and price to expect, and do nothing.")
-@click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox.")
-@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
-@click.option("--output", "-o", type=NewPath(), metavar="RUN", help="The folder, in place of the file's.")
-@click.option("--executor", metavar="E", help="Who carries out the samples, in place of the file's.")
-@click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
+@click.option(
+    "--model", "-m", multiple=True, metavar="M", help="Use this model instead of the file's. Repeat it for a sweep."
+)
+@click.option("--shard", metavar="I/N", help="Only the I-th of N fixed parts of the docs; see creval merge.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop each run when it has cost this much.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Stop each run after this many requests.")
+@click.option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server, instead of the file's.")
+@click.option("--offline", is_flag=True, help="Do not use the network.")
+@click.option("--batch", is_flag=True, help="Use the provider's batch API, at its lower price.")
+@click.option("--detach", is_flag=True, help="With batches: exit once they are sent (exit code 4).")
+@click.option("--dry-run", is_flag=True, help="Print the expected requests, tokens and cost, and exit.")
+@click.option("--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox.")
+@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
+@click.option("--output", "-o", type=NewPath(), metavar="RUN", help="Run folder, instead of the file's.")
+@click.option("--executor", metavar="E", help="Where samples run, instead of the file's executor.")
+@click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor.")
 @trust_option
 @click.pass_context
 def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
@@ -72,14 +74,16 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 
 @click.command(epilog="Example: creval resume runs/2026-01-31T120000+0000-openai_gpt-5-mini-drat")
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=completion.runs)
-@click.option("--max-cost", type=float, metavar="USD", help="A new spending limit for the whole run.")
-@click.option("--max-calls", type=click.IntRange(min=1), help="A new limit of calls for the whole run.")
-@click.option("--detach", is_flag=True, help="Collect what is there, and leave again while batches are on their way.")
-@click.option("--base-url", metavar="URL", help="The run's own address, where it holds what may not be stored.")
-@click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
-@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
-@click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")
-@click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
+@click.option("--max-cost", type=float, metavar="USD", help="New spending limit of the whole run.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="New request limit of the whole run.")
+@click.option("--detach", is_flag=True, help="Collect finished batches and exit, even if others are pending.")
+@click.option("--base-url", metavar="URL", help="The run's own URL, where it holds a secret and was not stored.")
+@click.option(
+    "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
+)
+@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository, again.")
+@click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor.")
+@click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor.")
 @trust_option
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:

@@ -18,20 +18,26 @@ __all__ = ["score"]
 @click.command(epilog="Example: creval score runs/mine --task-file drat.yaml --output runs/mine-again")
 @click.argument("run", type=click.Path(path_type=Path), shell_complete=completion.runs)
 @click.option(
-    "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML of a task."
+    "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML file for a task."
 )
-@click.option("--output", "-o", type=NewPath(), metavar="RUN2", help="A new folder; RUN keeps its own scores.")
-@click.option("--resource", multiple=True, metavar="NAME=R", help="Another instrument, e.g. embedding=embedded/minilm.")
-@click.option("--role", multiple=True, metavar="ROLE=M", help="Another model for a role, e.g. judge=openai/gpt-5-mini.")
-@click.option("--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Take verdicts of RUN.")
-@click.option("--max-cost", type=float, metavar="USD", help="Stop when this scoring has spent so much.")
-@click.option("--max-calls", type=click.IntRange(min=1), help="Stop after so many calls of this scoring.")
-@click.option("--batch", is_flag=True, help="Ask judges in batches of the provider, at its lower price.")
-@click.option("--detach", is_flag=True, help="With --batch: leave once they are on their way (exit code 4).")
-@click.option("--allow-code-execution", is_flag=True, help="Let tasks run model-written code in the sandbox, again.")
-@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring, again.")
-@click.option("--executor", metavar="E", help="Who carries out the samples, in place of the run's own.")
-@click.option("--executor-option", multiple=True, metavar="K=V", help="A setting of that executor.")
+@click.option("--output", "-o", type=NewPath(), metavar="RUN2", help="New run folder; RUN keeps its scores.")
+@click.option(
+    "--resource", multiple=True, metavar="NAME=R", help="Use another resource, e.g. embedding=embedded/minilm."
+)
+@click.option("--role", multiple=True, metavar="ROLE=M", help="Another model of a role, e.g. judge=openai/gpt-5-mini.")
+@click.option(
+    "--reuse", multiple=True, type=click.Path(path_type=Path), metavar="RUN", help="Reuse the judges' verdicts of RUN."
+)
+@click.option("--max-cost", type=float, metavar="USD", help="Stop when this scoring has cost this much.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many requests of this scoring.")
+@click.option("--batch", is_flag=True, help="Call judges through the provider's batch API, at its lower price.")
+@click.option("--detach", is_flag=True, help="With --batch: exit once the batches are sent (exit code 4).")
+@click.option(
+    "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
+)
+@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository, again.")
+@click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor.")
+@click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor.")
 @trust_option
 @click.pass_context
 def score(

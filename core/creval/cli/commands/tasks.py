@@ -278,7 +278,7 @@ def _failed(metric: MetricSpec) -> str:
 
 @click.command(epilog="Example: creval prefetch kumo_easy")
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
 @click.pass_context
 def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) -> None:
     """Fetch data, encoders and word lists of TASKs (or suites), so that they run with --offline.

@@ -24,7 +24,9 @@ __all__ = ["validate"]
 @click.option("--tests", is_flag=True, help="Also run the gold and mutant answers that the tasks state; asks no model.")
 @click.option("--resource", multiple=True, metavar="NAME=R", help="With --tests: another instrument.")
 @click.option("--allow-code-execution", is_flag=True, help="With --tests: let the tests' programs run in the sandbox.")
-@click.option("--trust-remote-code", is_flag=True, help="With --tests: let encoders run program code that they bring.")
+@click.option(
+    "--trust-remote-code", is_flag=True, help="With --tests: allow encoders to run code from their own repository."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print problems and warnings as JSON, for editors.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print them as SARIF 2.1.0, for code scanning.")
 @click.pass_context

@@ -69,7 +69,7 @@ class HumanAnalysis:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse neocoder-human`."""
-        return (_OUTPUT, _NO_PLOTS, FieldSpec("offline", "boolean", False, "Forbid the network."))
+        return (_OUTPUT, _NO_PLOTS, FieldSpec("offline", "boolean", False, "Do not use the network."))
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Compute the human numbers, in percent, and draw the runs beside them."""

@@ -44,8 +44,10 @@ Example: creval play kumo_easy --limit 10 --seed 7
 )
 @click.option("--participants", multiple=True, metavar="P,P", help="A link and a run for each: codes, or a number.")
 @click.option("--show-results", is_flag=True, help="Show the scores at the end of the page, too.")
-@click.option("--allow-code-execution", is_flag=True, help="Let tasks run the code that is written in the sandbox.")
-@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@click.option(
+    "--allow-code-execution", is_flag=True, help="Allow tasks to run the code that is written in the sandbox."
+)
+@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
 @trust_option
 @click.pass_context
 def play(ctx: click.Context, /, tasks: tuple[str, ...], run: Path | None, **given: Any) -> None:

@@ -23,9 +23,9 @@ SCORES = "scores.csv"
 @click.argument("file", type=FilePath())
 @click.option("--resource", multiple=True, metavar="NAME=R", help="Another resource, e.g. embedding=embedded/minilm.")
 @click.option("--role", multiple=True, metavar="ROLE=M", help="Who plays a role, e.g. judge=openai/gpt-5-mini.")
-@click.option("--offline", is_flag=True, help="Forbid the network.")
+@click.option("--offline", is_flag=True, help="Do not use the network.")
 @click.option("--max-cost", type=float, metavar="USD", help="Stop each participant's scoring at this cost.")
-@click.option("--trust-remote-code", is_flag=True, help="Let encoders run program code that they bring.")
+@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
 @click.option("--output", "-o", type=NewPath(), metavar="FOLDER", help="Where the scores go (default: next to FILE).")
 def score_file(
     task: str, file: Path, resource: Sequence[str], role: Sequence[str], output: Path | None, **given: Any

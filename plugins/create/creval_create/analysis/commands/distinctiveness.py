@@ -37,7 +37,7 @@ class CreateDistinctiveness:
             FieldSpec("queries", "integer", 300, "Queries at most, drawn by the seed.", minimum=1),
             FieldSpec("seed", "integer", 0, "Seed of the draw.", minimum=0),
             FieldSpec("near", "number", 0.1, "A path within this distance is the same one, found by its model too."),
-            FieldSpec("offline", "boolean", True, "Forbid the network."),
+            FieldSpec("offline", "boolean", True, "Do not use the network."),
             OUTPUT,
         )
 

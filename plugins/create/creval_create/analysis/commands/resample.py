@@ -30,7 +30,7 @@ class CreateResample:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse create-resample`."""
-        offline = FieldSpec("offline", "boolean", True, "Forbid the network.")
+        offline = FieldSpec("offline", "boolean", True, "Do not use the network.")
         return (FieldSpec("variant", "string", "paper", "Rules: paper or released."), offline, OUTPUT, PLOTS)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
