@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from creval.errors import DataError
-from creval.report.files import unguarded
 from creval.visible import odd_sign, visible
 
 if TYPE_CHECKING:
@@ -176,6 +173,10 @@ def _of_lines(text: str, file: Path) -> Iterator[str]:
 
 
 def _of_csv(text: str, file: Path) -> Iterator[str]:
+    import csv
+
+    from creval.report.files import unguarded
+
     lines = text.splitlines()
     separator = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     reader = csv.DictReader(lines, delimiter=separator)
