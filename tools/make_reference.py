@@ -24,7 +24,7 @@ FACE = Path(str(creval.plugin.__file__)).parent
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference-plugin.md"
 GROUPS = {
     "Registering": ("creval.plugins", "creval.types.kinds"),
-    "Components": ("creval.types.components", "creval.types.screens", "creval.types.execution"),
+    "Components": ("creval.types.components", "creval.types.screens"),
     "Samples and messages": ("creval.types.sample", "creval.types.messages"),
     "Runs, models and resources for commands and analyses": ("creval.runs", "creval.engine", "creval.cli"),
     "Tables, files and figures": ("creval.report",),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs to carry samples elsewhere: 1, 2 and 4 Ray workers beside the local loop, on one machine.
+"""What it costs to make samples in other processes: 1, 2 and 4 Ray workers beside the local loop, on one machine.
 
     python -m benchmarks.scale.executors [--work sandbox,embedding,plain] [--limit N] [--workers 1,2,4]
 
@@ -149,26 +149,26 @@ def of_family(pid: int) -> float:
 def watch(spent: dict[str, float]) -> None:
     """Note what workers take from the moment their parts are open until they are closed."""
     from creval_ray.executor import RayExecutor
-    from creval_ray.hand import Hand
-    from creval_ray.team import Team
+    from creval_ray.handle import WorkerHandle
+    from creval_ray.pool import WorkerPool
 
     began: dict[int, float] = {}
-    opening, closing, starting = Hand.open, Team.close, RayExecutor.open
+    opening, closing, starting = WorkerHandle.open, WorkerPool.close, RayExecutor.open
 
-    async def opened(self: Hand, *given: Any) -> None:
+    async def opened(self: WorkerHandle, *given: Any) -> None:
         await opening(self, *given)
         began[self.pid] = of_family(self.pid)
 
-    async def closed(self: Team) -> None:
-        spent["workers"] += sum(of_family(hand.pid) - began[hand.pid] for hand in self.hands)
+    async def closed(self: WorkerPool) -> None:
+        spent["workers"] += sum(of_family(worker.pid) - began[worker.pid] for worker in self.workers)
         spent["ray"] += sum(map(of_process, processes_of_ray()))
         await closing(self)
 
-    async def started(self: RayExecutor, foreman: Any) -> None:
-        await starting(self, foreman)
+    async def started(self: RayExecutor, context: Any) -> None:
+        await starting(self, context)
         spent["begun"] = own()
 
-    Hand.open, Team.close, RayExecutor.open = opened, closed, started  # type: ignore[method-assign]
+    WorkerHandle.open, WorkerPool.close, RayExecutor.open = opened, closed, started  # type: ignore[method-assign]
 
 
 def processes_of_ray() -> list[int]:

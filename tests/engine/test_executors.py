@@ -10,8 +10,9 @@ import pytest
 
 from creval.engine.run import rescore, resume, run_new
 from creval.engine.run_options import Rescoring, RunOptions
-from creval.errors import PluginError, UnknownNameError, UsageError
+from creval.errors import PluginError, RunError, TaskError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
+from creval.plugins.registry import Registry
 
 HOOKS = """
 from creval.plugin import hookimpl
@@ -22,33 +23,33 @@ def creval_components(registry):
     registry.add("executor", "hollow", "creval_counting_parts:hollow", "is no executor")
 """
 PARTS = """
-from creval.plugin import Executor, UsageError
+from creval.plugin import UsageError
 
 TOLD = []
 
 class Counting:
-    elsewhere = False
+    remote = False
     batch = 3
 
     def __init__(self, address, options):
         TOLD.append(("made", address, dict(options)))
 
-    async def open(self, foreman):
-        self._foreman = foreman
-        TOLD.append(("open", foreman.concurrency))
+    async def open(self, context):
+        self._context = context
+        TOLD.append(("open", context.concurrency))
 
-    async def make(self, work):
-        if "refuse" in work.doc.fields["word"]:
+    async def make(self, item):
+        if "refuse" in item.doc.fields["word"]:
             raise UsageError("refused")
-        made = await self._foreman.make(work)
-        TOLD.append(("make", work.key.doc, made.error))
+        made = await self._context.make(item)
+        TOLD.append(("make", item.key.doc, made.error))
         return made
 
     async def score(self, task, batches, scored):
         def counted(scores):
             TOLD.append(("score", len(scores)))
             scored(scores)
-        await self._foreman.score(task, batches, counted)
+        await self._context.score(task, batches, counted)
 
     async def close(self):
         TOLD.append(("close",))
@@ -100,7 +101,7 @@ def test_an_executor_that_cannot_be_is_refused_before_anything_is_done(make_task
 
 
 def test_what_is_no_executor_is_a_fault_of_its_plugin(make_task, server, options, told) -> None:
-    with pytest.raises(PluginError, match="without elsewhere, batch, open, make, score, close"):
+    with pytest.raises(PluginError, match="without remote, batch, open, make, score, close"):
         run_new([make_task()], "parrot", options(base_url=server.url, executor="hollow"))
 
 
@@ -151,7 +152,7 @@ def test_a_run_is_gone_on_with_and_scored_by_another_executor(make_task, server,
 def test_a_person_plays_at_this_machine(make_task, options, told, monkeypatch) -> None:
     import creval_counting_parts
 
-    monkeypatch.setattr(creval_counting_parts.Counting, "elsewhere", True)
+    monkeypatch.setattr(creval_counting_parts.Counting, "remote", True)
     with pytest.raises(UsageError, match="a person sits at this machine"):
         run_new([make_task()], "human/me", options(executor="counting"))
 
@@ -165,7 +166,29 @@ def test_the_local_loop_is_registered_like_any_other() -> None:
 def test_batches_are_gathered_in_this_process(make_task, options, told, monkeypatch) -> None:
     import creval_counting_parts
 
-    monkeypatch.setattr(creval_counting_parts.Counting, "elsewhere", True)
+    monkeypatch.setattr(creval_counting_parts.Counting, "remote", True)
     with pytest.raises(UsageError, match="batches are gathered in this process") as refused:
         run_new([make_task()], "hosted_vllm/x", options(executor="counting", batch=True))
     assert "--executor" in str(refused.value)
+
+
+def test_needs_enter_the_hash_where_they_are_stated_and_nothing_that_names_a_score(make_task, server, options) -> None:
+    task = Path(make_task())
+    plain = run_new([str(task)], "hosted_vllm/m", options(base_url=server.url))
+    task.write_text(task.read_text() + "needs: {gpu: 1}\n")
+    with pytest.raises(RunError, match="the task of 'parrot' changed"):
+        resume(plain.folder)
+    again = rescore(plain.folder)  # what is asked is the same
+    assert again.results["tasks"][0]["metrics"] == plain.results["tasks"][0]["metrics"]
+    task.write_text(task.read_text().replace("gpu: 1", "gpus: 1"))
+    with pytest.raises(TaskError, match="gpus"):
+        run_new([str(task)], "hosted_vllm/m", options(base_url=server.url))
+
+
+def test_needs_of_a_part_are_checked_where_it_registers() -> None:
+    registry = Registry()
+    registry.add("embedding", "large", "a:b", needs={"gpu": 1})
+    assert registry.get("embedding", "large").needs == {"gpu": 1}
+    for wrong in ({"tpu": 1}, {"gpu": 0}, {"gpu": "1"}, ["gpu"]):
+        with pytest.raises(PluginError, match="needs of 'other'"):
+            registry.add("embedding", "other", "a:b", needs=wrong)

@@ -20,16 +20,16 @@ USERS = {
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord
 Completion Condition Context ContextLengthError CrevalError DataError DataOptions Difference Doc Embedding
-Entailment Executor Expected FatalModelError FieldSpec Figures Foreman GenerateRequest Generator JsonArray JsonObject
+Entailment Expected FatalModelError FieldSpec Figures GenerateRequest Generator JsonArray JsonObject
 Kind
-Link ListRows Made Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
+ListRows Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
 Parser PluginError Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
 ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey ScoreRecord
-ScorerInput Score ScoreSink Scorer ScoringError Session Status TaskProtocol TokenLogprob Turn
-UnknownNameError Usage UsageError WordList Work Workbench Workshop agreement build_store cache_folder
-command_options component crossing_error csv_text download either file_digest flag
+ScorerInput Score Scorer ScoringError Session Status TaskProtocol TokenLogprob Turn
+UnknownNameError Usage UsageError WordList Workbench agreement build_store cache_folder
+command_options component csv_text download either file_digest flag
 has_mark holds_json hookimpl integer is_no_item is_refusal is_small_talk list_of list_stores nearest number offline_cure
-one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench open_workshop
+one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench
 paired_means params part_options plain_data plain_separators print_table
 refused reply_from_json run_numbers run_settings sha256_of speaks_of_the_last
 store_folder straighten strip_edges strip_marks strip_quotes text without_opening without_talk without_unseen

@@ -21,7 +21,7 @@ from creval.plugins.loader import load_plugins
 from creval.resources.entailment.role import CALLS_A_PAIR, PROMPT_BYTES
 from creval.tasks.sections.resources import role_behind
 from creval.types.components import Expected
-from creval.types.execution import Work
+from creval.types.execution import WorkItem
 from creval.types.messages import Message, Usage
 from creval.types.sample import SampleKey
 
@@ -66,7 +66,7 @@ def price_of_calls(into: EstimateRange, out: EstimateRange, calls: EstimateRange
     return EstimateRange(*costs)
 
 
-def settings_of(runtime: TaskRuntime, work: Work) -> dict[str, Any]:
+def settings_of(runtime: TaskRuntime, work: WorkItem) -> dict[str, Any]:
     """Return the generation settings of the target's calls for a sample."""
     cell = {name: value for name, value in work.condition.settings.items() if name in runtime.condition_names}
     return {**runtime.generation, **cell, **runtime.overrides}
@@ -93,7 +93,7 @@ class RoleCalls:
         self._own = [each for each in asking if callable(getattr(each, "expected_role_calls", None))]
         self._pairs = [each for each in asking if callable(getattr(each, "expected_pairs", None))]
 
-    def of_sample(self, role: str, work: Work) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
+    def of_sample(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """Return calls, input tokens and output tokens of a role for one sample, None where nothing is said of them.
 
         Its prompts hold what the target will say: at most the doc and an answer of the full length more than the
@@ -105,7 +105,7 @@ class RoleCalls:
         calls, into, out = (sum((part[i] for part in parts), start=NOTHING) for i in range(3))
         return calls, into, out
 
-    def _prompted(self, role: str, work: Work) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
+    def _prompted(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """The calls with prompts of the task."""
         doc = work.doc.fields
         calls = _sum([each.expected_role_calls(doc, self._expected(work)).get(role) for each in self._own])
@@ -116,7 +116,7 @@ class RoleCalls:
         more = len(str(dict(doc)).encode("utf-8", "replace"))
         return self._of_calls(role, work, calls, (min(sizes), max(sizes) + more, 1))
 
-    def _judged(self, role: str, work: Work) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
+    def _judged(self, role: str, work: WorkItem) -> tuple[EstimateRange, EstimateRange, EstimateRange] | None:
         """The calls with pairs of texts."""
         said = [each.expected_pairs(work.doc.fields, self._expected(work)) for each in self._pairs]
         pairs = _sum([each.get(name) for each in said for name in self._behind(role)])
@@ -127,7 +127,7 @@ class RoleCalls:
         return self._of_calls(role, work, calls, (PROMPT_BYTES, PROMPT_BYTES, 2))
 
     def _of_calls(
-        self, role: str, work: Work, calls: EstimateRange, size: tuple[int, int, int]
+        self, role: str, work: WorkItem, calls: EstimateRange, size: tuple[int, int, int]
     ) -> tuple[EstimateRange, EstimateRange, EstimateRange]:
         """Return calls and tokens; `size` are the bytes of the shortest and longest prompt, and its answers."""
         shortest, longest, answers = size
@@ -145,7 +145,7 @@ class RoleCalls:
         """The resources of the task that ask this role."""
         return [name for name, spec in self._runtime.context.specs.items() if role_behind(spec) == role]
 
-    def _expected(self, work: Work) -> Expected:
+    def _expected(self, work: WorkItem) -> Expected:
         return Expected(self._runtime.protocol, answers_of(self._runtime, settings_of(self._runtime, work)))
 
 
@@ -298,7 +298,7 @@ def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: tuple[Price | None, 
     return TaskEstimate(plan.task.name, plan.total, calls, into, out, costs)
 
 
-def _works(plan: TaskPlan) -> Iterator[Work]:
+def _works(plan: TaskPlan) -> Iterator[WorkItem]:
     """Yield one sample each of docs evenly spread over those chosen, under every condition (the first of very many)."""
     chosen = range(len(plan.dataset)) if plan.indices is None else plan.indices
     conditions = list(itertools.islice(plan.task.conditions, LOOKED_AT))
@@ -306,11 +306,11 @@ def _works(plan: TaskPlan) -> Iterator[Work]:
     for index in chosen[:: max(1, -(-len(chosen) // wanted))]:
         doc = plan.dataset[index]
         for condition in conditions:
-            yield Work(SampleKey(plan.task.name, doc.id, condition.name, 0), doc, condition, 0)
+            yield WorkItem(SampleKey(plan.task.name, doc.id, condition.name, 0), doc, condition, 0)
 
 
 def _of_sample(
-    runtime: TaskRuntime, work: Work, price: Price | None, honours_n: bool
+    runtime: TaskRuntime, work: WorkItem, price: Price | None, honours_n: bool
 ) -> tuple[EstimateRange, EstimateRange, EstimateRange, EstimateRange]:
     """Return calls, input tokens, output tokens and price of one sample.
 
@@ -336,13 +336,13 @@ def _of_sample(
     )
 
 
-def _calls(runtime: TaskRuntime, work: Work) -> tuple[int, int]:
+def _calls(runtime: TaskRuntime, work: WorkItem) -> tuple[int, int]:
     expected = getattr(runtime.protocol, "expected_calls", None)
     fewest, most = expected(work.doc.fields) if callable(expected) else (1, 1)
     return max(1, int(fewest)), max(1, int(fewest), int(most))
 
 
-def _prompts(runtime: TaskRuntime, work: Work) -> list[list[Message]]:
+def _prompts(runtime: TaskRuntime, work: WorkItem) -> list[list[Message]]:
     """Return the prompts of a doc; one of a protocol's later turns may need what earlier ones gave, and is left out."""
     session = LiveSession(runtime, work)
     found = []

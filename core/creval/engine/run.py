@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from creval.engine.execution.foreman import Asked, Crew, RunForeman
-from creval.engine.execution.opening import open_executor
+from creval.engine.execution import Execution, RunContext, RunRequest, open_executor
 from creval.engine.manifest import asked_hash, now, read_options, sign, start_manifest, task_data
 from creval.engine.observer import Guarded, Observer, Quiet
 from creval.engine.planning.advice import advice, provider_advice
@@ -68,13 +67,13 @@ def run_new(
     watcher.on_phase("open", None, 0, 0)
     plugins = load_plugins()
     executor = _executor(options, plugins)
-    if executor.elsewhere and asks_people(model):
+    if executor.remote and asks_people(model):
         raise UsageError("a person sits at this machine", where="--executor", cure="Leave --executor out.")
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
     plans = open_plans(requested, options, plugins, people=asks_people(model))
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins, seat=seat)
-    setup.open_parts(resources=not executor.elsewhere)
+    setup.open_parts(resources=not executor.remote)
     for plan in plans:
         for line in advice(plan, options):
             _LOG.warning(line)
@@ -95,8 +94,8 @@ def run_new(
             manifest = start_manifest(requested, roles, options, plugins, plans)
             folder.kept += keep_files(folder.path, requested, _named(roles), options, plans)
             _keep_calls(setup, folder, manifest)
-            foreman = RunForeman(setup, plans, Asked(manifest["requested"], roles, asks_people(model)))
-            return RunSteps(folder, manifest, Crew(foreman, executor), watcher, _kept(folder, plans)).whole()
+            context = RunContext(setup, plans, RunRequest(manifest["requested"], roles, asks_people(model)))
+            return RunSteps(folder, manifest, Execution(context, executor), watcher, _kept(folder, plans)).whole()
         except Exception as error:  # an interruption is none: such a run can be gone on with
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
@@ -150,13 +149,13 @@ def resume(
             spending.join(each.samples.summary.spending)
         spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
         setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), seat)
-        setup.open_parts(resources=not executor.elsewhere)
+        setup.open_parts(resources=not executor.remote)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
             book = setup.models.batching.book
             spent.cost, spent.calls = max(spent.cost, book.cost), max(spent.calls, book.calls)
-        foreman = RunForeman(setup, plans, Asked(named, manifest["roles"], people))
-        return RunSteps(folder, manifest, Crew(foreman, executor), watcher, kept).whole()
+        context = RunContext(setup, plans, RunRequest(named, manifest["roles"], people))
+        return RunSteps(folder, manifest, Execution(context, executor), watcher, kept).whole()
 
 
 def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None = None) -> Finished:
@@ -186,13 +185,14 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         plans = [_as_asked(plan, manifest, path) for plan in plans]
         roles = {**manifest["roles"], **how.roles}
         setup = open_setup([plan.task for plan in plans], roles, options, plugins)
-        setup.open_parts(target=False, resources=not executor.elsewhere)
+        setup.open_parts(target=False, resources=not executor.remote)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
             setup.models.batching.goes_on = score_command(path, manifest, how.words())
-        asked = Asked(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
+        request = RunRequest(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
         kept = _kept(folder, plans, anew=True)
-        return RunSteps(folder, manifest, Crew(RunForeman(setup, plans, asked), executor), watcher, kept).scored_again()
+        execution = Execution(RunContext(setup, plans, request), executor)
+        return RunSteps(folder, manifest, execution, watcher, kept).scored_again()
 
 
 def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping[str, Any] | Rescoring) -> bool:
@@ -215,7 +215,7 @@ def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping
 def _executor(options: RunOptions, plugins: Plugins) -> Executor:
     """Open who carries out the samples."""
     executor = open_executor(options.executor, options.executor_options, plugins.registry)
-    if executor.elsewhere and options.batch:
+    if executor.remote and options.batch:
         cure = "Leave --batch or --executor out."
         raise UsageError("batches are gathered in this process", where="--executor", cure=cure)
     return executor

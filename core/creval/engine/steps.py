@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.engine.event_loop import drive
-from creval.engine.execution.foreman import Crew
+from creval.engine.execution import Execution
 from creval.engine.generation.generate import Job, Means, generate
 from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
@@ -54,15 +54,15 @@ class RunSteps:
         self,
         folder: RunFolder,
         manifest: dict[str, Any],
-        crew: Crew,
+        execution: Execution,
         observer: Observer,
         kept: Mapping[str, ResumeState[ResumableTally]],
     ) -> None:
         self._folder = folder
         self._manifest = manifest
-        self._foreman, self._executor = crew
-        self._setup = setup = self._foreman.setup
-        self._plans = self._foreman.plans
+        self._context, self._executor = execution
+        self._setup = setup = self._context.setup
+        self._plans = self._context.plans
         self._observer = observer
         self._kept = kept
         self._older = False
@@ -124,15 +124,15 @@ class RunSteps:
 
     async def _work(self) -> Finished:
         try:
-            await self._executor.open(self._foreman)
+            await self._executor.open(self._context)
             jobs = [Job(plan, self._kept[plan.task.name]) for plan in self._plans]
             lacking = any(kept.samples.sound < kept.total for kept in self._kept.values())
             if lacking:
-                self._foreman.prepare()
-            means = Means(self._executor.make, self._foreman.concurrency, self._foreman.target_stats)
+                self._context.prepare()
+            means = Means(self._executor.make, self._context.concurrency, self._context.target_stats)
             budget = await generate(jobs, means, self._observer)
             if lacking:
-                self._foreman.rest()
+                self._context.rest()
             results, unpaid = await self._results("budget" if budget else "done")
             budget = budget or unpaid
         finally:
@@ -151,7 +151,7 @@ class RunSteps:
 
     async def _score_only(self) -> Finished:
         try:
-            await self._executor.open(self._foreman)
+            await self._executor.open(self._context)
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
             await self._close()
@@ -197,7 +197,7 @@ class RunSteps:
 
     def _done_by_models(self) -> dict[str, dict[str, float]]:
         """What each model did in this process, and how many answers the ledger gave again."""
-        models = {role: stats.to_json() for role, stats in self._foreman.stats().items()}
+        models = {role: stats.to_json() for role, stats in self._context.stats().items()}
         for role, counts in self._setup.ledger.counts().items():
             for name, done in models.items():
                 if name.partition("=")[0] == role:
@@ -266,7 +266,7 @@ class RunSteps:
 
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
-        scoring = Scoring(self._foreman.scoring(plan), self._executor.score, self._executor.batch)
+        scoring = Scoring(self._context.scoring(plan), self._executor.score, self._executor.batch)
         return await step(self._folder, self._kept[plan.task.name], scoring, self)
 
     def one(self, score: ScoreRecord) -> None:

@@ -25,7 +25,7 @@ from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy
 from creval.plugins.loader import Plugins
 from creval.tasks.model import Example, Said, Task
-from creval.types.execution import Work
+from creval.types.execution import WorkItem
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
 from creval.types.sample import Doc, SampleKey, ScoreRecord
 
@@ -134,7 +134,7 @@ async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -
     runtime = setup.runtime(task)
     doc = _doc(example, dataset)
     condition = next((each for each in task.conditions if each.name == example.condition), task.conditions[0])
-    work = Work(SampleKey(task.name, doc.id, condition.name, 0), doc, condition, 0)
+    work = WorkItem(SampleKey(task.name, doc.id, condition.name, 0), doc, condition, 0)
     sample = (await make_sample(runtime, work)).sample
     return (await setup.scoring(task).score([sample]))[0]
 

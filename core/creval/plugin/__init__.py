@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from creval.data.mirror import offline_cure
     from creval.data.row_types import ListRows, Rows
     from creval.data.tables.open_table import open_file
-    from creval.engine.execution.faults import crossing_error
-    from creval.engine.execution.workshop import open_workshop
     from creval.engine.workbench import Workbench
     from creval.errors import (
         BudgetError,
@@ -102,7 +100,6 @@ if TYPE_CHECKING:
         TaskProtocol,
         Turn,
     )
-    from creval.types.execution import Executor, Foreman, Link, Made, ScoreSink, Work, Workshop
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
@@ -127,20 +124,16 @@ __all__ = [
     "Doc",
     "Embedding",
     "Entailment",
-    "Executor",
     "Expected",
     "FatalModelError",
     "FieldSpec",
     "Figures",
-    "Foreman",
     "GenerateRequest",
     "Generator",
     "JsonArray",
     "JsonObject",
     "Kind",
-    "Link",
     "ListRows",
-    "Made",
     "Message",
     "MissingPartError",
     "MissingScore",
@@ -165,7 +158,6 @@ __all__ = [
     "SampleKey",
     "Score",
     "ScoreRecord",
-    "ScoreSink",
     "Scorer",
     "ScorerInput",
     "ScoringError",
@@ -178,15 +170,12 @@ __all__ = [
     "Usage",
     "UsageError",
     "WordList",
-    "Work",
     "Workbench",
-    "Workshop",
     "agreement",
     "build_store",
     "cache_folder",
     "command_options",
     "component",
-    "crossing_error",
     "csv_text",
     "download",
     "either",
@@ -211,7 +200,6 @@ __all__ = [
     "open_run",
     "open_runs",
     "open_workbench",
-    "open_workshop",
     "paired_means",
     "params",
     "part_options",
@@ -250,8 +238,6 @@ _HOMES = {
     "creval.data.mirror": ("offline_cure",),
     "creval.data.data_options": ("DataOptions",),
     "creval.data.row_types": ("ListRows", "Rows"),
-    "creval.engine.execution.faults": ("crossing_error",),
-    "creval.engine.execution.workshop": ("open_workshop",),
     "creval.engine.workbench": ("Workbench",),
     "creval.errors": (
         "BudgetError",
@@ -341,7 +327,6 @@ _HOMES = {
         "TaskProtocol",
         "Turn",
     ),
-    "creval.types.execution": ("Executor", "Foreman", "Link", "Made", "ScoreSink", "Work", "Workshop"),
     "creval.types.kinds": ("Kind",),
     "creval.types.messages": ("Completion", "GenerateRequest", "Message", "Origin", "Reply", "TokenLogprob", "Usage"),
     "creval.types.sample": (

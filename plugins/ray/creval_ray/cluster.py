@@ -1,4 +1,4 @@
-"""The way to a cluster: one of this machine that ends with the command, or one that stands already."""
+"""Connects to a cluster: one of this machine that ends with the command, or one that is running already."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from creval.plugin import UsageError
 
-__all__ = ["connect", "disconnect", "room_for"]
+__all__ = ["capacity_for", "connect", "disconnect"]
 
 _LOCAL_ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # nobody is told
+    "RAY_USAGE_STATS_ENABLED": "0",  # no statistics are sent
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray then listens on 127.0.0.1 alone
 }
 _STORE = 100 * 1024 * 1024  # bytes; samples go from process to process and not through the object store
@@ -70,8 +70,8 @@ def disconnect(ray: Any) -> None:
         ray.shutdown()
 
 
-def room_for(ray: Any, needs: Mapping[str, float]) -> int:
-    """Return how many workers with these needs the living machines of the cluster could hold beside nothing else."""
+def capacity_for(ray: Any, needs: Mapping[str, float]) -> int:
+    """Return how many workers with these needs the cluster's machines could hold if they ran nothing else."""
     count = 0
     for node in ray.nodes():
         if node["Alive"]:

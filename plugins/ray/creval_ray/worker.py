@@ -1,102 +1,135 @@
-"""A worker: a process of the cluster that holds a run's parts, and does what it is given. Imports no Ray."""
+"""A worker: the parts of a run, opened by its spec in another process."""
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import os
+import platform
+import tempfile
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from creval.plugin import Workshop
+from creval.plugin import CrevalError, SampleKey, ScoreRecord
+from creval.plugin.executors import WorkItem
+from creval.plugin.workers import (
+    Common,
+    Setup,
+    TaskPlan,
+    dump_line,
+    load_plugins,
+    make_sample,
+    open_plans,
+    open_setup,
+    read_sample,
+    score_stream,
+    store,
+    store_sample,
+    with_task_files,
+)
+from creval_ray.remote import Channel, RemoteBudget, RemoteLedger, RemoteLimiters, remote_roles
+from creval_ray.wire import encode_error
+from creval_ray.worker_spec import WorkerSpec, check_tasks, check_versions, options_of, tasks_of
 
-__all__ = ["Worker"]
+__all__ = ["Worker", "open_worker"]
+
+
+def open_worker(
+    spec: WorkerSpec, private: Mapping[str, Any], channel: Channel, tasks: Sequence[str] | None = None
+) -> Worker:
+    """Open a run's parts in this process, by `Coordinator.spec` and `Coordinator.private`.
+
+    Everything is opened once and kept: models, resources, data. `tasks` names those that this worker works on (None:
+    all). Works in the folder that the run was started in, where this machine has it. Raises UsageError where creval, a
+    plugin, a task or its data differ from the run's, and whatever opening the parts raises.
+    """
+    with suppress(OSError):
+        os.chdir(spec["folder"])
+    where = f"worker on {platform.node()}"
+    plugins = load_plugins()
+    check_versions(spec, plugins, where)
+    folder = tempfile.TemporaryDirectory(prefix="creval-worker-")
+    try:
+        options = options_of(spec, private, Path(folder.name))
+        names, files = tasks_of(spec, Path(folder.name))
+        plans = open_plans(names, options, plugins, new=False, people=spec["request"]["people"])
+        plans = with_task_files(plans, files, options, plugins)
+        check_tasks(spec, plans, where)
+        mine = [plan for plan in plans if tasks is None or plan.task.name in tasks]
+        common = Common(
+            RemoteBudget(channel, options.max_cost, options.max_calls),
+            RemoteLimiters(channel),
+            RemoteLedger(channel, options.seed),
+            remote_roles(spec["models"]),
+        )
+        setup = open_setup([plan.task for plan in mine], spec["request"]["roles"], options, plugins, common)
+        setup.open_parts(target=spec["request"]["target"])
+    except BaseException:
+        folder.cleanup()
+        raise
+    return Worker(setup, mine, folder)
 
 
 class Worker:
-    """Takes pieces of work by `push` and gives what comes of them, and what it asks, by `pull`.
+    """The parts of a run, open in this process. Use it from one event loop."""
 
-    A piece is `{"id", "make": key}` or `{"id", "score": [task, samples]}`, an answer to a question `{"id", "answer"}`.
-    What `pull` gives are `{"id", "done"}`, `{"id", "ask"}` and `{"tell"}`, in the order in which they came about.
-    """
+    def __init__(
+        self, setup: Setup, plans: Sequence[TaskPlan], folder: tempfile.TemporaryDirectory[str] | None = None
+    ) -> None:
+        self._setup = setup
+        self._folder = folder
+        self._plans = {plan.task.name: plan for plan in plans}
+        self._conditions = {name: {c.name: c for c in plan.task.conditions} for name, plan in self._plans.items()}
+        self._runtimes = {name: setup.runtime(plan.task) for name, plan in self._plans.items()}
+        self._scorings = {
+            name: replace(setup.scoring(plan.task), dataset=plan.dataset) for name, plan in self._plans.items()
+        }
 
-    def __init__(self) -> None:
-        self._shop: Workshop | None = None
-        self._out: list[dict[str, Any]] = []
-        self._wake = asyncio.Event()
-        self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
-        self._numbers = itertools.count()
-        self._busy: set[asyncio.Task[None]] = set()
+    async def make(self, key: Sequence[Any]) -> Mapping[str, Any]:
+        """Make the sample of a key (task, doc, condition, repeat).
 
-    async def open(
-        self, brief: Mapping[str, Any], private: Mapping[str, Any], env: Mapping[str, str], tasks: Sequence[str]
-    ) -> dict[str, Any]:
-        """Open the run's parts. Returns who this is and what is open, or the reason why not."""
-        os.environ.update(env)
-        from creval.plugin import open_workshop
-
-        about = {"pid": os.getpid()}
+        Returns its line and the error that ended it, or the error that ends the run.
+        """
+        sample_key = SampleKey(*key)
+        plan = self._plans[sample_key.task]
+        doc = plan.dataset[plan.dataset.position(sample_key.doc)]
+        condition = self._conditions[sample_key.task][sample_key.condition]
         try:
-            self._shop = open_workshop(brief, private, self, tasks)
-        except Exception as error:
-            from creval.plugin import crossing_error
+            made = await make_sample(
+                self._runtimes[sample_key.task], WorkItem(sample_key, doc, condition, sample_key.repeat)
+            )
+            line = store_sample(made.sample, plan.task.by_reference).line
+        except CrevalError as error:
+            return {"raised": encode_error(error)}
+        return {"line": line, "error": None if made.error is None else encode_error(made.error)}
 
-            return {**about, "raised": crossing_error(error)}
-        return {**about, **self._shop.told()}
+    async def score(self, task: str, samples: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Score samples; return the lines of their scores, and the error that ended the scoring early."""
+        scoring, lines = self._scorings[task], list[bytes]()
 
-    async def push(self, pieces: Sequence[Mapping[str, Any]]) -> None:
-        """Begin pieces of work, and take answers."""
-        for piece in pieces:
-            if "answer" in piece:
-                asked = self._asked.pop(piece["id"], None)
-                if asked is not None and not asked.done():
-                    asked.set_result(piece["answer"])
-                continue
-            task = asyncio.create_task(self._do(piece))
-            self._busy.add(task)
-            task.add_done_callback(self._busy.discard)
+        def scored(scores: Sequence[ScoreRecord]) -> None:
+            for score in scores:
+                store(lambda record: lines.append(dump_line(record)), score)
 
-    async def pull(self) -> dict[str, Any]:
-        """Wait for something to tell, and return all of it, with what the models have done so far."""
-        await self._wake.wait()
-        self._wake.clear()
-        told, self._out = self._out, []
-        assert self._shop is not None
-        return {"messages": told, "told": self._shop.told()}
-
-    async def stop(self) -> None:
-        """Leave what is being done and close the run's parts."""
-        for task in self._busy:
-            task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
-        if self._shop is not None:
-            await self._shop.close()
-
-    async def ask(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask the run something."""
-        number = next(self._numbers)
-        self._asked[number] = asyncio.get_running_loop().create_future()
-        self._tell({"id": number, "ask": question})
+        batch = [read_sample(record) for record in samples]
         try:
-            return await self._asked[number]
+            await score_stream(iter([batch]), scoring, self._setup.options.concurrency, scored)
+        except CrevalError as error:
+            return {"lines": lines, "raised": encode_error(error)}
+        return {"lines": lines}
+
+    def status(self) -> Mapping[str, Any]:
+        """Return which resources are open here, and what the models have done so far."""
+        return {
+            "resources": {name: self._setup.contexts[name].names() for name in self._plans},
+            "models": {role: model.stats().to_json() for role, model in self._setup.models.opened().items()},
+        }
+
+    async def close(self) -> None:
+        """Close models and resources."""
+        try:
+            await self._setup.close()
         finally:
-            self._asked.pop(number, None)
-
-    def tell(self, note: Mapping[str, Any]) -> None:
-        """Let the run know something."""
-        self._tell({"tell": note})
-
-    def _tell(self, message: dict[str, Any]) -> None:
-        self._out.append(message)
-        self._wake.set()
-
-    async def _do(self, piece: Mapping[str, Any]) -> None:
-        assert self._shop is not None
-        try:
-            done = await (self._shop.make(piece["make"]) if "make" in piece else self._shop.score(*piece["score"]))
-        except Exception as error:
-            from creval.plugin import crossing_error
-
-            done = {"raised": crossing_error(error)}
-        self._tell({"id": piece["id"], "done": done})
+            if self._folder is not None:
+                self._folder.cleanup()

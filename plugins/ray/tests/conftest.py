@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.run_fixtures import install, make_task, options, server
+
+__all__ = ["install", "make_task", "options", "raylets", "server", "words"]
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 TASK = """\
 schema: 1

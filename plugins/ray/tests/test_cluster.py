@@ -16,7 +16,7 @@ import pytest
 
 from creval import RunOptions, RunResult, run
 from creval.plugin import UsageError
-from creval_ray.team import Team
+from creval_ray.pool import WorkerPool
 
 COUNT = 120
 KEY = "sk-canary-8f14e45fceea167a"
@@ -24,16 +24,16 @@ OPTIONS = {"workers": "2", "env": "CREVAL_CACHE"}
 
 
 @pytest.fixture
-def teams(monkeypatch: pytest.MonkeyPatch) -> list[Team]:
-    """The teams of this test's runs."""
-    found: list[Team] = []
-    begin = Team.__init__
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[WorkerPool]:
+    """The pools of this test's runs."""
+    found: list[WorkerPool] = []
+    begin = WorkerPool.__init__
 
-    def noted(self: Team, *given: Any) -> None:
+    def noted(self: WorkerPool, *given: Any) -> None:
         begin(self, *given)
         found.append(self)
 
-    monkeypatch.setattr(Team, "__init__", noted)
+    monkeypatch.setattr(WorkerPool, "__init__", noted)
     return found
 
 
@@ -78,29 +78,29 @@ def pair(words: Any, raylets: Any, observer: Any = None, **given: Any) -> tuple[
     return run([task], model, options, observer), here
 
 
-def test_the_same_results_as_here(words, raylets, teams) -> None:
+def test_the_same_results_as_here(words, raylets, pools) -> None:
     there, here = pair(words, raylets)
     assert_same(there, here)
     assert raylets.spec.startswith("ray://127.0.0.1:")
     manifest = json.loads((there.folder / "run.json").read_text())
     assert manifest["attempts"][0]["models"]["target"]["calls"] == COUNT
-    assert len(teams) == 1
+    assert len(pools) == 1
 
 
-def test_a_worker_killed_in_the_middle(words, raylets, teams) -> None:
+def test_a_worker_killed_in_the_middle(words, raylets, pools) -> None:
     def kill() -> None:
-        os.kill(teams[0].hands[0].pid, signal.SIGKILL)
+        os.kill(pools[0].workers[0].pid, signal.SIGKILL)
 
     there, here = pair(words, raylets, At(n20=kill, n60=kill))
     assert_same(there, here)
 
 
-def test_a_slow_worker_gets_less_and_nothing_is_asked_twice(words, raylets, teams) -> None:
+def test_a_slow_worker_gets_less_and_nothing_is_asked_twice(words, raylets, pools) -> None:
     """A worker that stands still keeps what it has; the other one makes all the rest."""
     stopped: list[int] = []
 
     def stop() -> None:
-        stopped.append(teams[0].hands[0].pid)
+        stopped.append(pools[0].workers[0].pid)
         os.kill(stopped[0], signal.SIGSTOP)
 
     def go_on() -> None:
@@ -108,7 +108,7 @@ def test_a_slow_worker_gets_less_and_nothing_is_asked_twice(words, raylets, team
 
     there, here = pair(words, raylets, At(n20=stop, **{f"n{COUNT - 8}": go_on}))
     assert_same(there, here)
-    assert teams[0].hands == [] or all(not hand.gone for hand in teams[0].hands)
+    assert pools[0].workers == [] or all(not worker.is_lost for worker in pools[0].workers)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_keys_reach_workers_and_stand_nowhere(words, raylets, monkeypatch) -> No
     assert looked > 20
 
 
-def test_a_worker_killed_while_it_scores_pays_no_verdict_twice(raylets, teams, monkeypatch) -> None:
+def test_a_worker_killed_while_it_scores_pays_no_verdict_twice(raylets, pools, monkeypatch) -> None:
     """Programs in the sandbox and a judge: what was lost is scored anew, and the judge's answers are there already."""
     if shutil.which("bwrap") is None:
         pytest.skip("no bubblewrap")
@@ -178,8 +178,8 @@ def test_a_worker_killed_while_it_scores_pays_no_verdict_twice(raylets, teams, m
 
     class Kill:
         def on_scored(self, count: int) -> None:
-            if count and teams[0].hands and not killed:
-                killed.append(teams[0].hands[0].pid)
+            if count and pools[0].workers and not killed:
+                killed.append(pools[0].workers[0].pid)
                 os.kill(killed[0], signal.SIGKILL)
 
     killed: list[int] = []
@@ -224,7 +224,7 @@ def test_what_needs_a_gpu_where_there_is_none_is_one_clear_error(words, raylets)
         raylets.lose(node)
 
 
-def test_a_machine_lost_in_the_middle(words, raylets, teams) -> None:
+def test_a_machine_lost_in_the_middle(words, raylets, pools) -> None:
     """One machine and its workers are gone from one moment to the next."""
     node = raylets.add(num_cpus=2)
     given = {**OPTIONS, "workers": "6"}

@@ -14,7 +14,7 @@ from creval.engine.resuming.resume_state import ResumeState
 from creval.errors import BudgetError, FatalModelError
 from creval.models.model_stats import ModelStats
 from creval.runs.jsonl import Appender
-from creval.types.execution import Made, Work
+from creval.types.execution import ItemResult, WorkItem
 
 __all__ = ["HOPELESS", "Job", "Means", "generate"]
 
@@ -38,7 +38,7 @@ class Job:
 class Means(NamedTuple):
     """How samples are made: by whom (an executor), how many at once at most, and what the target did so far."""
 
-    make: Callable[[Work], Awaitable[Made]]
+    make: Callable[[WorkItem], Awaitable[ItemResult]]
     concurrency: int
     stats: Callable[[], ModelStats]
 
@@ -53,7 +53,7 @@ class _Progress:
     failed: int = 0
     given_up: Exception | None = None
 
-    def note(self, made: Made) -> None:
+    def note(self, made: ItemResult) -> None:
         """Learn from a sample whether asking on makes sense."""
         if made.error is None:
             self.answered += 1
@@ -74,12 +74,12 @@ class _Generation:
     means: Means
     observer: Observer
     budget: BudgetError | None = None
-    works: Iterator[tuple[_Progress, Work]] = field(init=False)
+    works: Iterator[tuple[_Progress, WorkItem]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.works = self._walk()
 
-    def _walk(self) -> Iterator[tuple[_Progress, Work]]:
+    def _walk(self) -> Iterator[tuple[_Progress, WorkItem]]:
         for progress in self.tasks:
             if not progress.job.lacking:
                 continue

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
-from creval.types.execution import Made, Work
+from creval.types.execution import ItemResult, WorkItem
 from creval.types.origin import line_of
 from creval.types.sample import Sample, Status
 
 __all__ = ["make_sample"]
 
 
-async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
+async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
     """Run the protocol for one sample and return what came of it.
 
     A failed call or a fault of the protocol is a status of the sample. What concerns the whole run rises:
@@ -47,7 +47,7 @@ async def make_sample(runtime: TaskRuntime, work: Work) -> Made:
         started=started,
         seconds=time.perf_counter() - clock,
     )
-    return Made(sample, cause)
+    return ItemResult(sample, cause)
 
 
 def _outcome(

@@ -21,7 +21,7 @@ from creval.parsing.chain import ParserChain
 from creval.tasks.model import Task
 from creval.tasks.templates.shots import render_prompt
 from creval.types.components import Parsed, TaskProtocol
-from creval.types.execution import Work
+from creval.types.execution import WorkItem
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import CallRecord, Condition, Doc, Status
 
@@ -66,7 +66,7 @@ class TaskRuntime:
 class LiveSession:
     """The `Session` of one sample; it records what goes on."""
 
-    def __init__(self, runtime: TaskRuntime, work: Work) -> None:
+    def __init__(self, runtime: TaskRuntime, work: WorkItem) -> None:
         self._runtime = runtime
         self._work = work
         self._last: dict[str, list[dict[str, str]]] = {}

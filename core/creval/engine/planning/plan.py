@@ -15,7 +15,7 @@ from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run_options import RunOptions, parse_limit
 from creval.errors import DataError
 from creval.tasks.model import Task
-from creval.types.execution import Work
+from creval.types.execution import WorkItem
 from creval.types.sample import Doc, SampleKey
 
 __all__ = ["TaskPlan", "check_named_docs", "plan_task"]
@@ -74,7 +74,7 @@ class TaskPlan:
         """Return the place of a sample among those of the task: by doc in the order of the data, condition, repeat."""
         return (index * len(self.task.conditions) + condition) * self.repeats + repeat
 
-    def works(self, done: Callable[[int], bool]) -> Iterator[Work]:
+    def works(self, done: Callable[[int], bool]) -> Iterator[WorkItem]:
         """Yield the samples that are not done, by their rank; each doc is read when its turn comes."""
         for index in self.chosen:
             doc: Doc | None = None
@@ -83,7 +83,9 @@ class TaskPlan:
                 for repeat in range(self.repeats):
                     if not done(rank):
                         doc = doc or self.dataset[index]
-                        yield Work(SampleKey(self.task.name, doc.id, condition.name, repeat), doc, condition, repeat)
+                        yield WorkItem(
+                            SampleKey(self.task.name, doc.id, condition.name, repeat), doc, condition, repeat
+                        )
                     rank += 1
 
     def chosen_docs(self) -> Iterator[Doc]:

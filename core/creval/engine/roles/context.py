@@ -51,7 +51,7 @@ class OpenResources:
         self._options = options
         self._allow_code_execution = allow_code_execution
         self._open: dict[tuple[str, str], Any] = {}
-        self._elsewhere: dict[tuple[str, str], str] = {}
+        self._remote: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
 
     def get(self, name: str, spec: str) -> Any:
@@ -72,9 +72,9 @@ class OpenResources:
                 cure="Add --allow-code-execution where that may be; the code runs in a sandbox.",
             )
 
-    def open_elsewhere(self, name: str, spec: str, full: str, where: str) -> None:
+    def record_remote(self, name: str, spec: str, full: str, where: str) -> None:
         """Take the full name of a resource that a worker opened. Raises UsageError where another has another one."""
-        known = self._elsewhere.setdefault((name, spec), full)
+        known = self._remote.setdefault((name, spec), full)
         if known != full:
             raise UsageError(
                 f"{name}={spec} is {full} there, and {known} at the other workers",
@@ -84,7 +84,7 @@ class OpenResources:
 
     def names(self, specs: Mapping[str, str]) -> dict[str, str]:
         """Return the full names of those that are open and tell one."""
-        told = {name: self._elsewhere[name, spec] for name, spec in specs.items() if (name, spec) in self._elsewhere}
+        told = {name: self._remote[name, spec] for name, spec in specs.items() if (name, spec) in self._remote}
         opened = {name: self._open.get((name, spec)) for name, spec in specs.items()}
         found = {name: getattr(resource, "name", None) for name, resource in opened.items()}
         return told | {name: full for name, full in found.items() if isinstance(full, str)}
@@ -131,10 +131,10 @@ class TaskContext:
             self._bound[name] = opened if bind is None else bind(self, self.task)
         return self._bound[name]
 
-    def open_elsewhere(self, names: Mapping[str, str], where: str) -> None:
+    def record_remote(self, names: Mapping[str, str], where: str) -> None:
         """Take the full names of the task's resources that a worker has opened. Raises UsageError where they differ."""
         for name, full in names.items():
-            self._shared.open_elsewhere(name, self.specs[name], full, where)
+            self._shared.record_remote(name, self.specs[name], full, where)
 
     def check_consent(self, names: Sequence[str]) -> None:
         """Raises UsageError where a resource of these would run programs without leave; none is opened."""

@@ -12,6 +12,6 @@ def register(registry: Registry) -> None:
     registry.add(
         "executor",
         "local",
-        "creval.engine.execution.local:LocalExecutor",
+        "creval.engine.execution:LocalExecutor",
         "the event loop of the command itself",
     )

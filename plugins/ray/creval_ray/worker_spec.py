@@ -1,4 +1,4 @@
-"""What a worker is told of a run: plain data by which it opens the same tasks, data, models and instruments."""
+"""What a worker knows about a run: plain data to open the same tasks, data, models and resources."""
 
 from __future__ import annotations
 
@@ -8,27 +8,48 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from creval.engine.manifest import core_version, library_data, options_data, plugin_data, read_options
-from creval.engine.planning.plan import TaskPlan
-from creval.engine.run_options import RunOptions
-from creval.engine.setup import Setup
-from creval.engine.snapshot import copied_data, task_yaml
-from creval.errors import UsageError
-from creval.plugins.loader import LOCAL, Plugins
-from creval.runs.commands import CONSENTS
-from creval.runs.folder import file_name
-from creval.tasks.model import Task
-from creval.tasks.task_paths import is_path, parse_path
+from creval.plugin import UsageError
+from creval.plugin.workers import (
+    CONSENTS,
+    LOCAL,
+    Plugins,
+    RunContext,
+    RunOptions,
+    Setup,
+    Task,
+    TaskPlan,
+    copied_data,
+    core_version,
+    file_name,
+    is_path,
+    library_data,
+    options_data,
+    parse_path,
+    plugin_data,
+    read_options,
+    task_yaml,
+)
 
-__all__ = ["check_tasks", "check_versions", "make_brief", "needs_of", "options_of", "private_of", "tasks_of"]
+__all__ = [
+    "WorkerSpec",
+    "check_tasks",
+    "check_versions",
+    "make_spec",
+    "needs_of",
+    "options_of",
+    "private_of",
+    "tasks_of",
+]
+
+WorkerSpec = Mapping[str, Any]
 
 
-def make_brief(setup: Setup, plans: Sequence[TaskPlan], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the brief of a run. `about`: `requested`, `roles`, `people`, `task_files`, `target` (is it asked?)."""
-    options = setup.options
+def make_spec(context: RunContext) -> WorkerSpec:
+    """Return the spec of a run's workers. Its `request` is the run's `RunRequest`, as a mapping."""
+    setup, options = context.setup, context.setup.options
     models = setup.models.describe()
     return {
-        **about,
+        "request": context.request._asdict(),
         "creval": core_version(setup.plugins),
         "plugins": plugin_data(setup.plugins),
         "libraries": library_data(),
@@ -36,13 +57,13 @@ def make_brief(setup: Setup, plans: Sequence[TaskPlan], about: Mapping[str, Any]
         "consents": {name: getattr(options, name) for name in CONSENTS},
         "folder": str(Path.cwd()),
         "models": {role: models[role] for role in models if role != "target"},
-        "tasks": {plan.task.name: _task(plan) for plan in plans},
+        "tasks": {plan.task.name: _task(plan) for plan in context.plans},
         "data": {name: Path(path).read_bytes() for name, path in options.data.items() if Path(path).is_file()},
     }
 
 
 def private_of(options: RunOptions) -> dict[str, Any]:
-    """Return what a worker needs beside the brief and what may be a secret."""
+    """Return what a worker needs next to the spec and what may be a secret."""
     return {"base_url": options.base_url}
 
 
@@ -54,7 +75,7 @@ def needs_of(setup: Setup, task: Task, target: str) -> dict[str, int]:
 
 
 def _task(plan: TaskPlan) -> dict[str, Any]:
-    """Return a task as a worker is told of it; one that is no plugin's travels whole, with the data beside it."""
+    """Return how a worker opens a task; a local task travels whole, with the data files next to it."""
     task = plan.task
     about = {"hash": task.hash, "fingerprint": plan.dataset.fingerprint, "file": str(task.file.absolute()), "files": {}}
     if task.plugin != LOCAL:
@@ -66,9 +87,9 @@ def _task(plan: TaskPlan) -> dict[str, Any]:
     return about | {"yaml": name, "files": {**files, name: task_yaml(task).encode()}}
 
 
-def check_versions(brief: Mapping[str, Any], plugins: Plugins, where: str) -> None:
-    """Raises UsageError with every distribution that is another one here than at the run."""
-    wanted = {each["name"]: each["version"] for each in brief["plugins"]} | brief["libraries"]
+def check_versions(spec: WorkerSpec, plugins: Plugins, where: str) -> None:
+    """Raises UsageError with every distribution whose version differs from the run's."""
+    wanted = {each["name"]: each["version"] for each in spec["plugins"]} | spec["libraries"]
     here = {info.name: info.version for info in plugins.infos} | library_data()
     other = [
         f"{name} {here.get(name, 'is missing')} (the run: {wanted[name]})"
@@ -83,46 +104,49 @@ def check_versions(brief: Mapping[str, Any], plugins: Plugins, where: str) -> No
         )
 
 
-def options_of(brief: Mapping[str, Any], private: Mapping[str, Any], folder: Path) -> RunOptions:
-    """Return the run's options as they hold at a worker; data files that are not here are written into `folder`."""
-    options = read_options(brief["options"])
+def options_of(spec: WorkerSpec, private: Mapping[str, Any], folder: Path) -> RunOptions:
+    """Return the run's options at a worker; data files that are not here are written into `folder`."""
+    options = read_options(spec["options"])
     data = {}
     for name, path in options.data.items():
-        data[name] = path if path.exists() or name not in brief["data"] else folder / "data" / path.name
+        data[name] = path if path.exists() or name not in spec["data"] else folder / "data" / path.name
         if data[name] != path:
             data[name].parent.mkdir(exist_ok=True)
-            data[name].write_bytes(brief["data"][name])
-    return replace(options, base_url=private["base_url"], data=data, output=None, **brief["consents"])
+            data[name].write_bytes(spec["data"][name])
+    return replace(options, base_url=private["base_url"], data=data, output=None, **spec["consents"])
 
 
-def tasks_of(brief: Mapping[str, Any], folder: Path) -> tuple[list[str], list[Path]]:
-    """Return the tasks to load here, and the task files in their place; what is not here is written into `folder`."""
-    for task in brief["tasks"].values():
+def tasks_of(spec: WorkerSpec, folder: Path) -> tuple[list[str], list[Path]]:
+    """Return the tasks to load here, and the task files that replace them.
+
+    Files that are not on this machine are written into `folder`.
+    """
+    for task in spec["tasks"].values():
         for name, content in task["files"].items():
             file = folder / "tasks" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
     names: list[str] = []
-    for name in brief["requested"]:
+    for name in spec["request"]["tasks"]:
         if not is_path(name) or parse_path(name).file.exists():
             names.append(name)
             continue
-        travelled = [task["yaml"] for task in brief["tasks"].values() if task["file"] == str(parse_path(name).file)]
+        travelled = [task["yaml"] for task in spec["tasks"].values() if task["file"] == str(parse_path(name).file)]
         names += [str(folder / "tasks" / each) for each in travelled] or [name]
     files = []
-    for name in brief["task_files"]:
-        known = {task["file"]: task.get("yaml") for task in brief["tasks"].values()}
+    for name in spec["request"]["task_files"]:
+        known = {task["file"]: task.get("yaml") for task in spec["tasks"].values()}
         here = parse_path(name).file
         copy = known.get(str(here.absolute()))
         files.append(Path(name) if here.exists() or copy is None else folder / "tasks" / copy)
     return names, files
 
 
-def check_tasks(brief: Mapping[str, Any], plans: Sequence[TaskPlan], where: str) -> None:
-    """Raises UsageError with every task that is another one here, in itself or in its data."""
+def check_tasks(spec: WorkerSpec, plans: Sequence[TaskPlan], where: str) -> None:
+    """Raises UsageError with every task that differs here, in itself or in its data."""
     found = {plan.task.name: plan for plan in plans}
     other = []
-    for name, wanted in brief["tasks"].items():
+    for name, wanted in spec["tasks"].items():
         if name not in found or found[name].task.hash != wanted["hash"]:
             other.append(name)
         elif found[name].dataset.fingerprint != wanted["fingerprint"]:

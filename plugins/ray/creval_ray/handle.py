@@ -1,4 +1,4 @@
-"""One worker as the run sees it: what it was given, and the loops that send to it and hear from it."""
+"""The run's handle of one worker: the work that it was given, and the loops that send to it and receive from it."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from creval.plugin import CrevalError, Foreman
+from creval.plugin import CrevalError
+from creval_ray.coordinator import Coordinator
 
-__all__ = ["Hand", "LostError"]
+__all__ = ["LostError", "WorkerHandle"]
 
 _CLOSING = 10.0  # seconds that a worker has to close its parts
 
 
 class LostError(Exception):
-    """The worker is gone: what it was given has to be given to another one."""
+    """The worker is lost: another one has to do its work."""
 
 
-class Hand:
-    """A worker of the cluster. `load` counts the pieces of work that it has; `lost` is called once when it is gone."""
+class WorkerHandle:
+    """A worker of the cluster. `load` counts the work items that it has; `lost` is called once when it is lost."""
 
-    def __init__(self, ray: Any, actor: Any, name: str, foreman: Foreman, lost: Callable[[Hand], None]) -> None:
+    def __init__(
+        self, ray: Any, actor: Any, name: str, coordinator: Coordinator, lost: Callable[[WorkerHandle], None]
+    ) -> None:
         self.name = name
         self.pid = 0
-        self.gone = False
+        self.is_lost = False
         self._ray = ray
         self._actor = actor
-        self._foreman = foreman
-        self._lost = lost
+        self._coordinator = coordinator
+        self._on_lost = lost
         self._numbers = itertools.count()
         self._given: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._out: list[dict[str, Any]] = []
@@ -44,32 +47,32 @@ class Hand:
     async def open(self, *given: Any) -> None:
         """Open the run's parts there. Raises LostError, and what kept them from opening."""
         try:
-            told = await self._actor.open.remote(*given)
+            status = await self._actor.open.remote(*given)
         except self._ray.exceptions.RayActorError as error:
             self._end()
             raise LostError(f"{self.name} did not start") from error
-        self.pid = told["pid"]
-        self._foreman.opened(self.name, told)
-        self._loops = [asyncio.create_task(self._sending()), asyncio.create_task(self._hearing())]
+        self.pid = status["pid"]
+        self._coordinator.update(self.name, status)
+        self._loops = [asyncio.create_task(self._sending()), asyncio.create_task(self._receiving())]
 
-    async def do(self, **piece: Any) -> Mapping[str, Any]:
-        """Give a piece of work and wait for what comes of it. Raises LostError where the worker is gone before."""
-        if self.gone:
+    async def do(self, **work: Any) -> Mapping[str, Any]:
+        """Give work and wait for its result. Raises LostError where the worker is lost before."""
+        if self.is_lost:
             raise LostError(self.name)
         number = next(self._numbers)
         self._given[number] = asyncio.get_running_loop().create_future()
-        self._send({"id": number, **piece})
+        self._send({"id": number, **work})
         try:
             return await self._given[number]
         finally:
             self._given.pop(number, None)
 
     async def close(self) -> None:
-        """Let the worker close its parts, and end it."""
+        """Let the worker close its parts, then end it."""
         for task in [*self._loops, *self._answers]:
             task.cancel()
         await asyncio.gather(*self._loops, *self._answers, return_exceptions=True)
-        if not self.gone:
+        if not self.is_lost:
             with suppress(Exception):
                 await asyncio.wait_for(self._actor.stop.remote(), _CLOSING)
             self._kill()
@@ -79,7 +82,7 @@ class Hand:
         self._wake.set()
 
     async def _sending(self) -> None:
-        """Send what there is to send, all of it at once; the next when that has arrived."""
+        """Send all waiting messages at once; the next ones when these have arrived."""
         with suppress(asyncio.CancelledError):
             while True:
                 await self._wake.wait()
@@ -90,24 +93,24 @@ class Hand:
                 except self._ray.exceptions.RayError:
                     return self._end()
 
-    async def _hearing(self) -> None:
-        """Take what the worker tells, in its order."""
+    async def _receiving(self) -> None:
+        """Take the worker's messages, in their order."""
         with suppress(asyncio.CancelledError):
             while True:
                 try:
-                    heard = await self._actor.pull.remote()
+                    received = await self._actor.pull.remote()
                 except self._ray.exceptions.RayError:
                     return self._end()
                 try:
-                    self._foreman.opened(self.name, heard["told"])
-                except CrevalError:  # it opened something that the others do not have
+                    self._coordinator.update(self.name, received["status"])
+                except CrevalError:  # it opened other resources than the other workers
                     return self._end()
-                for message in heard["messages"]:
+                for message in received["messages"]:
                     self._take(message)
 
     def _take(self, message: Mapping[str, Any]) -> None:
-        if "tell" in message:
-            self._foreman.hear(self.name, message["tell"])
+        if "note" in message:
+            self._coordinator.notify(self.name, message["note"])
         elif "ask" in message:
             task = asyncio.create_task(self._answer(message["id"], message["ask"]))
             self._answers.add(task)
@@ -115,24 +118,24 @@ class Hand:
         else:
             given = self._given.get(message["id"])
             if given is not None and not given.done():
-                given.set_result(message["done"])
+                given.set_result(message["result"])
 
     async def _answer(self, number: int, question: Mapping[str, Any]) -> None:
-        self._send({"id": number, "answer": await self._foreman.answer(self.name, question)})
+        self._send({"id": number, "answer": await self._coordinator.answer(self.name, question)})
 
     def _end(self) -> None:
-        """The worker is gone, or cannot be reached: it is ended for good, so that nothing of it comes late."""
-        if self.gone:
+        """End a worker that is lost or cannot be reached, so that nothing of it arrives late."""
+        if self.is_lost:
             return
-        self.gone = True
+        self.is_lost = True
         self._kill()
-        self._foreman.lost(self.name)
+        self._coordinator.forget(self.name)
         for task in self._answers:
             task.cancel()
         for given in self._given.values():
             if not given.done():
                 given.set_exception(LostError(self.name))
-        self._lost(self)
+        self._on_lost(self)
 
     def _kill(self) -> None:
         with suppress(Exception):

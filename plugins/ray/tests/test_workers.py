@@ -1,4 +1,4 @@
-"""Workers elsewhere: the same results, one budget, one ledger and one limit for all, and refusal of what differs."""
+"""Workers in other processes: the same results; one budget, ledger and limit for all; other versions are refused."""
 
 from __future__ import annotations
 
@@ -10,35 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process_workers import HOOKS, PARTS
 from support.chat_server import ChatServer, HttpError, Received
 from support.judged import HOOKS as JUDGED_HOOKS
 from support.judged import PARTS as JUDGED_PARTS
 from support.judged import write_judged
-from support.several_workshops import HOOKS, PARTS
 
-from creval.engine.execution.faults import crossing_error, read_error
 from creval.engine.run import rescore, resume, run_new
 from creval.engine.run_options import Rescoring
 from creval.errors import (
     ContextLengthError,
     FatalModelError,
-    PluginError,
     RetryableModelError,
-    RunError,
-    TaskError,
     UnknownNameError,
     UsageError,
 )
-from creval.plugins.registry import Registry
 from creval.runs.jsonl import read_lines
 from creval.types.messages import Lost, Usage
+from creval_ray.wire import decode_error, encode_error
 
 JUDGE = {"judge": "hosted_vllm/judge"}
 
 
 @pytest.fixture
 def several(install, monkeypatch) -> Any:
-    """The module of the executor of several workshops."""
+    """The module of the executor with several workers in this process."""
     install("judged", JUDGED_HOOKS, JUDGED_PARTS)
     install("several", HOOKS, PARTS)
     monkeypatch.setenv("CREVAL_PLUGINS", "several,judged")
@@ -74,7 +70,7 @@ def test_the_same_samples_and_scores_as_here(make_task, server, options, several
     for done in models:
         done.pop("seconds")
     assert models[0] == models[1]
-    assert {name for name, _ in several.SAID} == {"worker 0", "worker 1"}
+    assert {name for name, _ in several.SENT} == {"worker 0", "worker 1"}
 
 
 def judged(request: Received) -> str:
@@ -101,7 +97,7 @@ def test_a_judge_is_asked_by_the_run_alone_and_paid_once(options, several, tmp_p
         sorted(line["key"] for line in read_lines(f / "calls" / "judge.jsonl")) for f in (here.folder, there.folder)
     ]
     assert asked[0] == asked[1] and len(asked[0]) == len(set(asked[0]))
-    assert ("worker 0", "role") in several.SAID
+    assert ("worker 0", "role") in several.SENT
 
 
 def test_one_budget_over_all_workers(make_task, server, options, several) -> None:
@@ -132,18 +128,18 @@ def test_what_a_lost_worker_held_is_free_again(make_task, options, several, monk
     """A worker that is gone with the only place there is, and a call that was admitted, leaves both to the others."""
     made = several.Several.make
 
-    async def make(self: Any, work: Any) -> Any:
-        if work.key.doc == "d0":
+    async def make(self: Any, item: Any) -> Any:
+        if item.key.doc == "d0":
             question = {"what": "acquire", "of": ["hosted_vllm", "http://x", 1], "number": -1}
-            await self.foreman.answer("ghost", question)
-            await self.foreman.answer("ghost", {"what": "admit", "number": -2, "amount": None, "cost": 0.0})
-            waiting = asyncio.ensure_future(self.foreman.answer("other", question))
+            await self.coordinator.answer("ghost", question)
+            await self.coordinator.answer("ghost", {"what": "admit", "number": -2, "amount": None, "cost": 0.0})
+            waiting = asyncio.ensure_future(self.coordinator.answer("other", question))
             await asyncio.sleep(0)
             assert not waiting.done()
-            self.foreman.lost("ghost")
+            self.coordinator.forget("ghost")
             assert (await waiting)["limit"] == 1
-            self.foreman.lost("other")
-        return await made(self, work)
+            self.coordinator.forget("other")
+        return await made(self, item)
 
     monkeypatch.setattr(several.Several, "make", make)
     with ChatServer() as server:
@@ -160,20 +156,20 @@ def test_a_dead_key_ends_the_run_as_it_does_here(make_task, options, several) ->
         assert raised.value.closed and len(server.requests) < 40
 
 
-def other_plugins(brief: dict[str, Any]) -> dict[str, Any]:
-    return brief | {"plugins": [each | {"version": "9.9"} for each in brief["plugins"]]}
+def other_plugins(spec: dict[str, Any]) -> dict[str, Any]:
+    return spec | {"plugins": [each | {"version": "9.9"} for each in spec["plugins"]]}
 
 
-def other_library(brief: dict[str, Any]) -> dict[str, Any]:
-    return brief | {"libraries": {**brief["libraries"], "regex": "1"}}
+def other_library(spec: dict[str, Any]) -> dict[str, Any]:
+    return spec | {"libraries": {**spec["libraries"], "regex": "1"}}
 
 
-def other_task(brief: dict[str, Any]) -> dict[str, Any]:
-    return brief | {"tasks": {name: task | {"hash": "0"} for name, task in brief["tasks"].items()}}
+def other_task(spec: dict[str, Any]) -> dict[str, Any]:
+    return spec | {"tasks": {name: task | {"hash": "0"} for name, task in spec["tasks"].items()}}
 
 
-def other_data(brief: dict[str, Any]) -> dict[str, Any]:
-    return brief | {"tasks": {name: task | {"fingerprint": "0"} for name, task in brief["tasks"].items()}}
+def other_data(spec: dict[str, Any]) -> dict[str, Any]:
+    return spec | {"tasks": {name: task | {"fingerprint": "0"} for name, task in spec["tasks"].items()}}
 
 
 @pytest.mark.parametrize(
@@ -199,14 +195,14 @@ def test_a_local_task_and_its_data_travel(make_task, server, options, several, m
     own = tmp_path / "own.jsonl"
     own.write_text('{"id": "a", "word": "x", "target": "x"}\n')
 
-    def elsewhere(brief: dict[str, Any]) -> dict[str, Any]:
+    def elsewhere(spec: dict[str, Any]) -> dict[str, Any]:
         moved = {str(task): "/nowhere/parrot.yaml", str(own): "/nowhere/own.jsonl"}
-        about = {name: each | {"file": moved[each["file"]]} for name, each in brief["tasks"].items()}
-        data = {name: moved[path] for name, path in brief["options"]["data"].items()}
-        return brief | {
-            "requested": [moved[name] for name in brief["requested"]],
+        about = {name: each | {"file": moved[each["file"]]} for name, each in spec["tasks"].items()}
+        data = {name: moved[path] for name, path in spec["options"]["data"].items()}
+        return spec | {
+            "request": spec["request"] | {"tasks": [moved[name] for name in spec["request"]["tasks"]]},
             "tasks": about,
-            "options": brief["options"] | {"data": data},
+            "options": spec["options"] | {"data": data},
         }
 
     monkeypatch.setattr(several.Several, "change", staticmethod(elsewhere))
@@ -216,12 +212,12 @@ def test_a_local_task_and_its_data_travel(make_task, server, options, several, m
     assert run_new([str(task)], "hosted_vllm/m", replaced).results["tasks"][0]["counts"]["scored"] == 1
 
 
-def test_the_brief_is_plain_and_holds_no_secret(make_task, server, options, several, monkeypatch) -> None:
+def test_the_worker_spec_is_plain_and_holds_no_secret(make_task, server, options, several, monkeypatch) -> None:
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", "sk-canary-0123456789abcdef")
     address = f"{server.url}?key=canary-0123456789abcdef"
     run_new([make_task()], "hosted_vllm/m", options(base_url=address, executor="several"))
     assert all("key=canary" in request.path for request in server.requests)
-    told = pickle.dumps(several.BRIEFS[0])
+    told = pickle.dumps(several.SPECS[0])
     assert b"canary" not in told and b"parrot" in told
 
 
@@ -234,36 +230,14 @@ def test_the_brief_is_plain_and_holds_no_secret(make_task, server, options, seve
         UnknownNameError("task", "drta", ["drat"]),
     ],
 )
-def test_errors_cross_whole(error: Any) -> None:
+def test_errors_survive_the_wire_format(error: Any) -> None:
     if isinstance(error, RetryableModelError):
         error.lost = Lost(2, Usage(3, 4, 1, 2), 0.5)
-    again = read_error(json.loads(json.dumps(crossing_error(error))))
+    again = decode_error(json.loads(json.dumps(encode_error(error))))
     assert type(again) is type(error) and str(again) == str(error)
     for name in ("http_status", "retry_after", "every_call", "closed", "lost"):
         assert getattr(again, name, None) == getattr(error, name, None)
 
 
-def test_a_foreign_error_crosses_as_a_fault_of_a_plugin() -> None:
-    assert "ZeroDivisionError: x" in str(read_error(crossing_error(ZeroDivisionError("x"))))
-
-
-def test_needs_enter_the_hash_where_they_are_stated_and_nothing_that_names_a_score(make_task, server, options) -> None:
-    task = Path(make_task())
-    plain = run_new([str(task)], "hosted_vllm/m", options(base_url=server.url))
-    task.write_text(task.read_text() + "needs: {gpu: 1}\n")
-    with pytest.raises(RunError, match="the task of 'parrot' changed"):
-        resume(plain.folder)
-    again = rescore(plain.folder)  # what is asked is the same
-    assert again.results["tasks"][0]["metrics"] == plain.results["tasks"][0]["metrics"]
-    task.write_text(task.read_text().replace("gpu: 1", "gpus: 1"))
-    with pytest.raises(TaskError, match="gpus"):
-        run_new([str(task)], "hosted_vllm/m", options(base_url=server.url))
-
-
-def test_needs_of_a_part_are_checked_where_it_registers() -> None:
-    registry = Registry()
-    registry.add("embedding", "large", "a:b", needs={"gpu": 1})
-    assert registry.get("embedding", "large").needs == {"gpu": 1}
-    for wrong in ({"tpu": 1}, {"gpu": 0}, {"gpu": "1"}, ["gpu"]):
-        with pytest.raises(PluginError, match="needs of 'other'"):
-            registry.add("embedding", "other", "a:b", needs=wrong)
+def test_a_foreign_error_becomes_a_fault_of_a_plugin() -> None:
+    assert "ZeroDivisionError: x" in str(decode_error(encode_error(ZeroDivisionError("x"))))

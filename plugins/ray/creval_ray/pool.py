@@ -1,4 +1,4 @@
-"""The workers of one kind: all that have the same needs, for the tasks that have them."""
+"""The workers with the same needs, for the tasks that have these needs."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from creval.plugin import CrevalError, Foreman, RunError
-from creval_ray.cluster import room_for
-from creval_ray.hand import Hand, LostError
+from creval.plugin import CrevalError, RunError
+from creval_ray.actor import WorkerActor
+from creval_ray.cluster import capacity_for
+from creval_ray.coordinator import Coordinator
+from creval_ray.handle import LostError, WorkerHandle
 from creval_ray.settings import Settings
-from creval_ray.worker import Worker
 
-__all__ = ["Team"]
+__all__ = ["WorkerPool"]
 
-_DEATHS_A_WORKER = 3  # so many are started in place of each before the team is not filled up again
+_RESTARTS_PER_WORKER = 3
 
 
-class Team:
-    """Starts workers, gives each piece of work to the one with the least to do, and replaces those that are lost."""
+class WorkerPool:
+    """Starts workers, gives work to the one with the least to do, and replaces those that are lost."""
 
-    def __init__(self, ray: Any, foreman: Foreman, needs: Mapping[str, int], tasks: Sequence[str]) -> None:
+    def __init__(self, ray: Any, coordinator: Coordinator, needs: Mapping[str, int], tasks: Sequence[str]) -> None:
         self._ray = ray
-        self._foreman = foreman
+        self._coordinator = coordinator
         self._needs = dict(needs)
         self._tasks = list(tasks)
-        self.hands: list[Hand] = []
+        self.workers: list[WorkerHandle] = []
         self._starting: set[asyncio.Task[None]] = set()
-        self._spares = 0
+        self._restarts = 0
         self._fault: CrevalError | None = None
         self._changed = asyncio.Event()
         self._patience = 0.0
@@ -46,65 +47,65 @@ class Team:
         self._resources = {"num_cpus": settings.cpus, **({"num_gpus": wanted["GPU"]} if "GPU" in wanted else {})}
         self._patience = settings.patience
         self._opening = opening
-        count = settings.workers or max(1, room_for(self._ray, wanted))
-        self._spares = _DEATHS_A_WORKER * count
+        count = settings.workers or max(1, capacity_for(self._ray, wanted))
+        self._restarts = _RESTARTS_PER_WORKER * count
         for _ in range(count):
-            self._hire()
-        await self._one()
+            self._start_one()
+        await self._any_worker()
 
-    async def do(self, **piece: Any) -> Mapping[str, Any]:
-        """Let a worker do a piece of work. Raises LostError where that one is lost, RunError where there is none."""
-        hand = await self._free()
+    async def do(self, **work: Any) -> Mapping[str, Any]:
+        """Let a worker do work. Raises LostError where that worker is lost, RunError where there is none."""
+        worker = await self._free()
         try:
-            return await hand.do(**piece)
+            return await worker.do(**work)
         finally:
             self._changed.set()
 
-    async def _free(self) -> Hand:
-        """Return the worker with the least to do, once it has less than its share: a slow one gets no more."""
+    async def _free(self) -> WorkerHandle:
+        """Return the worker with the least to do, once it has less than its share: a slow one gets no more work."""
         while True:
-            await self._one()
-            share = max(2, -(-self._foreman.concurrency // (len(self.hands) + len(self._starting))))
-            hand = min(self.hands, key=lambda each: each.load)
-            if hand.load < share:
-                return hand
+            await self._any_worker()
+            share = max(2, -(-self._coordinator.concurrency // (len(self.workers) + len(self._starting))))
+            worker = min(self.workers, key=lambda each: each.load)
+            if worker.load < share:
+                return worker
             self._changed.clear()
             await self._changed.wait()
 
-    async def _one(self) -> None:
+    async def _any_worker(self) -> None:
         """Wait until there is a worker. Raises RunError where none comes, and what kept one from opening."""
         while True:
             if self._fault is not None:
                 raise self._fault
-            if self.hands:
+            if self.workers:
                 return
             if not self._starting:
-                raise self._deserted("every worker was lost, and so were those in their place")
+                raise self._no_worker("every worker was lost, and so were those in their place")
             self._changed.clear()
             try:
                 await asyncio.wait_for(self._changed.wait(), self._patience)
             except TimeoutError:
                 needs = ", ".join(f"{name[4:]} {number:g}" for name, number in self._resources.items())
                 said = f"no worker ({needs}) could be started within {self._patience:g} seconds"
-                raise self._deserted(said) from None
+                raise self._no_worker(said) from None
 
     async def close(self) -> None:
         """End all workers."""
         for task in self._starting:
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)
-        await asyncio.gather(*(hand.close() for hand in list(self.hands)), return_exceptions=True)
+        await asyncio.gather(*(worker.close() for worker in list(self.workers)), return_exceptions=True)
 
-    def _hire(self) -> None:
-        task = asyncio.create_task(self._opened())
+    def _start_one(self) -> None:
+        task = asyncio.create_task(self._open_one())
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
-    async def _opened(self) -> None:
-        actor = self._ray.remote(Worker).options(**self._resources, max_restarts=0).remote()
-        hand = Hand(self._ray, actor, f"worker {next(self._names)}", self._foreman, self._gone)
+    async def _open_one(self) -> None:
+        actor = self._ray.remote(WorkerActor).options(**self._resources, max_restarts=0).remote()
+        worker = WorkerHandle(self._ray, actor, f"worker {next(self._names)}", self._coordinator, self._replace)
         try:
-            await hand.open(*self._opening(), self._tasks)
+            await worker.open(*self._opening(), self._tasks)
         except LostError:
             return
         except CrevalError as error:
@@ -113,18 +114,18 @@ class Team:
             self._ray.kill(actor, no_restart=True)
             raise
         else:
-            self.hands.append(hand)
+            self.workers.append(worker)
         self._changed.set()
 
-    def _gone(self, hand: Hand) -> None:
-        """Take a lost worker out, and start another one in its place while there are spares."""
-        if hand in self.hands:
-            self.hands.remove(hand)
-        if self._spares > 0:
-            self._spares -= 1
-            self._hire()
+    def _replace(self, worker: WorkerHandle) -> None:
+        """Remove a lost worker, and start another one while restarts are left."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+        if self._restarts > 0:
+            self._restarts -= 1
+            self._start_one()
         self._changed.set()
 
-    def _deserted(self, what: str) -> RunError:
+    def _no_worker(self, what: str) -> RunError:
         cure = "Look at the cluster (`ray status`), and go on with: creval resume RUN; or with --executor local."
         return RunError(what, where="--executor ray", cure=cure)

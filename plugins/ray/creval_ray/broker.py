@@ -1,4 +1,4 @@
-"""The run's end of the link: gives workers places at providers, money of the budget, and answers of other roles."""
+"""Gives workers slots at providers, money of the budget and answers of other roles."""
 
 from __future__ import annotations
 
@@ -6,29 +6,24 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
-from creval.engine.execution.faults import crossing_error
-from creval.engine.execution.packets import read_request, reply_data
-from creval.engine.roles.ledger import CallOrigin
-from creval.engine.setup import Setup
-from creval.errors import CrevalError
-from creval.models.budget import Ticket
-from creval.models.limiter import AdaptiveLimiter, Slot
-from creval.types.messages import Reply
+from creval.plugin import CrevalError, Reply
+from creval.plugin.workers import AdaptiveLimiter, CallOrigin, Setup, Slot, Ticket
+from creval_ray.wire import decode_request, encode_error, encode_reply
 
-__all__ = ["Desk"]
+__all__ = ["Broker"]
 
 _Held = Callable[[Mapping[str, Any]], None]
 
 
 class _SpentMeanwhileError(Exception):
-    """The estimate was made by a spending that is no longer true."""
+    """The estimate is based on a spending that is out of date."""
 
 
-class Desk:
-    """Answers what workshops ask, from the one budget, the one ledger and the one limit a provider of the run.
+class Broker:
+    """Answers workers' questions from the run's one budget, one ledger and one limit per provider.
 
-    What a worker holds, or waits for, is known by its name and the number that it gave, so that it can be taken back
-    when the worker is gone.
+    What a worker holds, or waits for, is recorded under its name and the number that it gave, so that it can be
+    released when the worker is lost.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -38,44 +33,44 @@ class Desk:
         self._waiting: dict[tuple[str, int], asyncio.Future[Any]] = {}
 
     async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer one question; what is raised on the way is told as data."""
-        ways: Mapping[str, Callable[[str, Mapping[str, Any]], Coroutine[Any, Any, Mapping[str, Any]]]] = {
+        """Answer one question; an error becomes data."""
+        handlers: Mapping[str, Callable[[str, Mapping[str, Any]], Coroutine[Any, Any, Mapping[str, Any]]]] = {
             "admit": self._admit,
             "acquire": self._acquire,
             "role": self._ask,
             "cost": self._cost,
         }
         try:
-            return await ways[question["what"]](worker, question)
+            return await handlers[question["what"]](worker, question)
         except CrevalError as error:
-            return {"raised": crossing_error(error)}
+            return {"raised": encode_error(error)}
 
-    def hear(self, worker: str, note: Mapping[str, Any]) -> None:
-        """Take a note that wants no answer."""
+    def notify(self, worker: str, note: Mapping[str, Any]) -> None:
+        """Take a note that needs no answer."""
         options = self._setup.models.options
         if note["what"] == "spend":
             options.budget.spend(note["cost"])
         elif note["what"] == "unreadable":
             self._setup.ledger.unreadable(Reply((), record=note["record"]), note["reason"])
         else:
-            self._give_back((worker, note["number"]), note.get("came", {}))
+            self._release((worker, note["number"]), note.get("outcome", {}))
 
-    def lost(self, worker: str) -> None:
-        """Take back all that a worker holds or waits for."""
+    def forget(self, worker: str) -> None:
+        """Release all that a worker holds or waits for."""
         for key in [*self._waiting, *self._held]:
             if key[0] == worker:
-                self._give_back(key, {})
+                self._release(key, {})
 
-    def _give_back(self, key: tuple[str, int], came: Mapping[str, Any]) -> None:
+    def _release(self, key: tuple[str, int], outcome: Mapping[str, Any]) -> None:
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
         release = self._held.pop(key, None)
         if release is not None:
-            release(came)
+            release(outcome)
 
     async def _wait(self, key: tuple[str, int], work: Awaitable[_Held]) -> bool:
-        """Wait for something to hold. False where the worker gave up, or is gone, before it came."""
+        """Wait for something to hold. False where the worker gave up, or was lost, before it came."""
         waiting = asyncio.ensure_future(work)
         self._waiting[key] = waiting
         try:
@@ -105,7 +100,7 @@ class Desk:
 
         async def admitted() -> _Held:
             ticket: Ticket = await budget.admit(estimate)
-            return lambda came: budget.settle(ticket)
+            return lambda outcome: budget.settle(ticket)
 
         try:
             held = await self._wait((worker, question["number"]), admitted())
@@ -118,18 +113,18 @@ class Desk:
         options = self._setup.models.options
         limiter: AdaptiveLimiter = options.limiters.get(provider, base_url, ceiling, options.retry_policy())
 
-        async def place() -> _Held:
+        async def acquired() -> _Held:
             slot: Slot = await limiter.acquire()
-            return lambda came: limiter.release(slot, **came)
+            return lambda outcome: limiter.release(slot, **outcome)
 
-        await self._wait((worker, question["number"]), place())
+        await self._wait((worker, question["number"]), acquired())
         return {"limit": limiter.limit}
 
     async def _ask(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        request = read_request(question["request"])
+        request = decode_request(question["request"])
         task = self._tasks[request.origin.key.task]
         model = self._setup.models.get(request.origin.role, task.role_models.get(request.origin.role))
-        return reply_data(await self._setup.ledger.ask(model, request, CallOrigin(*question["asking"])))
+        return encode_reply(await self._setup.ledger.ask(model, request, CallOrigin(*question["asking"])))
 
     async def _cost(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"cost": self._setup.models.options.budget.cost}

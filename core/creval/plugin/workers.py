@@ -1,0 +1,81 @@
+"""What creval-ray needs of the core: to open a run's parts in another process, and to make and score its samples.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.engine.execution import RunContext
+from creval.engine.generation.sampling import make_sample
+from creval.engine.generation.storing import store_sample
+from creval.engine.manifest import core_version, library_data, options_data, plugin_data, read_options
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.rescoring import with_task_files
+from creval.engine.roles.ledger import CallOrigin, Ledger
+from creval.engine.roles.models import TARGET
+from creval.engine.run_options import RunOptions
+from creval.engine.scoring.scoring_step import score_stream, store
+from creval.engine.setup import Common, Setup, open_plans, open_setup
+from creval.engine.snapshot import copied_data, task_yaml
+from creval.models.answers.reply_json import lost_from_json, lost_to_json, reply_from_json, reply_to_json
+from creval.models.budget import Budget, Ticket
+from creval.models.limiter import AdaptiveLimiter, LimiterPool, Slot
+from creval.models.model_stats import ModelStats
+from creval.models.retries import RetryPolicy
+from creval.models.secrets import redact
+from creval.plugins.loader import LOCAL, Plugins, load_plugins
+from creval.runs.commands import CONSENTS
+from creval.runs.folder import file_name
+from creval.runs.jsonl import dump_line
+from creval.runs.record_data import read_sample, read_score, sample_data
+from creval.tasks.model import Task
+from creval.tasks.task_paths import is_path, parse_path
+
+__all__ = [
+    "CONSENTS",
+    "LOCAL",
+    "TARGET",
+    "AdaptiveLimiter",
+    "Budget",
+    "CallOrigin",
+    "Common",
+    "Ledger",
+    "LimiterPool",
+    "ModelStats",
+    "Plugins",
+    "RetryPolicy",
+    "RunContext",
+    "RunOptions",
+    "Setup",
+    "Slot",
+    "Task",
+    "TaskPlan",
+    "Ticket",
+    "copied_data",
+    "core_version",
+    "dump_line",
+    "file_name",
+    "is_path",
+    "library_data",
+    "load_plugins",
+    "lost_from_json",
+    "lost_to_json",
+    "make_sample",
+    "open_plans",
+    "open_setup",
+    "options_data",
+    "parse_path",
+    "plugin_data",
+    "read_options",
+    "read_sample",
+    "read_score",
+    "redact",
+    "reply_from_json",
+    "reply_to_json",
+    "sample_data",
+    "score_stream",
+    "store",
+    "store_sample",
+    "task_yaml",
+    "with_task_files",
+]

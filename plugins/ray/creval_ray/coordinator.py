@@ -1,0 +1,89 @@
+"""The run's side of its workers: what it tells them, what it takes from them, what it answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.plugin import Sample
+from creval.plugin.executors import ItemResult, ScoreSink
+from creval.plugin.workers import TARGET, RunContext, read_sample, read_score, sample_data
+from creval_ray.broker import Broker
+from creval_ray.wire import decode_error, decode_stats
+from creval_ray.worker_spec import WorkerSpec, make_spec, needs_of, private_of
+
+__all__ = ["Coordinator"]
+
+
+class Coordinator:
+    """Connects the workers of a run with its open parts.
+
+    Whatever crosses to another process is plain data: `None`, bool, numbers, texts, bytes, lists and mappings.
+    """
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._broker = Broker(context.setup)
+
+    @property
+    def concurrency(self) -> int:
+        """The most samples that are requested at once."""
+        return self._context.concurrency
+
+    @property
+    def spec(self) -> WorkerSpec:
+        """What a worker opens the run's parts by (`open_worker`). It holds no secrets."""
+        return make_spec(self._context)
+
+    @property
+    def private(self) -> Mapping[str, Any]:
+        """What a worker needs next to the spec and what may be a secret (an address): never to be logged or stored."""
+        return private_of(self._context.setup.options)
+
+    @property
+    def needs(self) -> Mapping[str, Mapping[str, int]]:
+        """What the parts of each task need of the machine they work on, by task: `{"drat": {"gpu": 1}}`."""
+        request = self._context.request
+        target = request.roles[TARGET] if request.target else ""
+        return {plan.task.name: needs_of(self._context.setup, plan.task, target) for plan in self._context.plans}
+
+    def encode_samples(self, samples: Sequence[Sample]) -> Sequence[Mapping[str, Any]]:
+        """Return saved samples as `Worker.score` takes them."""
+        return [sample_data(sample) for sample in samples]
+
+    def decode_result(self, result: Mapping[str, Any]) -> ItemResult:
+        """Return the result of `Worker.make`. Raises what ended the sample and the run with it (BudgetError, ...)."""
+        if "raised" in result:
+            raise decode_error(result["raised"])
+        error = None if result["error"] is None else decode_error(result["error"])
+        return ItemResult(read_sample(json.loads(result["line"])), error)
+
+    def take_scores(self, result: Mapping[str, Any], scored: ScoreSink) -> None:
+        """Hand over the scores of `Worker.score`. Raises what ended the scoring (BudgetError, UsageError)."""
+        scored([read_score(json.loads(line)) for line in result.get("lines", ())])
+        if "raised" in result:
+            raise decode_error(result["raised"])
+
+    async def answer(self, worker: str, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer a worker's question: a slot at a provider, money of the budget, the answer of another role."""
+        return await self._broker.answer(worker, question)
+
+    def notify(self, worker: str, note: Mapping[str, Any]) -> None:
+        """Take a worker's note, which needs no answer: a slot is free again, so much was spent."""
+        self._broker.notify(worker, note)
+
+    def update(self, worker: str, status: Mapping[str, Any]) -> None:
+        """Take what `Worker.status` returned: the resources that are open there, what its models have done.
+
+        Raises what kept the worker from opening, and UsageError where its resources differ from the other workers'.
+        """
+        if "raised" in status:
+            raise decode_error(status["raised"])
+        for task, names in status["resources"].items():
+            self._context.setup.contexts[task].record_remote(names, worker)
+        self._context.record_stats(worker, {role: decode_stats(stats) for role, stats in status["models"].items()})
+
+    def forget(self, worker: str) -> None:
+        """Release what a lost worker held: its slots at providers, and what was reserved for its calls."""
+        self._broker.forget(worker)

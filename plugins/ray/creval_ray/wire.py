@@ -1,0 +1,119 @@
+"""The wire format: errors, requests, replies and statistics as plain data, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from creval.plugin import (
+    Condition,
+    CrevalError,
+    GenerateRequest,
+    Message,
+    ModelError,
+    Origin,
+    PluginError,
+    Reply,
+    SampleKey,
+    Usage,
+)
+from creval.plugin.workers import ModelStats, lost_from_json, lost_to_json, redact, reply_from_json, reply_to_json
+
+__all__ = [
+    "decode_error",
+    "decode_reply",
+    "decode_request",
+    "decode_stats",
+    "encode_error",
+    "encode_reply",
+    "encode_request",
+]
+
+_FURTHER = ("http_status", "retry_after", "every_call", "closed", "fetched")
+_ERRORS = CrevalError.__module__
+
+
+def _kinds(kind: type[CrevalError] = CrevalError) -> dict[str, type[CrevalError]]:
+    """Return creval's own errors by name."""
+    found = {kind.__name__: kind} if kind.__module__ == _ERRORS else {}
+    for each in kind.__subclasses__():
+        found |= _kinds(each)
+    return found
+
+
+def encode_error(error: BaseException) -> dict[str, Any]:
+    """Return an error as plain data; one that creval does not raise on purpose becomes a PluginError."""
+    if not isinstance(error, CrevalError):
+        error = PluginError(redact(f"{type(error).__name__}: {error}"))
+    kind = next(each.__name__ for each in type(error).__mro__ if each.__module__ == _ERRORS)
+    data = {"kind": kind, "what": error.what, "where": error.where, "cure": error.cure}
+    data |= {name: getattr(error, name) for name in _FURTHER if hasattr(error, name)}
+    lost = getattr(error, "lost", None)
+    return data | ({} if lost is None else {"lost": lost_to_json(lost)})
+
+
+def decode_error(data: Mapping[str, Any]) -> CrevalError:
+    """Return the error that `encode_error` encoded."""
+    kind = _kinds()[data["kind"]]
+    error = kind.__new__(kind)
+    CrevalError.__init__(error, data["what"], where=data["where"], cure=data["cure"])
+    if isinstance(error, ModelError):
+        error.lost = lost_from_json(data["lost"]) if "lost" in data else None
+    if data["kind"] == "TaskError":
+        error.problems = ()  # type: ignore[attr-defined]
+    for name in _FURTHER:
+        if name in data:
+            setattr(error, name, data[name])
+    return error
+
+
+def encode_request(request: GenerateRequest) -> dict[str, Any]:
+    """Return a request as plain data."""
+    origin, condition = request.origin, request.origin.condition
+    return {
+        "messages": [message.to_json() for message in request.messages],
+        "settings": dict(request.settings),
+        "n": request.n,
+        "own_tags": sorted(request.own_tags),
+        "keep_reasoning": request.keep_reasoning,
+        "by_reference": request.by_reference,
+        "key": list(origin.key),
+        "role": origin.role,
+        "call": origin.call,
+        "doc": dict(origin.doc),
+        "condition": None if condition is None else [condition.name, dict(condition.settings)],
+    }
+
+
+def decode_request(data: Mapping[str, Any]) -> GenerateRequest:
+    """Return the request that `encode_request` encoded."""
+    condition = None if data["condition"] is None else Condition(*data["condition"])
+    return GenerateRequest(
+        tuple(Message(each["role"], each["content"]) for each in data["messages"]),
+        data["settings"],
+        Origin(SampleKey(*data["key"]), data["role"], data["call"], data["doc"], condition),
+        data["n"],
+        frozenset(data["own_tags"]),
+        data["keep_reasoning"],
+        data["by_reference"],
+    )
+
+
+def encode_reply(reply: Reply) -> dict[str, Any]:
+    """Return a reply as plain data, with the line of the ledger that holds it."""
+    lost = None if reply.lost is None else lost_to_json(reply.lost)
+    return {"reply": reply_to_json(reply), "record": reply.record, "lost": lost}
+
+
+def decode_reply(data: Mapping[str, Any]) -> Reply:
+    """Return the reply that `encode_reply` encoded."""
+    lost = None if data["lost"] is None else lost_from_json(data["lost"])
+    return replace(reply_from_json(data["reply"]), record=data["record"], lost=lost)
+
+
+def decode_stats(data: Mapping[str, Any]) -> ModelStats:
+    """Return what a model has done, from the data of `ModelStats.to_json`."""
+    tokens = {name: int(data[name]) for name in Usage.__dataclass_fields__}
+    rest = {name: value for name, value in data.items() if name not in tokens}
+    return ModelStats(**rest, usage=Usage(**tokens))
