@@ -144,7 +144,7 @@ def test_the_error_of_dat_is_over_its_trials(tmp_path: Path) -> None:
     """As in the paper: one instruction, the standard error of the mean over trials."""
     results = run(tmp_path, ["dat"], "baseline/floor", "embedded/glove-6b-50d", repeats=4)
     (dat,) = [each for each in results["tasks"][0]["metrics"] if each["primary"] and each["condition"] is None]
-    assert (dat["cluster"], dat["clusters"], dat["n"], dat["method"]) == ("trial", 12, 12, "t")
+    assert (dat["cluster"], dat["clusters"], dat["n"], dat["method"]) == ("trial", 12, 12, "logit_t")
     lines = (tmp_path / "run" / "scores" / "dat.jsonl").read_text().splitlines()
     values = [json.loads(line)["scores"]["dat"] for line in lines]
     assert dat["standard_error"] == pytest.approx(np.std(values, ddof=1) / 12**0.5)
