@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from creval.numerals import decimal_of, last_numeral, number_of, number_text, numerals, read_numeral
+from creval.numerals import decimal_of, last_numeral, number_of, number_text, numerals, read_numeral, same_number
 from creval.parsing.base import not_text
 from creval.parsing.cues import boxed_spans
 from creval.parsing.json.scan import holds_json, json_places
@@ -21,9 +22,10 @@ _KEY = re.compile(_KEYS, re.IGNORECASE)
 _ASIDE = re.compile(
     r"max|min|scale|out_?of|confiden|certain|total_points|denominator|range|weight|id$|index", re.IGNORECASE
 )
-_TOP = re.compile(r"max|out_?of|denominator|total_points", re.IGNORECASE)
+_TOP = re.compile(r"max|out_?of|denominator|total_points|^(?:of|top|highest)$", re.IGNORECASE)
 _CONFIDENCE = re.compile(
-    r"\b(?:confidence|certainty)\b[^\n\d.]{0,25}[\d.]*\d\s?%?(?:\s?/\s?\d+)?|[\d.]*\d\s?%\s(?:sure|certain|confident)",
+    r"\b(?:confidence|certainty)\b[^\n\d.]{0,25}[\d.]*\d\s?%?(?:\s?/\s?\d+)?|[\d.]*\d\s?%\s(?:sure|certain|confident)"
+    r"|[\d./]*\d ?%? confidence\b",
     re.IGNORECASE,
 )
 _NUMBER = r"[-+−]?(?:\d+(?:\.\d+)?|\.\d+)"
@@ -36,6 +38,22 @@ _MARKED = re.compile(
     rf"\[\[\s?(?P<a>{_NUMBER})\s?\]\]|<(?P<tag>score|rating|verdict|grade|answer)>\s*(?P<b>{_NUMBER})\s*</(?P=tag)>",
     re.IGNORECASE,
 )
+_OF = r"/|out\sof|over|sur|von|из|de|su|van"
+"""What stands between a number and the top of its scale, in several languages."""
+_MAXIMUM = r"(?:max(?:imum)?|top|best)\.?(?:\sis)?:?|(?:on|of)\sa\sscale\s(?:of|to|up\sto)"
+_OTHER_SCALE = re.compile(
+    r"\b\d{1,4}[-\s]point\s(?:\w{1,12}\s)?scale\b|\bscale\s(?:(?:of|to)|(?:of|from)\s\d+\s?(?:-|–|to))\s?\d",
+    re.IGNORECASE,
+)
+_SEVERAL_LINES = re.compile(
+    rf"^[^\w\n]{{0,6}}[^\W\d][^\n:=]{{0,40}}[:=][\s*_]{{0,4}}({_NUMBER})[^\w\n]{{0,6}}$", re.MULTILINE
+)
+_TWO_AT_END = re.compile(rf"{_NUMBER}[^\w\n:=.,;-]{{1,3}}(?:[^\W\d_]{{1,4}}[^\w\n:=.,;-]{{1,3}})?({_NUMBER})\W{{0,6}}$")
+_PLAIN_SIGNS = str.maketrans(
+    {**dict.fromkeys("／⁄∕", "/"), **dict(zip("０１２３４５６７８９．：", "0123456789.:", strict=True))}
+)
+_VULGAR = re.compile(r"(?<![\d./])(\d{1,4})\s?([¼-¾⅐-⅞])")
+_TEX_FRACTION = re.compile(rf"\\[dt]?frac\s?\{{\s?({_NUMBER})\s?\}}\s?\{{\s?({_NUMBER})\s?\}}")
 _RANGE_END = re.compile(rf"\d\s?(?:-|–|to|or|and|,)\s?{_NUMBER}\W{{0,6}}$")
 _GOES_ON = re.compile(r"\.\d|\s?(?:[-–]|to|or|and)\s?\.?\d|\s?/\s?\d|\s?out of|\d")
 _DEFINED = re.compile(
@@ -68,7 +86,7 @@ class ScaleVerdict:
         if not isinstance(text, str):
             return not_text(text)
         try:
-            return self._parsed(self._in_json(text) or self._in_text(self.without_scale(text)))
+            return self._parsed(self._in_json(text) or self._in_text(self._own_scale(text)))
         except ValueError as error:
             return Parsed.failure(str(error))
 
@@ -77,7 +95,7 @@ class ScaleVerdict:
         if not isinstance(said, str):
             return self.parse(said)
         try:
-            return self._parsed([read_numeral(self.without_scale(said)).value])
+            return self._parsed([read_numeral(self._own_scale(said)).value])
         except ValueError as error:
             return Parsed.failure(str(error))
 
@@ -86,18 +104,32 @@ class ScaleVerdict:
         low, high = (re.escape(number_text(end)) + r"(?:\.0+)?" for end in (self.low, self.high))
         total = r"(?:the\s|a\s(?:possible|total|maximum)\s(?:of\s)?|possible\s)?"
         top = rf"{total}{high}(?!\.?\d)(?:\s(?:stars?|points?|marks?))?"
+        aside = r"(?:\s\([^()\d\n]{1,40}\))?"
+        points = f"(?:{high}|{re.escape(number_text(self.high - self.low + 1))})"
+        text = _TEX_FRACTION.sub(r"\1/\2", _VULGAR.sub(_decimal_fraction, text.translate(_PLAIN_SIGNS)))
         for pattern, instead in (
-            (rf"({_NUMBER})\s?(?:stars?|points?|marks?)?\s?\(?(?:/|out\sof|of)\s?{top}\)?", r"\1"),
-            (rf"({_NUMBER})\s?(?:stars?|points?|marks?)?\s?(?:out\sof)\s?(?:a\s|the\s)?({_NUMBER})", r"\1/\2"),
+            (rf"[(\[]?\b(?:(?:on|using|in)\s(?:a|the)\s)?{points}[-\s]point\s(?:\w{{1,12}}\s)?scale\b:?[)\]]?", " "),
+            (rf"({_NUMBER})\s?(?:stars?|points?|marks?)?\s?[(\[]?(?:{_OF}|of|{_MAXIMUM})\s?{top}[)\]]?", r"\1"),
+            (
+                rf"({_NUMBER})\s?(?:stars?|points?|marks?)?\s?[(\[]?(?:{_OF}|{_MAXIMUM})\s?(?:a\s|the\s)?({_NUMBER})[)\]]?",
+                r"\1/\2",
+            ),
             (rf"[\s(]{{0,2}}(?:/|out\sof)\s?{top}\)?", " "),
             (
                 rf"[(\[]?(?:\b(?:on|using|in)\s(?:a|the)\s)?(?:\bscale\s)?(?:\b(?:of|from|between|ranging\sfrom)\s)?"
-                rf"(?<![\d.]){low}\s?(?:-|–|to|through|and)\s?{high}(?!\.?\d)(?:\sscale)?[)\]]?",
+                rf"(?<![\d.]){low}{aside}\s?(?:-|–|to|through|and)\s?{high}(?!\.?\d){aside}(?:\sscale)?[)\]]?",
                 " ",
             ),
         ):
             text = re.sub(pattern, instead, text, flags=re.IGNORECASE)
         return _CONFIDENCE.sub(" ", _DEFINED.sub(" ", text))
+
+    def _own_scale(self, text: str) -> str:
+        """Return a text without mentions of the scale. Raises ValueError where it mentions another one."""
+        text = self.without_scale(text)
+        if other := _OTHER_SCALE.search(text):
+            raise ValueError(f"it speaks of another scale: {other.group()!r}")
+        return text
 
     def _parsed(self, values: Sequence[Decimal]) -> Parsed:
         if not values:
@@ -127,17 +159,20 @@ class ScaleVerdict:
 
     def _of_object(self, said: Mapping[str, Any]) -> Decimal:
         for key, member in said.items():
-            if _TOP.search(key) and isinstance(member, int | float) and member != self.high:
+            if _TOP.search(key) and _may_be_number(member) and not same_number(member, self.high):
                 raise ValueError(f"{key} is {member}, and the scale ends at {number_text(self.high)}")
         numbers = {key: member for key, member in said.items() if not _ASIDE.search(key) and _may_be_number(member)}
         named = {key: member for key, member in numbers.items() if _KEY.search(key)}
         chosen = named or numbers
+        inner = [member for key, member in said.items() if isinstance(member, dict) and not _ASIDE.search(key)]
+        if not chosen and len(inner) == 1:
+            return self._of_object(inner[0])
         if len(chosen) != 1:
             raise ValueError(f"the JSON holds {len(chosen)} numbers that may be the verdict")
         (member,) = chosen.values()
         if isinstance(member, bool):
             raise ValueError(f"{str(member).lower()} is no number")
-        return decimal_of(member) if not isinstance(member, str) else read_numeral(self.without_scale(member)).value
+        return decimal_of(member) if not isinstance(member, str) else read_numeral(self._own_scale(member)).value
 
     def _in_text(self, text: str) -> list[Decimal]:
         """Return the verdicts of a text without JSON and scale. Raises ValueError where one cannot be told."""
@@ -154,12 +189,22 @@ class ScaleVerdict:
             return []
         if _RANGE_END.search(text.rstrip()):
             raise ValueError("it names a range")
-        if re.search(r"\d\W{0,6}$", text.rstrip()):
+        self._refuse_several(text.rstrip())
+        if last.unit == "%" or re.search(r"\d\W{0,6}$", text.rstrip()):
             return [last.value]
         lines = text.strip().split("\n")
         if len(lines) > 1 and re.fullmatch(rf"\W{{0,4}}{_NUMBER}\W{{0,4}}", lines[0]):
             return [each.value for each in numerals(lines[0])]
         return [each.value for each in _plain_numbers(text)]
+
+    def _refuse_several(self, text: str) -> None:
+        """Raises ValueError where the number at the end is one of several: of lines with names, or a scale's top."""
+        lines = {Decimal(_ascii(number)) for number in _SEVERAL_LINES.findall(text)}
+        if len(lines) > 1:
+            raise ValueError(f"its lines name differing numbers: {', '.join(map(str, sorted(lines)))}")
+        two = _TWO_AT_END.search(text)
+        if two is not None and Decimal(_ascii(two[1])) == decimal_of(self.high):
+            raise ValueError(f"{two.group().strip()!r} is not one number")
 
 
 def _may_be_number(member: Any) -> bool:
@@ -170,6 +215,10 @@ def _cued(cue: re.Match[str]) -> Decimal:
     if _GOES_ON.match(cue["after"]):
         raise ValueError(f"{(cue['number'] + cue['after']).strip()[:30]!r} is not one number")
     return Decimal(_ascii(cue["number"]))
+
+
+def _decimal_fraction(match: re.Match[str]) -> str:
+    return number_text(int(match[1]) + unicodedata.numeric(match[2]))
 
 
 def _plain_numbers(text: str) -> Iterator[Any]:
