@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from itertools import islice
+
+from creval.number_forms import DECIMAL, DOUBT, JOIN, SLASH, THIN, plain_form
 
 __all__ = [
     "Numeral",
@@ -97,112 +98,20 @@ def _rounded(exact: Decimal) -> float | None:
     return float(exact) if len(exact.as_tuple().digits) > _FLOAT_DIGITS else None
 
 
-# --- from any script and from LaTeX to one plain form ---------------------------------------------------
-
-_THIN = "\u202f"  # a space that joins groups of digits
-_SLASH = "\u2044"  # of a fraction that is one number, wherever it is
-_JOIN = "\u2064"  # between the whole part of a mixed number and its fraction
-_DOUBT = "\ue000"  # LaTeX that is a value, but no number
-_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺"
-_FROM_SUPERSCRIPTS = str.maketrans(_SUPERSCRIPTS, "0123456789-+")
-_SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("\u00a0\u2005\u2006\u2007\u2008\u2009\u200a", _THIN),
-        **dict.fromkeys("−﹣－⁒", "-"),
-        **dict(zip("＋％﹪٪．／＿＄：＝٫٬、", "+%%%./_$:=., ", strict=True)),
-        **dict.fromkeys("’ʼ＇", "'"),
-        **dict.fromkeys("⋅·∙✕", "×"),
-    }
-)
-_OTHER_DIGIT = re.compile(r"[^\W\D0-9]")
-_VULGAR = re.compile(r"(\d?)\s?([¼-¾⅐-⅞↉])")
-_WRAPPER = re.compile(
-    r"\\(?:boxed|fbox|mbox|text|textbf|textit|textrm|emph|underline|bm|boldsymbol|math(?:rm|bf|it|sf|tt)|operatorname)"
-    r"\s?\{([^{}]*)\}"
-)
-_FRACTION = re.compile(
-    r"(\d?) ?\\[dtc]?frac *(?:\{ *(-?[\d.,]{1,400}) *\} *\{ *(-?[\d.,]{1,400}) *\}"
-    r"|([0-9])([0-9])|([0-9]) *\{ *(\d{1,9}) *\})"
-)
-_OTHER_FRACTION = re.compile(r"\\[dtc]?frac *(?:\{[^{}]{0,200}\} *\{[^{}]{0,200}\})?")
-_TEX_WORDS = {
-    **dict.fromkeys(("left", "right", "displaystyle"), ""),
-    **dict.fromkeys(("quad", "qquad"), " "),
-    **dict.fromkeys(("times", "cdot"), "×"),
-    **dict.fromkeys(("circ", "degree"), "°"),
-    **dict.fromkeys(("pm", "mp"), "±"),
-    **dict.fromkeys(("leq", "le"), "≤"),
-    **dict.fromkeys(("geq", "ge"), "≥"),
-    "ast": "*",
-    "pi": "π",
-    "sqrt": "√",
-    "approx": "≈",
-    "percent": "%",
-    "pounds": "£",
-    "euro": "€",
-    "textdollar": "$",
-    "infty": "∞",
-}
-_TEX_WORD = re.compile(r"\\(" + "|".join(sorted(_TEX_WORDS, key=len, reverse=True)) + r")(?![A-Za-z])")
-_TEX_GROUP = re.compile(r"(?<=\d)(?:\\[,;: ]|\{\\[,;: ]\}|~)(?=\d{3})")
-_TEX_MARK = re.compile(r"\\([%$#&_])")
-_SUPERSCRIPT = re.compile(f"[{_SUPERSCRIPTS}]+")
-_BRACED_POWER = re.compile(r"\^ ?\{ ?([-+]?[\d°]{1,9}) ?\}")
-
-
-def _plain(text: str) -> str:
-    """Return a text with the digits and signs of other scripts and of LaTeX as one set of ASCII ones."""
-    if not text.isascii():
-        text = re.sub(r"(?<=\d)，(?=\d)", ",", text)
-        text = _OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), text).translate(_SIGNS)
-        text = _VULGAR.sub(lambda match: match[1] + (_JOIN if match[1] else "") + _vulgar(match[2]), text)
-        text = _SUPERSCRIPT.sub(lambda match: "^" + match.group().translate(_FROM_SUPERSCRIPTS), text)
-    if "\\" in text or "{" in text:
-        text = _without_tex(text)
-    return text
-
-
-def _vulgar(character: str) -> str:
-    return unicodedata.normalize("NFKC", character)
-
-
-def _without_tex(text: str) -> str:
-    text = text.replace("{,}", ",").replace("{.}", ".").replace("\\!", "")
-    text = _TEX_MARK.sub(r"\1", _TEX_GROUP.sub(_THIN, text))
-    text = re.sub(r"\\[()\[\],;: ]", " ", text)
-    for _ in range(3):  # one in another
-        text = _WRAPPER.sub(r" \1 ", text)
-    text = _FRACTION.sub(_fraction, text)
-    text = _TEX_WORD.sub(lambda match: _TEX_WORDS[match[1]], _OTHER_FRACTION.sub(_DOUBT, text))
-    text = re.sub(r"√ ?(?:\[[^\[\]]{0,20}\])? ?\{", "√", text)
-    return _BRACED_POWER.sub(r"^\1", text).replace("^°", "°")
-
-
-def _fraction(match: re.Match[str]) -> str:
-    above, below = match[2] or match[4] or match[6], match[3] or match[5] or match[7]
-    if not _DECIMAL.fullmatch(above.lstrip("-")) or not _DECIMAL.fullmatch(below.lstrip("-")):
-        return match[1] + _DOUBT
-    minus = "-" if above.startswith("-") != below.startswith("-") else ""
-    if match[1]:
-        return match[1] + (_DOUBT if minus else f"{_JOIN}{above}{_SLASH}{below}")
-    return f"{minus}{above.lstrip('-')}{_SLASH}{below.lstrip('-')}"
-
-
 # --- one number ------------------------------------------------------------------------------------------
 
-_DECIMAL = re.compile(r"(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})")
 _GROUPS = r"[1-9][0-9]{0,2}(?:(?P<group>[%s])[0-9]{3})(?:(?P=group)[0-9]{3}){0,132}"
 _POINT_BODY = r"(?:%s|[0-9]{1,400})(?:\.[0-9]{0,400})?|\.[0-9]{1,400}"
 _COMMA_BODY = r"(?:%s|[0-9]{1,400})(?:,[0-9]{1,400})?"
-_POWER = r"(?:[eE](?P<exponent>[-+]?[0-9]{1,5})| ?[×x*] ?10 ?\^ ?(?P<power>[-+]?[0-9]{1,5}))?"
-_ONE = re.compile(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + _THIN + chr(39)))}){_POWER}")
-_ONE_COMMA = re.compile(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + _THIN + chr(39)))}){_POWER}")
+_POWER = r"(?:[eE](?P<exponent>[-+]?[0-9]{1,5})| ?[×xX*] ?10 ?\^ ?(?P<power>[-+]?[0-9]{1,5}))?"
+_ONE = re.compile(rf"(?P<body>{_POINT_BODY % (_GROUPS % (',_' + THIN + chr(39)))}){_POWER}")
+_ONE_COMMA = re.compile(rf"(?P<body>{_COMMA_BODY % (_GROUPS % ('._' + THIN + chr(39)))}){_POWER}")
 _LOOSE = re.compile(  # where nothing else is there: groups after a space, groups of India
     rf"(?P<body>(?:[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}|[1-9][0-9]?(?:,[0-9]{{2}}){{1,132}},[0-9]{{3}})"
     rf"(?:\.[0-9]{{1,400}})?){_POWER}"
 )
 _TEN = re.compile(r"10 ?\^ ?([-+]?[0-9]{1,5})")
-_RATIO = re.compile(rf"(?:([0-9]{{1,15}})[{_JOIN} ])?([0-9.]{{1,400}}) ?([/{_SLASH}]) ?([0-9.]{{1,400}})")
+_RATIO = re.compile(rf"(?:([0-9]{{1,15}})[{JOIN} ])?([0-9.]{{1,400}}) ?([/{SLASH}]) ?([0-9.]{{1,400}})")
 
 
 def _value(text: str, comma: bool, whole: bool) -> Decimal | None:
@@ -216,12 +125,12 @@ def _value(text: str, comma: bool, whole: bool) -> Decimal | None:
     if match is None and whole and comma:
         match = re.fullmatch(rf"(?P<body>[1-9][0-9]{{0,2}}(?: [0-9]{{3}}){{1,132}}(?:,[0-9]{{1,400}})?){_POWER}", text)
     if match is not None:
-        body = match["body"].translate({ord(sign): None for sign in ("._ '" if comma else ",_ '") + _THIN})
+        body = match["body"].translate({ord(sign): None for sign in ("._ '" if comma else ",_ '") + THIN})
         return _scaled(Decimal(body.replace(",", ".")), match["exponent"] or match["power"])
     if ten := _TEN.fullmatch(text):
         return _scaled(Decimal(1), ten[1])
     ratio = _RATIO.fullmatch(text)
-    if ratio is not None and (whole or (ratio[3] == _SLASH and " " not in text)):
+    if ratio is not None and (whole or (ratio[3] == SLASH and " " not in text)):
         return _divided(ratio[1], ratio[2], ratio[4])
     return None
 
@@ -239,7 +148,7 @@ def _times(one: Decimal, other: Decimal) -> Decimal:
 
 
 def _divided(whole: str | None, above: str, below: str) -> Decimal | None:
-    if not _DECIMAL.fullmatch(above) or not _DECIMAL.fullmatch(below) or not Decimal(below):
+    if not DECIMAL.fullmatch(above) or not DECIMAL.fullmatch(below) or not Decimal(below):
         return None
     with localcontext(prec=50):
         return Decimal(whole or 0) + Decimal(above) / Decimal(below)
@@ -248,7 +157,17 @@ def _divided(whole: str | None, above: str, below: str) -> Decimal | None:
 # --- what is written around a number -----------------------------------------------------------------------
 
 _CURRENCIES = "$€£¥₹₽₩₺฿"
-_ENGLISH_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "lakh": 5, "crore": 7}
+_ENGLISH_SCALES = {
+    "hundred": 2,
+    "thousand": 3,
+    "million": 6,
+    "billion": 9,
+    "trillion": 12,
+    "quadrillion": 15,
+    "quintillion": 18,
+    "lakh": 5,
+    "crore": 7,
+}
 _SCALES = {
     **_ENGLISH_SCALES,
     **{f"{name}s": power for name, power in _ENGLISH_SCALES.items()},
@@ -266,11 +185,12 @@ _AFTER_SCALE = re.compile(
     r"(?:hundred|thousand|million|billion|trillion|lakh|crore)s? +(?:and +)?$|[万萬亿億千百]$", re.IGNORECASE
 )
 _UNSURE_SCALE = re.compile(  # multiples that are written in many ways, or in other languages than English
-    r"(?:k|K|M|B|T|bn|mn|tn|mln|mio|mrd)(?![^\W_])|[千百十]|[ -]?(?:dozen|score"
+    r"(?:k|K|M|B|T)(?![^\W_])| ?(?:bn|mn|tn|mln|mld|mio|mrd|Mrd|MM|cr|Cr|lacs?|Tsd|tys)(?![^\W_])| ?[千百十억만조천]"
+    r"|[ -]?(?:dozen|score"
     r"|Tausend|tausend|Million(?:en)?|Mio\.|Milliarden?|Mrd\.|mille|mil|millones|millón|millions?|milliards?|milhões"
     r"|milhão|bilhões|mila|milione|milioni|miliardi?|тысяч\w{0,3}|тыс|миллион\w{0,3}|млн|миллиард\w{0,3}|млрд"
-    r"|हज़ार|लाख|करोड़|हजार|ألف|مليون|مليار|lakh|juta|ribu|miliar|bin|milyon|nghìn|triệu|tỷ)(?![^\W_])"
-    r"| (?:and|&) (?:an?|one) (?:half|third|quarter)| and (?=[0-9]+[/⁄])"
+    r"|हज़ार|लाख|करोड़|हजार|ألف|مليون|مليار|هزار|ہزار|লাখ|কোটি|হাজার|หมื่น|แสน|ล้าน|พัน|lakh|juta|ribu|miliar|bin|milyon|nghìn|triệu|tỷ)(?![^\W_])"
+    r"| (?:squared|cubed|factorial)(?![^\W_])| (?:and|&) (?:an?|one) (?:half|third|quarter)| and (?=[0-9]+[/⁄])"
 )
 _UNIT_LETTERS = frozenset("mgslLhHVAWNJKCFtdP")
 _UNIT_POWERS = re.compile(r"(?:[cdkmµ]?m|ft|in|yd|mi|CO|co)[ ^]?[-23](?![0-9])")
@@ -279,14 +199,15 @@ _NO_UNITS = re.compile(
 )
 _PERCENT = re.compile(r" ?(%|‰|percent(?![^\W_])|per cent(?![^\W_])|pct(?![^\W_])|Prozent(?![^\W_]))", re.IGNORECASE)
 _UNIT = re.compile(
-    rf" ?(°? ?[^\W\d_]{{1,20}}\.?(?: ?\^ ?-?[0-9]|[23])?(?:[ /][^\W\d_]{{1,20}}(?: ?\^ ?-?[0-9]|[23])?){{0,2}}"
-    rf"|[{_CURRENCIES}°'\"″′])"
+    rf" ?(°? ?[^\W\d_]{{1,20}}\.?(?: ?\^ ?-?[0-9]|(?<=[mtndiO])[23])?"
+    rf"(?:[ /][^\W\d_]{{1,20}}(?: ?\^ ?-?[0-9]|[23])?){{0,2}}|[{_CURRENCIES}°'\"″′])"
 )
 _BEFORE = re.compile(
     rf"(?:[-+–] ?)?(?:(?:US|CA|AU|A|C|R|HK|NZ)?[{_CURRENCIES}]|(?:USD|EUR|GBP|Rs\.?|INR|CHF) ?)? ?[-+–]?"
 )
 _EDGES = " \t\r\n\"'`“”‘«»*"
-_EQUALS = re.compile(r"[^\W\d_]\w{0,9} ?[=≈] ?")
+_EQUALS = re.compile(r"(?:[^\W\d_]\w{0,9} ?)?[=≈] ?")
+_CELLS = re.compile(r"[0-9](?: {2,}| *[\t\r\n\f\v]\s*)[0-9]")
 
 
 def read_numeral(text: str, comma: bool = False) -> Numeral:
@@ -298,7 +219,9 @@ def read_numeral(text: str, comma: bool = False) -> Numeral:
     wrong = ValueError(f"{text.strip()[:_SHOWN]!r} cannot be read as a number")
     if len(text) > 4 * MAX_DIGITS:
         raise wrong
-    plain = _unwrapped(re.sub(r"\s+", lambda match: match.group() if _THIN in match.group() else " ", _plain(text)))
+    if _CELLS.search(text):
+        raise wrong
+    plain = _unwrapped(re.sub(r"\s+", lambda match: match.group() if THIN in match.group() else " ", plain_form(text)))
     if equals := _EQUALS.match(plain):
         plain = plain[equals.end() :]
     before = _BEFORE.match(plain)
@@ -335,13 +258,13 @@ def _unwrapped(text: str) -> str:
 
 def _ends(text: str) -> Iterator[int]:
     """Yield where a number at the beginning of a text may end, the longest first."""
-    match = re.match(rf"[0-9.,'_/{_THIN}{_SLASH}{_JOIN} ^eE×x*+-]{{1,{4 * MAX_DIGITS}}}", text)
+    match = re.match(rf"[0-9.,'_/{THIN}{SLASH}{JOIN} ^eE×xX*+-]{{1,{4 * MAX_DIGITS}}}", text)
     if match is None:
         return
     for end in range(match.end(), 0, -1):
         if text[end - 1].isdigit() or text[end - 1] == ".":
             yield end
-            if not (text[end:] and re.match(r"[0-9 ^eEx*+-]", text[end:])):
+            if not (text[end:] and re.match(r"[0-9 ^eExX*+-]", text[end:])):
                 return
 
 
@@ -373,16 +296,49 @@ def _is_variable(word: str) -> bool:
 # --- the last number of a running text -------------------------------------------------------------------------
 
 _CHUNK = re.compile(
-    rf"(?:(?<![^\W_])(?<![.)\]}}])\.)?[0-9]+(?:[.,'_:^{_THIN}{_SLASH}{_JOIN}–-][0-9]+| ?/ ?[0-9]+| [0-9]{{3}}(?![0-9])"
-    r"|\^[-+][0-9]+|[eE][-+]?[0-9]+| ?[×x*] ?10 ?\^ ?[-+]?[0-9]+)*"
+    rf"(?:(?<![^\W_])(?<![.)\]}}])\.)?[0-9]+(?:[.,'_:^{THIN}{SLASH}{JOIN}–-][0-9]+| ?/ ?[0-9]+| [0-9]{{3}}(?![0-9])"
+    r"|\^[-+][0-9]+|[eE][-+]?[0-9]+| ?[×xX*] ?10 ?\^ ?[-+]?[0-9]+)*"
 )
 _DATE = re.compile(
     r"[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2,4}|[0-9]{1,9}(?:\.[0-9]{1,9}){2,9}"
 )
 _DOTTED_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")
 _SPACED_GROUPS = re.compile(r"[1-9][0-9]{0,2}(?: [0-9]{3})+(?:[.,][0-9]+)?")
-_LIST = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9.]))[0-9]+(?:\.[0-9]+)?){2,}")
-_ELSE_AFTER = re.compile(rf" ?[±√π{_DOUBT}∞^]|[^\W\d_]{{1,9}}[0-9]")
+_LIST = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:,(?![0-9]{3}(?![0-9]))[0-9]+(?:\.[0-9]+)?){2,}")
+_ELSE_AFTER = re.compile(
+    rf" ?[±√π{DOUBT}∞^]|[^\W\d_]{{1,9}}[0-9]|_\{{?[^\W_]|[\u0300-\u036f]| [eE][-+]?[0-9]| ?[€£¥] ?[0-9]{{2}}(?![^\W_])"
+)
+_HALF_BEFORE = re.compile(  # what makes the digits after it a part of a larger expression or number
+    r"(?:[0-9],,|[0-9]_+|[0-9]\.\(|[0-9)] ?/ ?[-+]|[0-9)] ?\\?(?:mod|choose) ?"
+    r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm|floor|ceil|abs|max|min|[fgh])[0-9a-z]{0,2}\("
+    r"|\b(?:square|cube|cubic) root of (?:the )?|\bpower (?:of )?)[-+]?$"
+    r"|(?<![€£¥0-9.,])(?<![€£¥] )[0-9][0-9.,]{0,15} ?[€£¥] ?$",
+    re.IGNORECASE,
+)
+_MEASURES = (  # larger and smaller measures that are one quantity together: 5 ft 3 in
+    (
+        r"years?|yrs?|months?|weeks?|wks?|days?|d|hours?|hrs?|h|min(?:ute)?s?|m",
+        r"months?|weeks?|days?|hours?|hrs?|h|min(?:ute)?s?|m|sec(?:ond)?s?|s",
+    ),
+    (
+        r"feet|foot|ft|yards?|yds?|miles?|mi|km|kilomet(?:er|re)s?|m|met(?:er|re)s?|cm|'|′",
+        r"inch(?:es)?|in|\"|″|feet|foot|ft|met(?:er|re)s?|m|cm|centimet(?:er|re)s?|mm",
+    ),
+    (r"lbs?|pounds?|stones?|st|kg|kilograms?|kilos?", r"ounces?|oz|lbs?|pounds?|g|grams?"),
+    (r"dollars?|euros?|pounds?|rupees?|[$€£]", r"cents?|pence|paise|p|c|¢"),
+    (r"°|degrees?", r"'|′|min(?:ute)?s?|\"|″"),
+)
+_MEASURE_PAIRS = tuple(
+    (
+        re.compile(
+            rf"(?:[0-9] ?(?:{larger}|(?:ft|lbs?|hrs?|mins?|yrs?)\.),?(?: and)? ?|[$€£] ?[0-9]{{1,9}},?(?: and) )$",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"[ -]?(?:{smaller})(?![^\W_])", re.IGNORECASE),
+    )
+    for larger, smaller in _MEASURES
+)
+_RANGE_BEFORE = re.compile(r"(?<![^\W_])[0-9] ?([^\W\d_]{1,4}|[€£¥$%°])?[-–]$")
 _MINUS_WORD = re.compile(r"(?:(?P<digit>[0-9)]) +)?\b(?:minus|(?P<negative>negative)) +$", re.IGNORECASE)
 
 
@@ -392,7 +348,7 @@ def last_numeral(text: str, comma: bool = False) -> Numeral | None:
     Digits inside names, dates and versions (`GPT-4`, `3/4/2024`, `1.2.3`) are no numbers. Raises ValueError where the
     last digits may be part of a number that cannot be read whole (`4,2`, `24/7`, `3 250`, `2^10`, `3:2`).
     """
-    plain = _plain(text)
+    plain = plain_form(text)
     chunks = deque((match.span() for match in _CHUNK.finditer(plain)), _MOST_CHUNKS)
     found = (_free(plain, start, end, comma) for start, end in reversed(chunks))
     return next((numeral for numeral in found if numeral is not None), None)
@@ -400,7 +356,7 @@ def last_numeral(text: str, comma: bool = False) -> Numeral | None:
 
 def numerals(text: str) -> Iterator[Numeral]:
     """Yield the numbers that stand free in a running text, at most 5,000; what cannot be read whole is passed over."""
-    plain = _plain(text)
+    plain = plain_form(text)
     for match in islice(_CHUNK.finditer(plain), _MOST_CHUNKS):
         try:
             found = _free(plain, match.start(), match.end(), False)
@@ -419,6 +375,8 @@ def _free(text: str, start: int, end: int, comma: bool) -> Numeral | None:
     value, alone = _one_of(chunk, comma)
     if value is None:
         return None
+    if any(one.search(text[max(0, start - 30) : start]) and two.match(text, end) for one, two in _MEASURE_PAIRS):
+        raise _doubt(text[max(0, start - 12) : end + 6].lstrip())
     factor, unit = _after(text[end : end + 60], chunk)
     value = _times(value, factor)
     return Numeral(value.copy_negate() if negative and alone else value, unit)
@@ -432,7 +390,7 @@ def _one_of(chunk: str, comma: bool) -> tuple[Decimal | None, bool]:
     if re.fullmatch(r"[0-9.]+[eE][-+]?[0-9]+", chunk):  # too large for a number
         return None, True
     if _SPACED_GROUPS.fullmatch(chunk) is None and not _DOTTED_GROUPS.fullmatch(chunk):
-        for sign in (" ", _THIN):
+        for sign in (" ", THIN):
             before, _, behind = chunk.rpartition(sign)
             if before and "/" not in chunk:
                 return _one_of(behind, comma)[0], False
@@ -446,7 +404,7 @@ def _one_of(chunk: str, comma: bool) -> tuple[Decimal | None, bool]:
 
 
 def _doubt(chunk: str) -> ValueError:
-    shown = chunk[:_SHOWN].replace(_JOIN, " ").replace(_DOUBT, "...")
+    shown = chunk[:_SHOWN].replace(JOIN, " ").replace(DOUBT, "...")
     return ValueError(f"{shown!r} in the answer cannot be read as one number")
 
 
@@ -454,14 +412,19 @@ def _before(text: str, start: int, chunk: str) -> bool | None:
     """Return whether a minus stands before digits; None where they belong to a name. Raises ValueError."""
     ahead = text[max(0, start - 40) : start]
     bare = ahead.rstrip(" ")
-    if bare and bare[-1] in f"√±π{_DOUBT}":
+    if bare and bare[-1] in f"√±π{DOUBT}":
         raise _doubt(bare[-1] + chunk)
-    if _AFTER_SCALE.search(ahead) or (re.search(r"[0-9] and $", ahead) and _SLASH in chunk):
+    if _HALF_BEFORE.search(ahead):
+        raise _doubt(ahead[-12:].lstrip() + chunk)
+    if _AFTER_SCALE.search(ahead) or (re.search(r"[0-9] and $", ahead) and SLASH in chunk):
         raise _doubt(ahead[-12:] + chunk)
     if word := _MINUS_WORD.search(ahead):
         return word["negative"] is not None or word["digit"] is None
     if bare and bare[-1] in _CURRENCIES:
         ahead = bare[:-1].rstrip("USCAHKNZR")
+    ranged = _RANGE_BEFORE.search(ahead)
+    if ranged is not None and not _is_variable(ranged[1] or ""):
+        return False
     if ahead and ahead[-1] in "-–+":
         if ahead[-2:-1] == "^" or _is_letter(ahead[-2:-1]):
             return None

@@ -21,6 +21,8 @@ _END = re.compile(r"[.。!?！？](?=\s|$)|\n|$")
 _EARLY_END = re.compile(r"[,;](?=\s)|\s\(|\s(?:because|since|as|which|so)\s")
 _BULLET = re.compile(r"\s*[-–*+•]\s")
 _JSON_TEXT = re.compile(r'[:\[,]\s{0,9}("(?:[^"\\\n]|\\.){1,200}")(?=\s{0,9}[,}\]])')
+_TAG_TEXT = re.compile(r"<(answer|final_answer|final|result|solution)>([^<>]{1,400})</\1>", re.IGNORECASE)
+_LAST_CELL = re.compile(r"\|([^|\n]{1,200})\|\s*\Z")
 _LONGEST_FIELD = 400
 _LONGEST_LINK = 80
 _MOST_FIELDS = 50
@@ -89,13 +91,17 @@ def _last(text: str, comma: bool) -> Numeral | None:
 
 
 def _fields(text: str) -> Iterator[_Field]:
-    """Yield the answer fields of a text: boxes, what follows a cue, the texts of JSON, the last line."""
+    """Yield the answer fields of a text: boxes, after a cue, in JSON or a tag, the last cell, the last line."""
     for _, end, content in boxed_spans(text):
         yield _Field(content, end - 1, box=True)
     for cue in deque(CUE.finditer(text), _MOST_FIELDS):
         yield from _after_cue(text, cue)
     for match in deque(_JSON_TEXT.finditer(text), _MOST_FIELDS):
         yield _Field(*match.span(1))
+    for match in deque(_TAG_TEXT.finditer(text), _MOST_FIELDS):
+        yield _Field(*match.span(2))
+    if cell := _LAST_CELL.search(text, max(0, len(text) - _LONGEST_FIELD)):
+        yield _Field(*cell.span(1))
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
     ends_in_word = text[start:end].rstrip(" .,;:!?*_")[-1:].isalpha()  # "9/11 happened" is no number alone
