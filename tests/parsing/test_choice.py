@@ -68,6 +68,10 @@ def test_choice(text, option, route):
         ("(C) Paris", "C"),
         # the options, written again
         ("A. apple\nB. pear\nC. plum\nThe answer is B", "B"),
+        ("A no. <answer>C</answer> B was close", "C"),
+        ("A or B? <final>C</final>", "C"),
+        ("A is bad\n```\nC\n```", "C"),
+        ("Ａは植物です。答えはＣです", "C"),
     ],
 )
 def test_one_option_is_named(text, option):
@@ -103,6 +107,13 @@ def test_one_option_is_named(text, option):
         "答案不是A",
         "A cautious guess",
         "It's C++ so no",
+        "Answer: A+B",
+        "Answer: A and/or B",
+        "Answer: A, possibly B",
+        "Answer: A (or B)",
+        "Answer: A, or maybe B",
+        "Answer: A vs B",
+        "Answer: A versus B",
     ],
 )
 def test_none_or_several_named_is_unparsed(text):
@@ -175,6 +186,8 @@ def test_the_pronoun_is_no_option(text, option):
         ("1. a\n2. b\n3. c\n4. d", None),
         ("30", None),
         ("-3", None),
+        ("Answer: 1-3", None),
+        ("２", "2"),
     ],
 )
 def test_options_that_are_numbers(text, option):
@@ -197,6 +210,9 @@ def test_options_that_are_numbers(text, option):
         (("true", "false"), '{"valid": true}', "true"),
         (("是", "否"), "答案是否", "否"),
         (("是", "否"), "答案是是", "是"),
+        (["entailment", "neutral"], "Answer: non-entailment", None),
+        (["true", "false"], "It is half-true", None),
+        (["a", "b", "c", "d"], "It is a dog, so b", "b"),
     ],
 )
 def test_options_that_are_words(options, text, option):

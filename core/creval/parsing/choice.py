@@ -24,7 +24,7 @@ _WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|emph|math(?:rm|bf|it|sf|t
 _WORDLIKE = "AIOEYU"
 """Letters that are words too, in English or a language near to it: options only where nothing reads them as words."""
 _LABEL_GOES_ON = (
-    r"because|since|as|due|is|was|would|seems?|looks|fits|must|should|and|or|but|not|over|rather|which|with|to|through"
+    r"because|since|as|due|is|was|would|seems?|looks|fits|must|should|and|or|but|not|over|rather|which|with|to|through|vs|versus"
     r"|oder|und|bis|ou|et|y|o|e"
 )
 _PRONOUN_GOES_ON = r"because|since|due|is"
@@ -36,11 +36,13 @@ _FILLERS = re.compile(
     re.IGNORECASE,
 )
 _ALSO = re.compile(
-    rf"(?:[ \t]{{0,3}}(?P<sign>[,;]?[ \t]{{0,3}}(?<![{_LETTER}])(?:or|and|to|through|ou|et|y|o|e|oder|und|bis|или|и)"
-    rf"(?![{_LETTER}])|[,/;&+|、，或和及])|[ \t]{{1,4}}){_GAP}{{0,6}}(?:(?:option|choice|answer)[ \t]{{1,4}})?"
+    rf"(?:[ \t]{{0,3}}(?P<sign>[,;]?[ \t]{{0,3}}(?<![{_LETTER}])(?:and/or|or|and|to|through|vs\.?|versus"
+    rf"|ou|et|y|o|e|oder|und|bis|или|и)(?![{_LETTER}])|[,/;&+|、，或和及])|[ \t]{{1,4}}){_GAP}{{0,6}}"
+    rf"(?:(?:option|choice|answer|maybe|perhaps|possibly|potentially|also|even|alternatively)[ \t]{{1,4}}){{0,3}}"
     rf"{_MARKS}{{0,4}}",
     re.IGNORECASE,
 )
+_OPENED = re.compile(r"[ \t]?\((?=(?:or|and|ou|oder|o)[ \t])", re.IGNORECASE)
 """What joins a further option to one: a sign or word (`sign`), or spaces alone."""
 _NEGATION = re.compile(
     r"\b(?:not|never|neither|nor|cannot|incorrect|wrong|false|eliminate[ds]?|exclude[ds]?|ruled? out|kein|nicht|no es"
@@ -74,6 +76,11 @@ _SKIPPED = re.compile(rf"(?:{_MARKS}|[:：=、，,\n\-–—>→.]){{0,12}}")
 _OTHER_GAP = re.compile(rf"[^\n.。{_LETTER}]{{0,30}}|[^\n.。A-Za-z0-9]{{0,30}}")
 _STOP = re.compile(r"[.。!?](?=\s)|\n(?!\s{0,4}\S{1,12}\s{0,4}(?:\n|$))")
 _SMALL_LETTER = re.compile(r"[a-z](?=[.)\]*]|\s{0,9}(?:\n|$))")
+_TAG = re.compile(r"<(?:final_?)?(?:answer|choice|solution|result|final)>", re.IGNORECASE)
+_WIDE = str.maketrans(
+    {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
+)
+"""Full-width digits and letters, as people write them between Chinese and Japanese."""
 _LONGEST_LINK = 80
 _MOST_CUES = 100
 _MOST_LABELS = 2_000
@@ -121,6 +128,8 @@ class Choice(Extractor):
             return not_text(text)
         if self.is_refusal(text):
             return refused()
+        if not any(option.translate(_WIDE) != option for option in self.options):
+            text = text.translate(_WIDE)
         bare = _WRAPPER.sub(r"\1", text).strip(_AROUND).casefold()
         for option in self.options:
             if (option.strip(_AROUND).casefold() or text.strip()) == (bare or option):
@@ -150,12 +159,15 @@ class Choice(Extractor):
 
     def _cued(self, text: str) -> Iterator[_Named]:
         for cue in deque(CUE.finditer(text), _MOST_CUES):
-            if _is_negated(text, cue.start()):
+            if _is_negated(text, cue.start()) or text[max(0, cue.start() - 2) : cue.start()] == "</":
                 continue
             for start in self._links(text, cue):
                 if named := self._at(text, start):
                     yield named._replace(at=start)
                     break
+        for tag in deque(_TAG.finditer(text), _MOST_CUES):
+            if named := self._at(text, tag.end()):
+                yield named._replace(at=tag.end())
         for verb in deque(_CHOOSE.finditer(text), _MOST_CUES):
             negated = _NEGATION.search(text[max(0, verb.start() - 20) : verb.start()])
             if not negated and (named := self._at(text, verb.end())):
@@ -184,7 +196,7 @@ class Choice(Extractor):
 
     def _last_line(self, text: str) -> Iterator[_Named]:
         """Yield the last line where it is an option alone; with others, where lines before it are options too."""
-        lines = [line.strip(_AROUND).casefold() for line in text.strip().split("\n")]
+        lines = [line.strip(_AROUND).casefold() for line in text.strip("` \t\r\n").split("\n")]
         alone = {option.strip(_AROUND).casefold(): option for option in self.options}
         if len(lines) > 1 and lines[-1] in alone:
             found = dict.fromkeys(alone[line] for line in lines if line in alone)
@@ -217,6 +229,7 @@ class Choice(Extractor):
         """Yield what is listed after an option (`, B`, `or C`), and nothing that begins a clause (`, B is wrong`)."""
         for _ in range(len(self.options)):
             at += len(text[at : at + 4]) - len(text[at : at + 4].lstrip(")]*_`\"'"))
+            at += len(opened[0]) if (opened := _OPENED.match(text, at)) else 0
             also = _ALSO.match(text, at)
             label = also and self._label.match(text, also.end())
             if not also or not label or not self._is_label(text, label):
@@ -232,7 +245,7 @@ class Choice(Extractor):
     def _is_label(self, text: str, label: re.Match[str]) -> bool:
         """Whether a letter is an option where it stands, and not a word ("A good one", "I think")."""
         letter = label.group()
-        if len(letter) > 1 or letter not in _WORDLIKE:
+        if len(letter) > 1 or letter.upper() not in _WORDLIKE:
             return True
         before, after = text[max(0, label.start() - 1) : label.start()], text[label.end() : label.end() + 40]
         if before in tuple("([*_`\"'“$【（<") or re.match(r"[)\]*_`\"”$】）>:]|\.(?!\w)", after):
@@ -307,10 +320,10 @@ def _spelling(option: str) -> str:
     edge = _LETTER
     before, after = rf"(?<![{edge}])(?<![{edge}][.\-])", rf"(?![{edge}]|[-.][{edge}]|['’][{edge}])"
     if option.isdecimal():
-        before, after = rf"(?<![{edge}])(?<![0-9][.,])(?<!-)(?<!\.)", rf"(?![{edge}%]|[.,:][0-9]|['’][0-9])"
+        before, after = rf"(?<![{edge}])(?<![0-9][.,])(?<!-)(?<!\.)", rf"(?![{edge}%]|[.,:\-–][0-9]|['’][0-9])"
     elif len(option) == 1:
-        after += r"(?![+#])"
+        after += rf"(?!\+(?![{edge}])|\+\+|#)"
     else:
-        before, after = rf"(?<![{edge}])", rf"(?![{edge}])"
+        before, after = rf"(?<![{edge}])(?<![{edge}][-‐‑])", rf"(?![{edge}])(?![-‐‑][{edge}])"
     word = before + re.escape(option) + after
     return word if len(option) == 1 else f"(?i:{word})"
