@@ -21,8 +21,7 @@ from selenium import webdriver
 
 import creval
 from creval.report.baselines import Baselines
-from creval.report.page.data import page_data
-from creval.report.page.write import page_text
+from creval.report.page.write_page import page_data, page_text
 from creval.runs.reader import open_runs
 
 SIZES = (60, 1_000, 10_000)

@@ -12,9 +12,9 @@ from creval.engine.observer import Guarded, Observer
 from creval.engine.progress.notebook import in_notebook
 from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError
+from creval.format import some
 from creval.runs.frames import data_frame, flat_metric
 from creval.runs.result_metrics import Metrics, metrics_table, of_task
-from creval.shown import some
 
 if TYPE_CHECKING:
     import pandas

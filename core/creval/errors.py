@@ -20,11 +20,13 @@
 Two rules hold everywhere. A failed *sample* is data, not a crash: `ModelError` and `ScoringError`
 end in the sample's status and reason. A failed *request of the user* is one clear message that says
 what is wrong, where, and what to do; the command line prints it without a traceback.
+
+Nearest valid words, for every message that says "unknown ...".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +53,23 @@ __all__ = [
     "TaskError",
     "UnknownNameError",
     "UsageError",
+    "nearest",
 ]
+
+
+def nearest(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """Return up to `limit` names of `known` that look like `word`, best first; empty where none is near.
+
+    A qualified name (`plugin/task`) also matches on its last part, so that a right word in the wrong
+    namespace is found.
+    """
+    import difflib
+
+    names = list(dict.fromkeys(known))
+    tails = {name.rsplit("/", 1)[-1]: name for name in names}
+    found = difflib.get_close_matches(word, names, n=limit, cutoff=0.6)
+    found += [tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), limit, 0.6)]
+    return tuple(dict.fromkeys(found))[:limit]
 
 
 class CrevalError(Exception):
@@ -89,7 +107,6 @@ class UnknownNameError(UsageError):
     def __init__(
         self, kind: str, name: str, known: Sequence[str], *, where: str | None = None, hint: str | None = None
     ) -> None:
-        from creval.names import nearest
 
         near = nearest(name, known)
         cure = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else None

@@ -11,8 +11,8 @@ from rich.console import Console
 from creval.cli.main import invoke
 from creval.cli.run_summary import ending
 from creval.engine.run import Finished
-from creval.report.tables import print_table
-from creval.visible import visible
+from creval.escape import visible
+from creval.report.terminal_tables import print_table
 
 TITLE = "\x1b]0;other window\x07"
 OPENED = "\x1b[31m"

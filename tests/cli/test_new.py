@@ -17,7 +17,7 @@ from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
-from creval.scaffold.writing import KINDS, LICENCES, new_plugin, new_task
+from creval.scaffold.new_files import KINDS, LICENCES, new_plugin, new_task
 from creval.tasks.check_files import check
 
 

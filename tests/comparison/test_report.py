@@ -71,7 +71,7 @@ def test_names_that_formats_would_take_for_their_own_are_escaped(runs: Path, sai
     from markdown_it import MarkdownIt
     from pylatexenc.latex2text import LatexNodes2Text
 
-    from creval.report.tabular import latex_text, markdown_text
+    from creval.report.output_files import latex_text, markdown_text
 
     hostile = [
         "a|b *c* _d_ `e` [f](g) <h>",

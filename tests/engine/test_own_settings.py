@@ -13,7 +13,7 @@ import creval
 from creval.api import load_result
 from creval.engine.run import rescore, resume
 from creval.report.baselines import NumberBasis, find_baselines
-from creval.report.results import print_results
+from creval.report.result_tables import print_results
 
 MODEL = "hosted_vllm/parrot"
 VARIED = "conditions: {temperature: [0.5, 1.5], top_p: [0.9, 1]}"

@@ -18,7 +18,7 @@ from creval.data.tables.text_files import JSON, JsonLinesRows
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import DataError, ScoringError
 from creval.models.local.replay import AnswerIndex, AnswerPlace
-from creval.packing import PackedHashes, PackedTexts
+from creval.packed_keys import PackedHashes, PackedTexts
 from creval.runs.folder import DoneKeys
 from creval.runs.jsonl import Line
 from creval.types.sample import SampleKey, ScoreRecord, Status

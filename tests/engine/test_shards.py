@@ -28,7 +28,7 @@ from creval.engine.run import rescore, resume
 from creval.engine.run_options import RunOptions
 from creval.errors import RunError, UsageError
 from creval.report.leaderboard import leaderboard
-from creval.report.settings import own_settings
+from creval.report.result_tables import own_settings
 from creval.runs.jsonl import read_lines
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "shards.md"

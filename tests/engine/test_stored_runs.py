@@ -25,7 +25,7 @@ from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
 from creval.runs.trust import Claims
-from creval.types.reading import READING
+from creval.types.reading_version import READING
 
 STORED = Path(__file__).parent / "stored_runs"
 

@@ -12,7 +12,7 @@ from support.judged import HOOKS, PARTS, write_judged
 
 import creval
 from creval.cli.main import invoke
-from creval.report.looking.transcript import judge_calls
+from creval.report.sample_views import judge_calls
 from creval.runs.reader import open_run
 
 

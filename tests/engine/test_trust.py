@@ -23,8 +23,8 @@ from creval.errors import RunError, TaskError
 from creval.plugins.loader import load_plugins
 from creval.runs import trust
 from creval.runs.trust import Claims, UntrustedError
-from creval.state import State
 from creval.tasks.index import TaskIndex
+from creval.user_folders import State
 
 MODEL = "hosted_vllm/parrot"
 AWAY = "http://198.51.100.7:9/v1"

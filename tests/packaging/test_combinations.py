@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support.distributions import PLUGINS, ROOT, project
 
-from creval.plugins.versions import satisfies
+from creval.plugins.distributions import satisfies
 
 
 def requirements(name: str) -> dict[str, str]:

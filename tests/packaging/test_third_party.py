@@ -12,8 +12,7 @@ from support.distributions import PLUGINS, ROOT
 from support.toy_plugins import write_distribution
 from testing.rhymes import write_rhymes
 
-from creval.catalogue.check_entry import Source, check_entry
-from creval.catalogue.registry_entries import RegistryEntry, read_entries, read_entry
+from creval.catalogue.registry_entries import RegistryEntry, Source, check_entry, read_entries, read_entry
 from creval.errors import TaskError, UnknownNameError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex

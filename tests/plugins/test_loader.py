@@ -10,7 +10,7 @@ import pytest
 from support.toy_plugins import write_distribution
 
 from creval.errors import UnknownNameError
-from creval.plugins.aside import aside
+from creval.plugins.isolation import aside
 from creval.plugins.loader import Plugins, load_plugins
 
 SOUND = """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.plugins.versions import satisfies
+from creval.plugins.distributions import satisfies
 
 specifiers = pytest.importorskip("packaging.specifiers", reason="the library packaging is not installed")
 

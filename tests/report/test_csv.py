@@ -17,8 +17,8 @@ import creval
 from creval.cli.commands.samples import samples as samples_command
 from creval.cli.main import invoke
 from creval.cli.option_values import read_doc_ids
-from creval.report.files import csv_text, unguarded, write_csv
-from creval.visible import json_text
+from creval.escape import json_text
+from creval.report.output_files import csv_text, unguarded, write_csv
 
 
 def cells(text: str) -> list[list[str]]:

@@ -15,8 +15,8 @@ from support.run_folders import write_run
 import creval
 from creval.cli.commands.runs import leaderboard as leaderboard_command
 from creval.cli.commands.runs import runs as runs_command
-from creval.report.catalogue import Search, find_runs
 from creval.report.leaderboard import leaderboard, leaderboard_html
+from creval.report.run_search import Search, find_runs
 
 COUNTS = {"scored": 4, "unparsed": 1, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
 

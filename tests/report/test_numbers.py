@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.shown import cell, decimals, number
+from creval.format import cell, decimals, number
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,7 @@ from creval import RunOptions, run
 from creval.cli.main import invoke
 from creval.errors import PluginError, RunError
 from creval.report.baselines import Baselines
-from creval.report.page import published
-from creval.report.page.data import page_data
-from creval.report.page.published import differences, printed_numbers, same_model
-from creval.report.page.write import page_text, write_page
+from creval.report.page.write_page import differences, page_data, page_text, printed_numbers, same_model, write_page
 from creval.runs.reader import open_runs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +117,7 @@ def test_models_are_the_same_by_their_own_name(ours: str, printed: str, same: bo
 def test_a_damaged_table_of_a_plugin_is_told_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "published.csv").write_text("task,metric,model,value,source\nrat,rat,m,none,paper\n")
     plugins = type("Loaded", (), {"task_folders": (("mine", tmp_path),)})()
-    monkeypatch.setattr(published, "load_plugins", lambda: plugins)
+    monkeypatch.setattr("creval.report.page.write_page.load_plugins", lambda: plugins)
     with pytest.raises(PluginError, match=r"published\.csv:2"):
         printed_numbers("mine")
 

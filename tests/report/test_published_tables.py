@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from creval.plugins.loader import load_plugins
-from creval.report.page.published import Printed, printed_numbers, remarks, same_model
+from creval.report.page.write_page import Printed, printed_numbers, remarks, same_model
 from creval.tasks.index import TaskIndex
 
 PLUGINS = ("association", "create", "kumo", "neocoder", "openended")

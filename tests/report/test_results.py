@@ -11,7 +11,7 @@ from rich.console import Console
 
 from creval.api import RunResult
 from creval.report.baselines import Baselines, NumberBasis
-from creval.report.results import print_results, result_rows
+from creval.report.result_tables import print_results, result_rows
 
 HOSTILE = "drat[bold]\x1b[2J"
 

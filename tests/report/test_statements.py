@@ -10,7 +10,7 @@ import pytest
 from creval.api import RunResult
 from creval.cli.run_summary import _complain
 from creval.report.baselines import Baselines
-from creval.report.beside import beside_table, print_beside
+from creval.report.result_tables import beside_table, print_beside
 from creval.types.sample import MissingScore, SampleKey, ScoreRecord, Status
 
 STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from creval.report.tables import print_table
+from creval.report.terminal_tables import print_table
 
 COLUMNS = ("task", "metric", "value", "95 % interval", "n", "samples")
 ROWS = [

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from creval.caches import cache_folder
 from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
 from creval.plugins.builtin.resources import register
 from creval.plugins.registry import Registry
 from creval.resources.entailment.classifier import label_order
 from creval.resources.opening import open_resource, resolve
 from creval.resources.options import ResourceOptions
+from creval.user_folders import cache_folder
 
 
 class Flat:

@@ -25,7 +25,7 @@ from typing import Any
 __all__ = ["finished"]
 
 LOADED = (
-    *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.beside"),
+    *("creval.cli.main", "creval.cli.runner", "creval.cli.run_summary", "creval.api", "creval.report.result_tables"),
     *("creval.tasks.templates.environment", "jsonschema", "referencing", "numpy", "rich.console", "aiohttp"),
 )
 """What nearly every command loads; all else a command loads by itself."""

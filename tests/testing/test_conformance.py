@@ -17,7 +17,10 @@ from creval.errors import UnknownNameError
 BREAKING = {
     "discovery": ({"plugin": ("from pathlib", "import numpy\nfrom pathlib")}, "imports numpy"),
     "targets": ({"plugin": ("parts:AnyWord", "parts:NoWord")}, "no attribute 'NoWord'"),
-    "face": ({"parts": ("from creval.plugin", "from creval.names import nearest\nfrom creval.plugin")}, "creval.names"),
+    "face": (
+        {"parts": ("from creval.plugin", "from creval.errors import nearest\nfrom creval.plugin")},
+        "creval.errors",
+    ),
     "task_files": ({"task": ("title:", "titel:")}, "unknown key 'titel'"),
     "sources": ({"metadata": ("License-Expression: MIT\n", "")}, "states no licence"),
     "parsers": ({"parts": ("return Parsed(text", "int(text)\n        return Parsed(text")}, "raised ValueError"),

@@ -39,7 +39,7 @@ class LazyCommand(NamedTuple):
 
 def import_command(target: str) -> click.Command:
     """Import the click command at `module:attribute`. Raises PluginError where there is none."""
-    from creval.plugins.aside import aside  # brings pluggy, which --help does without
+    from creval.plugins.isolation import aside  # brings pluggy, which --help does without
 
     module, _, attribute = target.partition(":")
     try:

@@ -20,7 +20,7 @@ import click
 from creval.cli.root import cli
 from creval.cli.signals import exit_code, listening
 from creval.errors import CrevalError, DetachedError, UsageError
-from creval.visible import visible
+from creval.escape import visible
 
 __all__ = ["invoke", "main"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.errors import DataError
-from creval.visible import odd_sign, visible
+from creval.escape import odd_sign, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,7 +175,7 @@ def _of_lines(text: str, file: Path) -> Iterator[str]:
 def _of_csv(text: str, file: Path) -> Iterator[str]:
     import csv
 
-    from creval.report.files import unguarded
+    from creval.report.output_files import unguarded
 
     lines = text.splitlines()
     separator = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","

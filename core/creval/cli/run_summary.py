@@ -13,6 +13,7 @@ import click
 from creval.api import RunResult
 from creval.engine.run import Finished
 from creval.errors import BudgetError, RunError
+from creval.escape import visible
 from creval.models.answers.flags import (
     AT_LIMIT,
     CUT_PROMPT,
@@ -25,11 +26,9 @@ from creval.models.answers.flags import (
     UNKNOWN_FINISH_REASON,
 )
 from creval.report.baselines import Baselines, find_baselines
-from creval.report.results import count_groups, listed_names, print_results
-from creval.report.settings import setting_words
+from creval.report.result_tables import count_groups, listed_names, print_results, setting_words
 from creval.runs.commands import CONSENTS, resume_command
 from creval.runs.folder import RunFolder
-from creval.visible import visible
 
 __all__ = ["baseline_notes", "ending", "last_words"]
 

@@ -18,8 +18,8 @@ from creval.cli.run_summary import ending, last_words
 from creval.cli.signals import cure_shown
 from creval.engine.progress.terminal import watch
 from creval.engine.run_options import RunOptions
+from creval.escape import visible
 from creval.models.providers.addresses import shown_addresses
-from creval.visible import visible
 
 if TYPE_CHECKING:
     from creval.engine.estimate import EstimateRange, TaskEstimate
@@ -98,8 +98,8 @@ _COLUMNS = ("task", "samples", "calls", "input tokens", "output tokens", "price,
 def show_estimate(tasks: Sequence[str], model: str, options: RunOptions) -> int:
     """Print the calls, tokens and price to expect, and return the exit code: 2 where a run would not start."""
     from creval.engine.estimate import estimate_run
-    from creval.report.tables import print_table
-    from creval.visible import visible
+    from creval.escape import visible
+    from creval.report.terminal_tables import print_table
 
     found = estimate_run(tasks, model, options)
     rows = [_row(row) for row in (*found.tasks, *([found.total] if len(found.tasks) > 1 else []))]
@@ -187,7 +187,7 @@ def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> 
     """Print the one table of a sweep, what the user should know of each run, and return the gravest exit code."""
     from creval.api import RunResult
     from creval.report.baselines import find_baselines
-    from creval.report.beside import print_beside
+    from creval.report.result_tables import print_beside
 
     finished = [each.finished for each in outcomes if each.finished is not None]
     if finished:

@@ -153,7 +153,7 @@ def _trust(_: click.Context, __: click.Parameter, places: Sequence[str]) -> None
         return
     from pathlib import Path
 
-    from creval.visible import visible
+    from creval.escape import visible
 
     for place in places:
         for line in _trusted(Path(place)):

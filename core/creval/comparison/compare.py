@@ -152,7 +152,7 @@ def _ranking(compared: PairedMetric, contrasts: Sequence[Contrast], higher: bool
 
 def as_data(comparisons: Sequence[Comparison], runs: Sequence[Run], notes: Sequence[str]) -> dict[str, Any]:
     """Return a comparison as plain data."""
-    from creval.report.files import plain_data
+    from creval.report.output_files import plain_data
 
     def contrast(each: Contrast) -> dict[str, Any]:
         difference = each.difference._asdict() | {"p_value": each.p_value}

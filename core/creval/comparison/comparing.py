@@ -20,9 +20,9 @@ from creval.comparison.tables import (
     readable,
 )
 from creval.errors import UsageError
+from creval.format import html_table, some
 from creval.runs.frames import data_frame
 from creval.runs.reader import Run, open_runs
-from creval.shown import html_table, some
 
 if TYPE_CHECKING:
     import pandas

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from creval.comparison.compare import Comparison
-from creval.report.beside import labels
+from creval.format import decimals, number
+from creval.report.result_tables import labels
 from creval.runs.reader import Run
-from creval.shown import decimals, number
 
 __all__ = [
     "GROUPS_NOTE",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from creval.conformance import packaged, played, written
+from creval.conformance import package_rules, task_rules
 from creval.conformance.subject import NotExaminedError, Subject
 from creval.errors import CrevalError
 
@@ -21,21 +21,21 @@ class _OfTask(NamedTuple):
 
 
 OF_PLUGIN: Mapping[str, Callable[[Subject], Iterable[str]]] = {
-    "discovery": packaged.discovery,
-    "targets": packaged.targets,
-    "face": packaged.face,
-    "task_files": written.task_files,
-    "sources": written.sources,
-    "parsers": played.parsers,
-    "wheel": packaged.wheel,
+    "discovery": package_rules.discovery,
+    "targets": package_rules.targets,
+    "face": package_rules.face,
+    "task_files": task_rules.task_files,
+    "sources": task_rules.sources,
+    "parsers": task_rules.parsers,
+    "wheel": package_rules.wheel,
 }
 """Rules that are examined once a plugin."""
 OF_TASK: Mapping[str, _OfTask] = {
-    "templates": _OfTask(written.templates),
-    "examples": _OfTask(played.examples),
-    "answers": _OfTask(played.answers, leading=True),
-    "frame": _OfTask(played.frame, leading=True),
-    "repeatable": _OfTask(played.repeatable, leading=True),
+    "templates": _OfTask(task_rules.templates),
+    "examples": _OfTask(task_rules.examples),
+    "answers": _OfTask(task_rules.answers, leading=True),
+    "frame": _OfTask(task_rules.frame, leading=True),
+    "repeatable": _OfTask(task_rules.repeatable, leading=True),
 }
 """Rules that are examined once a task."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from creval.caches import cache_folder
+from creval.user_folders import cache_folder
 
 __all__ = ["DataOptions"]
 

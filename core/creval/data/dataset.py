@@ -18,7 +18,7 @@ from creval.data.row_types import MalformedRow, Row, Rows
 from creval.data.shaping import Shaping, brief, names_of
 from creval.data.shots import SHOTS, ShotEntry, Shots
 from creval.errors import DataError
-from creval.packing import PackedTexts
+from creval.packed_keys import PackedTexts
 from creval.tasks.model import FewShot
 from creval.types.sample import Doc
 
@@ -132,7 +132,7 @@ class Dataset:
         """Return the position of a doc from 0 by its id. Raises DataError where there is none."""
         found = self.find(doc_id)
         if found is None:
-            from creval.names import nearest
+            from creval.errors import nearest
 
             near = nearest(doc_id, self.ids)
             some = ", ".join(repr(self[index].id) for index in range(min(3, len(self))))

@@ -14,8 +14,8 @@ from creval.tasks.components import whole_refs
 from creval.tasks.model import ComponentRef, FewShot, PromptMessage, Task
 from creval.tasks.templates.lists import list_fields
 from creval.tasks.templates.rendering import fields_of, render
+from creval.types.code_location import line_of
 from creval.types.kinds import Kind
-from creval.types.origin import line_of
 from creval.types.sample import Doc
 
 __all__ = ["doc_problems", "prompts_of"]

@@ -16,7 +16,7 @@ from creval.data.data_options import DataOptions
 from creval.data.mirror import offline_cure
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.errors import DataError, MissingPartError
-from creval.reachable import hub_address, hub_answers
+from creval.hub_address import hub_address, hub_answers
 
 __all__ = ["HuggingFaceRows", "open_huggingface"]
 

@@ -25,7 +25,7 @@ from creval.runs.folder import FORM
 from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.model import Task
 from creval.tasks.task_paths import is_path
-from creval.types.reading import READING
+from creval.types.reading_version import READING
 
 __all__ = [
     "asked_hash",

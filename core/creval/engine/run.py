@@ -37,7 +37,7 @@ from creval.runs.task_copies import tasks_here
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.types.execution import Executor
-from creval.types.reading import READING, reading_of
+from creval.types.reading_version import READING, reading_of
 from creval.types.screens import Seat
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]

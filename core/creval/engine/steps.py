@@ -29,7 +29,7 @@ from creval.runs.batch_notes import BatchNotes
 from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.schemas import check_manifest, check_results
-from creval.types.reading import READING, reading_of
+from creval.types.reading_version import READING, reading_of
 from creval.types.sample import ScoreRecord
 
 __all__ = ["Finished", "RunSteps"]

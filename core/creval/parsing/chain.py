@@ -30,8 +30,8 @@ from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.parsing.unseen import value_without_unseen, without_unseen
 from creval.plugins.registry import Registry
 from creval.tasks.model import ComponentRef
+from creval.types.code_location import source_of
 from creval.types.components import Parsed, Parser
-from creval.types.origin import source_of
 
 __all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain", "build_steps"]
 

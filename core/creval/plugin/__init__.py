@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from creval.caches import cache_folder
     from creval.cli.shared_options import command_options, open_workbench, part_options
     from creval.comparison.paired import Difference, paired_means
     from creval.data.checksum import sha256_of
@@ -36,12 +35,12 @@ if TYPE_CHECKING:
         ScoringError,
         UnknownNameError,
         UsageError,
+        nearest,
     )
     from creval.models.answers.reply_json import reply_from_json
     from creval.models.model import Model
     from creval.models.model_options import ProviderOptions
     from creval.models.provider_traits import ProviderTraits
-    from creval.names import nearest
     from creval.parsing.json.scan import holds_json
     from creval.parsing.json.values import JsonArray, JsonObject
     from creval.parsing.lists import (
@@ -68,9 +67,9 @@ if TYPE_CHECKING:
     from creval.plugins.parameters import component, either, flag, integer, list_of, number, one_of, params, text
     from creval.plugins.registry import Registry
     from creval.report.figures import COLOURS, Figures
-    from creval.report.files import csv_text, plain_data, write_csv, write_json, write_lines, write_text
-    from creval.report.tables import print_table
-    from creval.report.tracked import run_numbers, run_settings
+    from creval.report.output_files import csv_text, plain_data, write_csv, write_json, write_lines, write_text
+    from creval.report.terminal_tables import print_table
+    from creval.report.tracker_values import run_numbers, run_settings
     from creval.resources.encoders.forward import NumpyEncoder
     from creval.resources.local_models import file_digest
     from creval.resources.options import ResourceOptions
@@ -103,6 +102,7 @@ if TYPE_CHECKING:
     from creval.types.kinds import Kind
     from creval.types.messages import Completion, GenerateRequest, Message, Origin, Reply, TokenLogprob, Usage
     from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
+    from creval.user_folders import cache_folder
 
 __all__ = [
     "COLOURS",
@@ -228,7 +228,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "creval.caches": ("cache_folder",),
+    "creval.user_folders": ("cache_folder",),
     "creval.cli.shared_options": ("command_options", "open_workbench", "part_options"),
     "creval.comparison.paired": ("Difference", "paired_means"),
     "creval.data.checksum": ("sha256_of",),
@@ -253,12 +253,12 @@ _HOMES = {
         "ScoringError",
         "UnknownNameError",
         "UsageError",
+        "nearest",
     ),
     "creval.models.model": ("Model",),
     "creval.models.model_options": ("ProviderOptions",),
     "creval.models.answers.reply_json": ("reply_from_json",),
     "creval.models.provider_traits": ("ProviderTraits",),
-    "creval.names": ("nearest",),
     "creval.parsing.json.scan": ("holds_json",),
     "creval.parsing.json.values": ("JsonArray", "JsonObject"),
     "creval.parsing.lists": (
@@ -295,9 +295,9 @@ _HOMES = {
     ),
     "creval.plugins.registry": ("Registry",),
     "creval.report.figures": ("COLOURS", "Figures"),
-    "creval.report.files": ("csv_text", "plain_data", "write_csv", "write_json", "write_lines", "write_text"),
-    "creval.report.tables": ("print_table",),
-    "creval.report.tracked": ("run_numbers", "run_settings"),
+    "creval.report.output_files": ("csv_text", "plain_data", "write_csv", "write_json", "write_lines", "write_text"),
+    "creval.report.terminal_tables": ("print_table",),
+    "creval.report.tracker_values": ("run_numbers", "run_settings"),
     "creval.resources.encoders.forward": ("NumpyEncoder",),
     "creval.resources.local_models": ("file_digest",),
     "creval.resources.options": ("ResourceOptions",),

@@ -5,14 +5,14 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
+from creval.escape import visible
 from creval.models.secrets import Mask, redact, secret_variables
 from creval.opener import open_plain, plain_size
-from creval.report.catalogue import find_runs
+from creval.report.run_search import find_runs
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
 from creval.runs.record_data import score_data
 from creval.runs.trust import MADE_HERE
-from creval.visible import visible
 
 __all__ = [
     "MADE_HERE",

@@ -11,6 +11,8 @@ from creval.engine.run import resume, run_new
 from creval.engine.run_options import Consents, Resuming, RunOptions
 from creval.engine.setup import open_plans
 from creval.engine.steps import Finished
+from creval.escape import visible
+from creval.format import cell
 from creval.models.model_options import RunTasks
 from creval.models.model_stats import ModelStats
 from creval.plugins.loader import load_plugins
@@ -19,11 +21,9 @@ from creval.runs.folder import RunFolder
 from creval.runs.jsonl import DiskError
 from creval.runs.task_copies import tasks_here
 from creval.runs.trust import made_here
-from creval.shown import cell
 from creval.tasks.index import TaskIndex
 from creval.tasks.model import Task
 from creval.tasks.templates.rendering import render
-from creval.visible import visible
 
 __all__ = [
     "TARGET",

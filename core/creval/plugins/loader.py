@@ -16,16 +16,12 @@ from typing import Any
 
 import pluggy
 
-from creval.errors import PluginError, UnknownNameError
-from creval.names import nearest
+from creval.errors import PluginError, UnknownNameError, nearest
 from creval.plugins import builtin
-from creval.plugins.aside import aside
-from creval.plugins.distributions import Distribution, find_distributions, installed_version
-from creval.plugins.failures import PluginFailure, failure_of
-from creval.plugins.hooks import HookCalls, PluginHooks
+from creval.plugins.distributions import Distribution, find_distributions, installed_version, satisfies
 from creval.plugins.hookspecs import PROJECT, Hooks
+from creval.plugins.isolation import HookCalls, PluginFailure, PluginHooks, aside, failure_of
 from creval.plugins.registry import Registry
-from creval.plugins.versions import satisfies
 
 __all__ = ["CORE", "LOCAL", "RESERVED", "PluginFailure", "PluginInfo", "Plugins", "load_plugins"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError
-from creval.plugins.aside import aside
+from creval.plugins.isolation import aside
 from creval.types.kinds import Kind
 
 __all__ = ["ANY_SCORE", "BINARY", "Component", "Range", "Registry"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError
-from creval.report.files import unwritable
+from creval.report.output_files import unwritable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

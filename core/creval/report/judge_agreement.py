@@ -19,7 +19,7 @@ from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
 from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
-from creval.report.files import unguarded
+from creval.report.output_files import unguarded
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
 from creval.runs.task_copies import tasks_here

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from creval.format import decimals, number
 from creval.runs.reader import Run
-from creval.shown import decimals, number
 
 __all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from creval.caches import cache_folder
+from creval.user_folders import cache_folder
 
 __all__ = ["ResourceOptions"]
 

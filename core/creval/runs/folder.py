@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from creval.errors import RunError
 from creval.opener import StrangeFileError, read_json, remove
-from creval.packing import PackedHashes
+from creval.packed_keys import PackedHashes
 from creval.runs.commands import resume_command
 from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from creval.errors import RunError, UnknownNameError, UsageError
+from creval.format import html_table, some
 from creval.opener import is_there, read_json
 from creval.runs.call_journal import CallJournal
 from creval.runs.commands import resume_command, score_command
@@ -18,7 +19,6 @@ from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
 from creval.runs.record_data import read_sample, read_score
 from creval.runs.result_metrics import Metrics, metrics_table, of_task
-from creval.shown import html_table, some
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 if TYPE_CHECKING:

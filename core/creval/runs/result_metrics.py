@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval.errors import UnknownNameError
-from creval.shown import cell, html_table, interval
+from creval.format import cell, html_table, interval
 
 __all__ = ["Metric", "Metrics", "metrics_table", "of_task"]
 

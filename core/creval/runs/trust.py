@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from creval.errors import UsageError
+from creval.escape import visible
 from creval.models.providers.endpoints import ENDPOINTS, is_loopback
 from creval.models.secrets import find_key
-from creval.state import STATE, State
 from creval.tasks.sections.settings import acts_outside
 from creval.tasks.task_paths import is_path, parse_path
-from creval.visible import visible
+from creval.user_folders import STATE, State
 
 __all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]
 

@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import Problem, TaskError, UnknownNameError, UsageError
-from creval.names import nearest
+from creval.errors import Problem, TaskError, UnknownNameError, UsageError, nearest
 from creval.plugins.loader import LOCAL, Plugins
 from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads

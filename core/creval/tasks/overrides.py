@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from creval.errors import Problem
-from creval.names import nearest
+from creval.errors import Problem, nearest
 from creval.tasks.components import unfold
 from creval.tasks.yaml.merge import merge
 from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at

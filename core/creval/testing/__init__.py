@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from creval.testing.scripts import RunTask, Says, Script
+    from creval.testing.scripted_models import RunTask, Says, Script
 
 __all__ = ["conformance", "replay", "run_folder", "run_task", "scripted_judge", "scripted_model"]
 
@@ -75,7 +75,7 @@ def scripted_model() -> Callable[[Says], Script]:
     `says` is a text (said to every doc), a function of the doc's fields, or a mapping from doc ids; what it gives for
     a doc is a text, or a list of texts for a sample of several calls.
     """
-    from creval.testing.scripts import Script
+    from creval.testing.scripted_models import Script
 
     return lambda says: Script("target", says)
 
@@ -87,7 +87,7 @@ def scripted_judge() -> Callable[[Says], Script]:
     A single text is said each time. As in every run the same question is asked once: two docs with one answer share a
     verdict.
     """
-    from creval.testing.scripts import Script
+    from creval.testing.scripted_models import Script
 
     return lambda says: Script("judge", says)
 
@@ -111,6 +111,6 @@ def run_task(tmp_path: Path) -> RunTask:
     The model is a name (`baseline/ceiling`), a script, or what `scripted_model` takes; further keywords are those of
     `creval.RunOptions`, and `judge=` is short for the role. Returns a `creval.RunResult`.
     """
-    from creval.testing.scripts import RunTask
+    from creval.testing.scripted_models import RunTask
 
     return RunTask(tmp_path)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from creval.caches import cache_folder
 from creval.errors import MissingPartError
 from creval.resources.options import ResourceOptions
+from creval.user_folders import cache_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(Path(__file__).parent))

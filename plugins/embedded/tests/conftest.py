@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from creval.caches import cache_folder
+from creval.user_folders import cache_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -8,7 +8,7 @@ import click
 
 from creval.cli import completion
 from creval.errors import UnknownNameError
-from creval.plugins.aside import aside
+from creval.plugins.isolation import aside
 
 if TYPE_CHECKING:
     from creval.plugins.registry import Component
@@ -90,7 +90,7 @@ def _command(component: Component) -> click.Command:
 
 
 def _show(output: AnalysisOutput, as_json: bool) -> None:
-    from creval.visible import json_text
+    from creval.escape import json_text
 
     if as_json:
         record = {
@@ -103,7 +103,7 @@ def _show(output: AnalysisOutput, as_json: bool) -> None:
         }
         click.echo(json_text(record, allow_nan=False))
         return
-    from creval.report.tables import print_table
+    from creval.report.terminal_tables import print_table
 
     print_table(output.title, output.columns, output.rows)
     for note in output.notes:

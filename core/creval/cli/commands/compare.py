@@ -48,8 +48,8 @@ def compare(
     verdict: better, worse, equivalent (within --margin), or cannot tell.
     """
     from creval.comparison import comparing
-    from creval.report.tabular import FORMATS
-    from creval.visible import json_text, visible
+    from creval.escape import json_text, visible
+    from creval.report.output_files import FORMATS
 
     found = comparing.compare(runs, tasks=tasks, metrics=metrics, margin=_margins(margins), force=bool(more["force"]))
     if form == "json":
@@ -74,8 +74,8 @@ def _print(found: Sequence[Comparison], runs: Sequence[Run], most_flips: int) ->
         rank_rows,
         readable,
     )
-    from creval.report.tables import print_table
-    from creval.visible import visible
+    from creval.escape import visible
+    from creval.report.terminal_tables import print_table
 
     names = names_of(runs)
     if len(runs) > 2:
@@ -141,11 +141,10 @@ def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, fo
     """
     from creval.comparison.gate import EXIT_CODES, decide
     from creval.comparison.policy import read_policy
-    from creval.report.files import plain_data
-    from creval.report.tables import print_table
-    from creval.report.tabular import FORMATS
+    from creval.escape import json_text, visible
+    from creval.report.output_files import FORMATS, plain_data
+    from creval.report.terminal_tables import print_table
     from creval.runs.reader import open_runs
-    from creval.visible import json_text, visible
 
     read = read_policy(policy)
     (opened,) = (each.as_stored() for each in open_runs([run]))

@@ -41,7 +41,7 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
         ctx.exit(1)
     from creval.api import RunResult
     from creval.report.baselines import find_baselines
-    from creval.report.results import print_results
+    from creval.report.result_tables import print_results
 
     print_results([RunResult(output, made.results)], find_baselines(output.absolute().parent))
     click.echo(f"run folder: {output}")
@@ -49,8 +49,8 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
 
 def _notes(made: MergedRun) -> list[str]:
     """Say what the merged run lacks, and which verdicts differ."""
+    from creval.escape import visible
     from creval.runs.commands import resume_command
-    from creval.visible import visible
 
     notes = []
     if made.differing:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.visible import visible
+from creval.escape import visible
 
 if TYPE_CHECKING:
     from creval.plugins.loader import Plugins
@@ -88,7 +88,7 @@ def new() -> None:
 @click.option("--author", default="", help="Who holds the copyright.")
 def plugin(name: str, folder: Path, licence: str, author: str) -> None:
     """Write the package creval-NAME: a task, a scorer, three docs, tests, workflow, README, changelog, licence."""
-    from creval.scaffold.writing import new_plugin
+    from creval.scaffold.new_files import new_plugin
 
     files = new_plugin(name, folder, licence, author)
     home = Path(files[0]).parent
@@ -102,7 +102,7 @@ def plugin(name: str, folder: Path, licence: str, author: str) -> None:
 @click.option("--like", default="questions", show_default=True, help="questions, choices, judged or mode_collapse.")
 def task(file: Path, like: str) -> None:
     """Write the task FILE and its data beside it; no code is needed (docs/task-without-code.md)."""
-    from creval.scaffold.writing import new_task
+    from creval.scaffold.new_files import new_task
 
     files = new_task(file, like)
     for each in files:
@@ -129,8 +129,7 @@ def check(
 
     The rules are those of a plugin's own tests; floor and ceiling are played. Exit code 1 where anything is wrong.
     """
-    from creval.catalogue.check_entry import Source, check_entry
-    from creval.catalogue.registry_entries import SHIPPED, read_entries
+    from creval.catalogue.registry_entries import SHIPPED, Source, check_entry, read_entries
 
     if find_links is not None and not find_links.is_dir():
         raise click.UsageError(f"--find-links: there is no folder {find_links}")

@@ -41,17 +41,16 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     page in place of the table: results, plots and every sample.
     """
     if html is not None:
-        from creval.report.page.write import write_page
+        from creval.report.page.write_page import write_page
 
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
     from creval.cli.run_summary import baseline_notes
     from creval.errors import RunError, UsageError
+    from creval.escape import visible
     from creval.report.baselines import find_baselines
-    from creval.report.beside import print_beside
-    from creval.report.results import print_results
-    from creval.visible import visible
+    from creval.report.result_tables import print_beside, print_results
 
     results, faults = [], []
     for run in dict.fromkeys(runs):
@@ -76,10 +75,9 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
 
 
 def _text(form: str, results: Sequence[RunResult], found: Baselines) -> str:
-    from creval.report.beside import beside_table
-    from creval.report.results import COLUMNS, result_rows
-    from creval.report.tabular import FORMATS
-    from creval.visible import json_text
+    from creval.escape import json_text
+    from creval.report.output_files import FORMATS
+    from creval.report.result_tables import COLUMNS, beside_table, result_rows
 
     if form in ("json", "csv"):
         rows = list(_rows(results, found))
@@ -112,7 +110,7 @@ def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, 
 def view(runs: Sequence[Path], html: Path | None, baselines: Path | None, no_open: bool) -> None:
     """Write RUNS as one page (see creval report --html) and open it in the browser."""
     from creval.opener import plain_size
-    from creval.report.page.write import write_page
+    from creval.report.page.write_page import write_page
 
     folders = list(dict.fromkeys(runs))
     if html is None:

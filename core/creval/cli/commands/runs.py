@@ -34,9 +34,9 @@ def runs(
     as_json: bool,
 ) -> None:
     """List the runs below folders (default: runs), oldest first; those that cannot be read are named last."""
-    from creval.report.catalogue import Search, find_runs
-    from creval.report.tables import print_table
-    from creval.visible import json_text, visible
+    from creval.escape import json_text, visible
+    from creval.report.run_search import Search, find_runs
+    from creval.report.terminal_tables import print_table
 
     found = find_runs(places or [Path("runs")], Search(model, task, status, words))
     if as_json:
@@ -70,10 +70,10 @@ def leaderboard(
     Numbers are ranked only among those made with the same task (its hash is in the table), data, settings and
     instruments. Unfinished runs are left out and named.
     """
-    from creval.report.files import write_csv, write_text
+    from creval.escape import json_text
     from creval.report.leaderboard import COLUMNS, leaderboard_html
     from creval.report.leaderboard import leaderboard as rank
-    from creval.visible import json_text
+    from creval.report.output_files import write_csv, write_text
 
     standings = rank(list(_finished_runs(places)), every_metric=all_metrics)
     if csv_file is not None:
@@ -88,9 +88,9 @@ def leaderboard(
 
 def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
     from creval.errors import UsageError
-    from creval.report.catalogue import find_runs
+    from creval.escape import visible
+    from creval.report.run_search import find_runs
     from creval.runs.reader import open_run
-    from creval.visible import visible
 
     folders = [path if (path := Path(place)).exists() else _pulled(place) for place in places]
     found = find_runs(folders)
@@ -105,8 +105,8 @@ def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
 
 def _pulled(repository: str) -> Path:
     """Return the folder into which the runs of a repository were pulled."""
-    from creval.caches import cache_folder
     from creval.cli.lazy_group import missing_distribution
+    from creval.user_folders import cache_folder
 
     if importlib.util.find_spec("creval_hub") is None:
         raise missing_distribution(f"{repository!r} is no folder, and reading runs of the Hub", "creval-hub")
@@ -117,7 +117,7 @@ def _pulled(repository: str) -> Path:
 
 def _print_standings(standings: Sequence[Standing]) -> None:
     from creval.report.leaderboard import interval
-    from creval.report.tables import print_table
+    from creval.report.terminal_tables import print_table
 
     columns = ["task", "metric", "", "model", "value", "95 % interval", "n", "not scored", "hash", "instruments"]
     rows = [

@@ -32,11 +32,11 @@ def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | 
     """List the samples of RUN: key, status, how the answer was read, and the scores."""
     import itertools
 
-    from creval.report.files import csv_text
-    from creval.report.looking.rows import Filter, seen_samples
-    from creval.report.tables import print_table
+    from creval.escape import json_text, visible
+    from creval.report.output_files import csv_text
+    from creval.report.sample_views import Filter, seen_samples
+    from creval.report.terminal_tables import print_table
     from creval.runs.reader import open_run
-    from creval.visible import json_text, visible
 
     rows = (seen.to_row() for seen in seen_samples(open_run(run, as_stored=True), Filter(**wanted)))
     if as_json:
@@ -80,10 +80,9 @@ def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> N
 
     `creval samples RUN` lists the keys.
     """
-    from creval.report.looking.rows import find_sample, with_texts
-    from creval.report.looking.transcript import judge_calls, transcript
+    from creval.escape import json_text, visible
+    from creval.report.sample_views import find_sample, judge_calls, transcript, with_texts
     from creval.runs.reader import open_run
-    from creval.visible import json_text, visible
 
     opened = open_run(run, as_stored=True)
     found = find_sample(opened, key)

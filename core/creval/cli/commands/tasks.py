@@ -10,8 +10,8 @@ import click
 import yaml
 
 from creval.cli import completion
-from creval.names import nearest
-from creval.visible import json_text, visible
+from creval.errors import nearest
+from creval.escape import json_text, visible
 
 if TYPE_CHECKING:
     from creval.tasks.model import MetricSpec, Task

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.errors import Problem
-from creval.visible import visible
+from creval.escape import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ def _print_form(form: str, problems: Sequence[Problem], warnings: Sequence[Probl
     import json
 
     import creval
-    from creval.report.problem_forms import problem_records, sarif
+    from creval.report.problem_formats import problem_records, sarif
 
     if form == "as_sarif":
         data: Any = sarif(problems, warnings, creval.__version__)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
+from creval.types.code_location import line_of
 from creval.types.execution import ItemResult, WorkItem
-from creval.types.origin import line_of
 from creval.types.sample import Sample, Status
 
 __all__ = ["make_sample"]

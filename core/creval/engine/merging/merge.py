@@ -35,7 +35,7 @@ from creval.runs.lock import RunLock
 from creval.runs.schemas import check_manifest, check_results
 from creval.runs.task_copies import tasks_here
 from creval.runs.trust import MADE_HERE, Claims
-from creval.types.reading import READING, reading_of
+from creval.types.reading_version import READING, reading_of
 
 __all__ = ["MergedRun", "merge_runs"]
 

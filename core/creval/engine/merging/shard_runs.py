@@ -15,7 +15,7 @@ from creval.errors import RunError, UsageError
 from creval.opener import read_json
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
-from creval.types.reading import READING, reading_of
+from creval.types.reading_version import READING, reading_of
 
 __all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]
 

@@ -10,8 +10,8 @@ from html import escape
 from typing import Any
 
 from creval.engine.progress.counting import Counting, failures
+from creval.escape import visible
 from creval.types.sample import Status
-from creval.visible import visible
 
 __all__ = ["Notebook", "in_notebook"]
 

@@ -21,9 +21,9 @@ from creval.scoring.estimate import estimate
 from creval.scoring.ratio import Ratio
 from creval.scoring.scale import Scale
 from creval.tasks.model import MetricSpec
+from creval.types.code_location import line_of
 from creval.types.components import Aggregation
 from creval.types.metrics import Estimate, MetricResult, StatusCounts
-from creval.types.origin import line_of
 
 __all__ = ["TaskUsage", "aggregate_task", "task_results"]
 

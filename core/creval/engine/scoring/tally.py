@@ -13,7 +13,7 @@ import numpy as np
 
 from creval.engine.planning.plan import TaskPlan
 from creval.errors import ScoringError
-from creval.packing import PackedTexts
+from creval.packed_keys import PackedTexts
 from creval.runs.record_data import read_score
 from creval.scoring.clusters import Clusters, Floats
 from creval.types.metrics import StatusCounts

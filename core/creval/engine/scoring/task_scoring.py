@@ -24,8 +24,8 @@ from creval.parsing.chain import ParserChain, build_chain
 from creval.plugins.registry import ANY_SCORE, Registry
 from creval.runs.texts import with_doc
 from creval.tasks.model import ComponentRef, Task
+from creval.types.code_location import line_of, source_of
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
-from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition, MissingScore, Sample, ScoreRecord, Status
 
 __all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches", "make_scoring"]

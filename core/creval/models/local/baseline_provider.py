@@ -9,9 +9,9 @@ import random
 from creval.errors import CrevalError, FatalModelError, UnknownNameError, UsageError
 from creval.models.model_options import BaselineFinder, ProviderOptions
 from creval.models.provider_traits import ProviderTraits
+from creval.types.code_location import line_of, source_of
 from creval.types.components import Baseline, Context, Turn
 from creval.types.messages import Completion, GenerateRequest, Origin, Reply
-from creval.types.origin import line_of, source_of
 from creval.types.sample import Condition
 
 __all__ = ["BaselineProvider", "baseline", "check_baseline_name"]

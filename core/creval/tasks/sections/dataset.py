@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.tasks.components import ComponentReader, FoundComponent, Written
 from creval.tasks.model import ChoicesRef, DatasetRef, FieldRef
 from creval.tasks.sections.few_shot import read_few_shot

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.tasks.model import Bounds, Example, Said
 from creval.tasks.sections.scoring import ScoreNames
 from creval.tasks.sections.section_reader import Reading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.tasks.components import FoundComponent, whole_refs
 from creval.tasks.model import PromptMessage
 from creval.tasks.sections.section_reader import Reading

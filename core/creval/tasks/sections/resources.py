@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.plugins.distributions import absent_distribution
 from creval.plugins.loader import LOCAL
 from creval.tasks.components import FoundComponent, whole

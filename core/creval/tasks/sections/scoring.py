@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.plugins.registry import ANY_SCORE, Range
 from creval.tasks.components import ComponentReader, FoundComponent, Written
 from creval.tasks.model import MetricSpec

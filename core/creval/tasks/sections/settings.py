@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.plugins.registry import Component
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.yaml.nodes import KeyPath, Node, plain

@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from creval.errors import Problem, TaskError
-from creval.names import nearest
+from creval.errors import Problem, TaskError, nearest
 from creval.tasks.model import PromptMessage
 from creval.tasks.yaml.nodes import KeyPath, format_path
 from creval.types.messages import Message

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from creval.errors import Problem, UsageError
-from creval.names import nearest
+from creval.errors import Problem, UsageError, nearest
 from creval.tasks.task_paths import TaskFile, is_path, parse_path
 from creval.tasks.yaml.scan import VARIANTS, WANTED, scan
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import Problem
-from creval.names import nearest
+from creval.errors import Problem, nearest
 from creval.tasks.yaml.nodes import KeyPath, Node, Place, locate, plain, problem_at
 from creval.tasks.yaml.wording import SchemaFault, expected, say, shown
 

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import Problem
-from creval.names import nearest
+from creval.errors import Problem, nearest
 from creval.tasks.task_paths import TaskFile
 from creval.tasks.yaml.nodes import Node, problem_at
 from creval.tasks.yaml.schema import load_schema, problems_of, validator_for

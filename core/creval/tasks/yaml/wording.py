@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from creval.names import nearest
+from creval.errors import nearest
 from creval.tasks.yaml.nodes import KeyPath
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from creval.report.looking.rows import Seen, seen_samples
-from creval.report.looking.transcript import judge_calls, transcript
+from creval.report.sample_views import Seen, judge_calls, seen_samples, transcript
 from creval.runs.reader import Run
 from creval.types.sample import SampleKey
 

@@ -1,21 +1,101 @@
-"""Calls of the observer hooks, each plugin in isolation: one that raises is left out from then on."""
+"""What is known of a plugin that failed, and the fence inside which plugin code is run.
+
+What the code of plugins prints while it is imported or runs: beside a command's own output, never in it.
+
+Calls of the observer hooks, each plugin in isolation: one that raises is left out from then on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from creval.plugins.failures import PluginFailure, failure_of
+from creval.errors import CrevalError
 
 if TYPE_CHECKING:
     import pluggy
 
     from creval.types.sample import ScoreRecord
 
-__all__ = ["HookCalls", "PluginHooks"]
+__all__ = ["HookCalls", "PluginFailure", "PluginHooks", "aside", "failure_of"]
+
+
+class _Aside:
+    """Counts who is inside, over all threads: `contextlib.redirect_stdout` in two of them at once never comes back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before: TextIO | None = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before, sys.stdout = sys.stdout, sys.stderr
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._before is not None:
+                sys.stdout, self._before = self._before, None
+
+
+_ASIDE = _Aside()
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Let what is printed here go to standard error; safe in several threads at once."""
+    _ASIDE.enter()
+    try:
+        yield
+    finally:
+        _ASIDE.leave()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFailure:
+    """A plugin that is left out. `error` says what happened in one line; `cause` is the exception, with traceback."""
+
+    name: str
+    distribution: str
+    error: str
+    cause: BaseException | None = None
+
+    def __str__(self) -> str:
+        return f"plugin {self.name} (distribution {self.distribution}): {self.error}"
+
+
+def failure_of(name: str, distribution: str, when: str, action: Callable[[], object]) -> PluginFailure | None:
+    """Run a piece of plugin code. Whatever it raises, SystemExit included, is returned as its failure.
+
+    KeyboardInterrupt passes: it is the user's.
+    """
+    try:
+        action()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return PluginFailure(name, distribution, f"{_describe(error)} {when}".strip(), error)
+    return None
+
+
+def _describe(error: BaseException) -> str:
+    if isinstance(error, CrevalError):
+        text = error.what
+    elif isinstance(error, SystemExit):
+        text = f"it tried to end the program (SystemExit: {error.code})"
+    else:
+        text = f"{type(error).__name__}: {error}"
+    return " ".join(text.split())[:500]
 
 
 class PluginHooks:

@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from creval.shown import cell, numeric
-from creval.visible import visible
+from creval.escape import visible
+from creval.format import cell, numeric
 
 __all__ = ["print_table", "table_console"]
 

@@ -1,22 +1,94 @@
-"""Rules on what comes out: the stated examples, floor below ceiling, the same twice, parsers against any text."""
+"""Rules on a plugin's tasks: their files, sources and templates, and what comes out when they are played."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from creval.conformance.hostile import HOSTILE, SPOKEN
 from creval.conformance.subject import Subject, play
+from creval.data.check_task_data import check_components, check_fields
 from creval.engine.task_examples import run_examples
-from creval.errors import CrevalError
+from creval.errors import CrevalError, TaskError
 from creval.parsing.chain import build_chain
+from creval.tasks.check_files import check_file
 from creval.tasks.model import ComponentRef, Said, Task
+from creval.tasks.templates.shots import render_prompt
 from creval.types.components import Parsed
 from creval.types.sample import Status
 
 __all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
+
+
+def task_files(subject: Subject) -> Iterator[str]:
+    """Every task and suite file is valid, and what its components are given makes them."""
+    for file in subject.files:
+        for problem in check_file(file, subject.index, subject.plugins):
+            yield " ".join(str(problem).split())
+    for problem in subject.index.problems():
+        if problem.file in subject.files:
+            yield " ".join(str(problem).split())
+    for name in subject.tasks:
+        try:
+            task = subject.load(name)
+        except TaskError:
+            continue  # said above
+        for problem in check_components(task, subject.plugins.registry):
+            yield " ".join(str(problem).split())
+
+
+def templates(subject: Subject, name: str) -> Iterator[str]:
+    """Every prompt can be rendered for every doc of the task; those that a component fills in name known fields."""
+    task = subject.load(name)
+    with subject.dataset(task) as dataset:
+        problems = check_fields(task, dataset, subject.plugins.registry)
+        yield from (" ".join(str(problem).split()) for problem in problems)
+        if problems:
+            return
+        own = [key for key in task.prompts if _is_filled_by_docs(subject, task, key)]
+        for doc in dataset:
+            for key in own:
+                try:
+                    render_prompt(task, key, doc.fields)
+                except CrevalError as error:
+                    yield f"doc {doc.id!r}: {' '.join(str(error).split())}"
+                    return  # the next docs have the same fault
+
+
+def _is_filled_by_docs(subject: Subject, task: Task, prompt: str) -> bool:
+    """Whether the docs alone fill in a prompt: what a protocol adds while it runs is only known then."""
+    provided = subject.plugins.registry.get("protocol", task.protocol.name).provides
+    return prompt == "prompt" and not provided
+
+
+def sources(subject: Subject) -> Iterator[str]:
+    """The distribution states its licence; each task says where it comes from.
+
+    A task whose data come over the network says under which licence they are (`source: licence`), or in its
+    description why there is none to state.
+    """
+    if not _licence_of(subject.info.distribution):
+        yield f"the distribution {subject.info.distribution} states no licence: add `license` to its pyproject.toml"
+    for name in subject.leading:
+        try:
+            task = subject.load(name)
+        except TaskError:
+            continue
+        if not (task.source.paper or task.source.url):
+            yield f"{name}: `source` names neither paper nor url"
+        if subject.is_remote(task) and not task.source.licence and "licence" not in task.description.casefold():
+            yield f"{name}: neither `source: licence` nor the description says under which licence the data are"
+
+
+def _licence_of(distribution: str) -> str:
+    from importlib.metadata import metadata
+
+    about = metadata(distribution)
+    stated = [value for name in ("License-Expression", "License") for value in about.get_all(name) or ()]
+    stated += [each for each in about.get_all("Classifier") or () if each.startswith("License ::")]
+    return next((each for each in stated if each), "")
+
 
 FEWEST = 3
 
@@ -57,6 +129,7 @@ def answers(subject: Subject, name: str) -> Iterator[str]:
 
 
 _SCRIPT_ENDS = "more is asked for"
+
 """The example scripts fewer answers than are asked for: nothing that the task is at fault for."""
 
 
@@ -142,3 +215,52 @@ def _tried(who: str, refs: list[ComponentRef], subject: Subject) -> Iterator[str
 def _values(metrics: list[dict[str, Any]]) -> dict[str, float | None]:
     """The values over all conditions, by the metric's name without the instruments in brackets."""
     return {each["name"].partition("[")[0]: each["value"] for each in metrics if each["condition"] is None}
+
+
+HOSTILE: Sequence[str] = (
+    "",
+    " \t\r\n",
+    "\x00\x01\x07\x1b[31m",
+    "\ud800 half a pair",
+    "\u202eright to left\u202c \u200b\u2060\ufeff",
+    "e" + "\u0301" * 2_000,
+    "[" * 8_000,
+    "{" * 8_000 + "}" * 7_999,
+    '{"a":' * 2_000,
+    "[[[]]]" * 2_000,
+    '"' * 8_001,
+    "\\" * 8_001,
+    "<answer>" * 2_000,
+    "<" * 8_000 + ">" * 8_000,
+    "1" * 8_000,
+    "-1e999999999, +NaN, Infinity, 0x10, ١٢٣, ⅷ, 1,2,3.4.5",
+    "a" * 10_000 + "!",
+    "(a+)+$ " * 3_000,
+    "\n" * 8_000,
+    "- \n1. \n* \n" * 2_000,
+    ";,:|/" * 2_000,
+    '["a", "b"',
+    '```json\n["a"]\n```\n' * 500,
+    "null",
+    "true",
+    "[null, {}, [], 1e400]",
+    "I'm sorry, but I can't help with that.",
+    "{{ 7 * 7 }} {% for a in b %} ${x} $(reboot) __import__('os').system('true')",
+    "'; DROP TABLE answers; --",
+    "def solve():\n    return " + "+".join("1" * 1_500),
+    "```python\nx = " + "not " * 3_000 + "1\n```",
+    "```python\nf = " + "lambda: " * 1_500 + "1\ndef solve():\n    pass\n```",
+    "x = " + "(" * 3_000 + "1" + ")" * 3_000,
+    '["a", ' * 3_000 + "1" + "]" * 3_000,
+    "\\frac{" * 3_000 + "1" + "}{2}" * 3_000,
+    "1" + ",000" * 3_000,
+    "日本語、中文；한국어。\U0001f9ea" * 500,
+)
+
+"""None of them is random: a fault can be met again."""
+
+SPOKEN: Sequence[str] = tuple(
+    text for text in HOSTILE if text.startswith(("def", "```", "x =", '["a", ', "1,000", "-1e9", "[null"))
+)
+
+"""Those that a whole task is played with: numbers out of range, and structures too deep for a recursive reader."""

@@ -1,4 +1,4 @@
-"""Files that the user named: text, lines, tables as CSV and data as JSON, each written whole or not at all."""
+"""Files and texts in which results leave: CSV, JSON, Markdown, LaTeX."""
 
 from __future__ import annotations
 
@@ -9,18 +9,33 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from creval.errors import UsageError
-from creval.visible import odd_sign, visible
+from creval.escape import odd_sign, visible
+from creval.format import cell, numeric
 
-__all__ = ["csv_text", "plain_data", "unguarded", "unwritable", "write_csv", "write_json", "write_lines", "write_text"]
+__all__ = [
+    "FORMATS",
+    "csv_text",
+    "latex_text",
+    "markdown_text",
+    "plain_data",
+    "unguarded",
+    "unwritable",
+    "write_csv",
+    "write_json",
+    "write_lines",
+    "write_text",
+]
+
 
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: full-width
+
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -122,3 +137,53 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]])
 def write_json(path: Path, data: Any) -> Path:
     """Write data (made plain by `plain_data`) as JSON, and return its path. Raises UsageError where that cannot be."""
     return write_text(path, json.dumps(plain_data(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+Cells = Sequence[Sequence[Any]]
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "<": "$<$",
+    ">": "$>$",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def markdown_text(columns: Sequence[str], rows: Cells) -> str:
+    """Return a table in the form of GitHub's Markdown: one line a row, numbers to the right."""
+    texts = [[_markdown(value) for value in row] for row in rows]
+    rule = ["---:" if right else "---" for right in numeric(columns, rows)]
+    lines = [[_markdown(name) for name in columns], rule, *texts]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def latex_text(columns: Sequence[str], rows: Cells) -> str:
+    """Return a table as a LaTeX `tabular` with the rules of booktabs (the paper needs \\usepackage{booktabs})."""
+    align = "".join("r" if right else "l" for right in numeric(columns, rows))
+    lines = [" & ".join(map(_latex, row)) + r" \\" for row in (columns, *rows)]
+    body = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([*body, r"\end{tabular}", ""])
+
+
+def _markdown(value: Any) -> str:
+    return _MARKDOWN.sub(r"\\\1", _line(value))
+
+
+def _latex(value: Any) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in _line(value))
+
+
+def _line(value: Any) -> str:
+    return " ".join(cell(value).split())
+
+
+FORMATS: Mapping[str, Callable[[Sequence[str], Cells], str]] = {
+    "csv": csv_text,
+    "markdown": markdown_text,
+    "latex": latex_text,
+}

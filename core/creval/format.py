@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from creval.visible import visible
+from creval.escape import visible
 
 __all__ = ["cell", "decimals", "html_table", "interval", "number", "numeric", "some"]
 

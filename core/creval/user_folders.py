@@ -1,4 +1,7 @@
-"""The user's own state: a key and what this user trusts, in files that nobody else reads."""
+"""The user's own state: a key and what this user trusts, in files that nobody else reads.
+
+Where everything lives that may be kept across runs.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,13 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["STATE", "State", "state_folder"]
+__all__ = ["STATE", "State", "cache_folder", "state_folder"]
+
 
 STATE = "CREVAL_STATE"
+
 _KEY_BYTES = 32
+
 _LOG = logging.getLogger("creval")
 
 
@@ -87,3 +93,11 @@ def _place(file: Path, target: Path) -> None:
         pass
     except OSError:  # a file system without hard links
         file.rename(target)
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder: CREVAL_CACHE, else `creval` in XDG_CACHE_HOME or in the user's ~/.cache."""
+    own = environment.get("CREVAL_CACHE")
+    if own:
+        return Path(own).expanduser()
+    return Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "creval"

@@ -1,0 +1,318 @@
+"""The results table: one row a metric, with its interval, the counts by status, floor and ceiling.
+
+What a user set in place of a task's own: said in the heading of a table, and where runs stand beside each other.
+
+Several runs as one table: a row a metric, a column a run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from creval.api import RunResult
+from creval.escape import visible
+from creval.format import decimals, interval, number
+from creval.parsing.refusal import REFUSAL_ROUTE
+from creval.report.baselines import Baselines
+from creval.report.terminal_tables import print_table, table_console
+
+__all__ = [
+    "COLUMNS",
+    "LEGEND",
+    "beside_table",
+    "comparison_notes",
+    "count_groups",
+    "counts_text",
+    "interval_notes",
+    "labels",
+    "listed_names",
+    "own_settings",
+    "print_beside",
+    "print_results",
+    "result_rows",
+    "served_words",
+    "setting_words",
+]
+
+
+_ASPECTS = {
+    "hash": "the task itself",
+    "dataset": "data",
+    "docs_digest": "docs",
+    "generation_overrides": "generation settings",
+    "condition_overrides": "conditions",
+}
+
+
+def setting_words(generation: Mapping[str, Any], conditions: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
+    """Return (option, NAME=VALUE) as the command line takes it; the values of a condition have commas between."""
+    one = [("--generation", f"{name}={_text(value)}") for name, value in generation.items()]
+    return one + [("--condition", f"{name}={','.join(map(_text, values))}") for name, values in conditions.items()]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def own_settings(result: RunResult) -> list[str]:
+    """Return what of a run is not as its tasks have it: settings, conditions, data, changed tasks; each said once."""
+    notes: dict[str, None] = {}
+    shards = {task["shard"] for task in result.results["tasks"] if task.get("shard")}
+    notes.update(dict.fromkeys(f"shard {shard}: a part of the docs" for shard in sorted(shards)))
+    for task in result.results["tasks"]:
+        words = setting_words(task.get("generation_overrides") or {}, task.get("condition_overrides") or {})
+        notes.update(dict.fromkeys(f"{option} {text}" for option, text in words))
+        if task.get("replaced_data"):
+            notes[f"--data {task['task']}={task['replaced_data']}"] = None
+        if task.get("variant_of") and task.get("changed"):
+            notes[f"{task['task']} is {task['variant_of']} with other {', '.join(task['changed'])}"] = None
+    return list(notes)
+
+
+def comparison_notes(results: Sequence[RunResult]) -> Iterator[str]:
+    """Yield one line for each task whose runs differ in what was asked, so that their numbers do not compare."""
+    by_task: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        for task in result.results["tasks"]:
+            by_task.setdefault(task.get("qualified", task["task"]), []).append(task)
+    for name, tasks in by_task.items():
+        different = [
+            words
+            for key, words in _ASPECTS.items()
+            if len({json.dumps(task.get(key) or None, sort_keys=True) for task in tasks}) > 1
+        ]
+        if different:
+            yield f"numbers of {name} do not compare: these runs differ in {', '.join(different)}"
+
+
+COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "floor", "ceiling", "samples")
+
+_METRIC, _CONDITION, _BESIDE = 1, 2, (6, 7)
+
+LEGEND = "floor, ceiling: what baseline/floor and baseline/ceiling reached on the same task and docs"
+
+_NAMED = 8  # metrics of one note
+
+_ORDER = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
+
+
+def print_results(
+    results: Sequence[RunResult], baselines: Baselines | None = None, console: Console | None = None
+) -> None:
+    """Print one table a run, with a line that explains the marks.
+
+    The primary metric is bold on a terminal and carries a `*` everywhere else.
+    """
+    console = console or table_console()
+    bold = console.is_terminal and not console.is_dumb_terminal
+    legend: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for result in results:
+        rows = result_rows(result, baselines or Baselines())
+        primary = [metric["primary"] for task in result.results["tasks"] for metric in task["metrics"]]
+        for row, marked in zip(rows, primary, strict=True):
+            if marked:
+                row[_METRIC] = _marked(row[_METRIC], bold)
+                legend["bold: primary metric" if bold else "* primary metric"] = None
+        empty = {index for index in (_CONDITION, *_BESIDE) if all(row[index] is None for row in rows)}
+        if not empty.issuperset(_BESIDE):
+            legend[LEGEND] = None
+        notes.update(dict.fromkeys(interval_notes(result)))
+        served = served_words(result)
+        if served:
+            notes[f"{visible(result.results['model'])} was served by {served}"] = None
+        keep = [index for index in range(len(COLUMNS)) if index not in empty]
+        title = "; ".join([f"{result.results['model']} ({result.folder.name})", *own_settings(result)])
+        console.print(Text(visible(title), style="table.title"), soft_wrap=True)  # a title would break at the width
+        print_table("", [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows], console)
+    notes.update(dict.fromkeys(map(visible, comparison_notes(results))))
+    for line in (["; ".join(legend)] if legend else []) + list(notes):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _marked(name: str, bold: bool) -> Text | str:
+    return Text(visible(name), style="bold") if bold else f"{name} *"
+
+
+def result_rows(result: RunResult, baselines: Baselines) -> list[list[Any]]:
+    """Return the rows of one run's table, in the columns of COLUMNS."""
+    rows = []
+    for task in result.results["tasks"]:
+        for metric in task["metrics"]:
+            rows.append(
+                [
+                    task["task"],
+                    metric["name"],
+                    metric["condition"],
+                    metric["value"],
+                    interval(metric),
+                    metric["n"],
+                    baselines.beside(task, metric, "floor"),
+                    baselines.beside(task, metric, "ceiling"),
+                    counts_text(metric["counts"], 0 if metric["condition"] else _refusals(task)),
+                ]
+            )
+    return rows
+
+
+def served_words(result: RunResult) -> str:
+    """Return who answered, where a router said so: `Azure 20, OpenAI 4 (of 24 calls)`; empty where nobody did."""
+    served: Counter[str] = Counter()
+    for task in result.results["tasks"]:
+        served.update(task.get("served_by") or {})
+    own = str(result.results["model"]).partition("/")[0]
+    if set(served) <= {own}:  # a provider that answers itself
+        return ""
+    named = ", ".join(f"{name} {count}" for name, count in served.most_common())
+    return visible(f"{named} (of {served.total()} calls)")
+
+
+def interval_notes(result: RunResult) -> Iterator[str]:
+    """Say why metrics have no interval, and over what the others are where it is not docs."""
+    missing: dict[str, list[str]] = {}
+    trials: list[str] = []
+    for task in result.results["tasks"]:
+        for metric in task["metrics"]:
+            name = f"{metric['name']} of {task['task']}"
+            if metric.get("no_interval"):
+                where = f" at {metric['condition']}" if metric["condition"] else ""
+                missing.setdefault(metric["no_interval"], []).append(f"{name}{where}")
+            elif metric.get("cluster") == "trial" and not metric["condition"]:
+                trials.append(name)
+    for reason, names in missing.items():
+        yield visible(f"no interval, as {reason}: {listed_names(names)}")
+    if trials:
+        yield visible(f"interval over trials, not docs: {listed_names(trials)}")
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Return names with commas, the first ones of many."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _refusals(task: Mapping[str, Any]) -> int:
+    """How many unparsed answers of a task were plain refusals."""
+    return sum(count for route, count in task.get("routes", {}).items() if REFUSAL_ROUTE in route.split("; "))
+
+
+def count_groups(task: Mapping[str, Any]) -> list[tuple[Mapping[str, int], list[str]]]:
+    """Return the counts by status that metrics over all conditions have, each with the metrics that have them.
+
+    A sample ends for each score by itself: with a judge that failed it lacks the judge's scores and no others.
+    """
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for metric in task["metrics"]:
+        if metric["condition"] is None:
+            groups.setdefault(tuple(metric["counts"][name] for name in _ORDER), []).append(metric["name"])
+    return [(dict(zip(_ORDER, counts, strict=True)), names) for counts, names in groups.items()]
+
+
+def counts_text(counts: Mapping[str, int], refusals: int = 0) -> str:
+    """Return how many samples ended in each status, those without any left out; `refusals` of the unparsed."""
+    shown = {name: f"{counts[name]} {name}" for name in _ORDER if counts[name] or name == "scored"}
+    if refusals and "unparsed" in shown:
+        shown["unparsed"] += f" ({refusals} refusal{'s' if refusals > 1 else ''})"
+    return ", ".join(shown.values())
+
+
+_LEADING = ("task", "metric", "condition")
+
+_TRAILING = ("floor", "ceiling")
+
+
+def labels(named: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a name for each (model, folder): the model where no other has it, else with the folder's name."""
+    models = [model for model, _ in named]
+    return [model if models.count(model) == 1 else f"{model} ({folder})" for model, folder in named]
+
+
+def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Console | None = None) -> None:
+    """Print the table, then what a reader has to know of the runs."""
+    console = console or table_console()
+    columns, rows = beside_table(results, baselines, marks=True)
+    print_table("", columns, rows, console)
+    legend = ["value (95 % interval)", "* primary metric"]
+    notes = dict.fromkeys([*(["; ".join([*legend, LEGEND] if "floor" in columns else legend)])])
+    for result, name in zip(results, _names(results), strict=True):
+        served = served_words(result)
+        said = [*own_settings(result), *_unscored(result), *interval_notes(result)]
+        said += [f"served by {served}"] if served else []
+        notes |= dict.fromkeys(f"{name}: {words}" for words in said)
+    for name, tasks in _namesakes(results).items():
+        notes[f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in rows of their own"] = None
+    notes |= dict.fromkeys(comparison_notes(results))
+    for line in notes:
+        console.print(visible(line), markup=False, soft_wrap=True)
+
+
+def beside_table(
+    results: Sequence[RunResult], baselines: Baselines, marks: bool = False
+) -> tuple[list[str], list[list[Any]]]:
+    """Return columns and rows. Columns that hold nothing are left out; `marks` puts a star at primary metrics.
+
+    The rows are the metrics of all runs in the order of the first run that has them. Tasks of one name from different
+    plugins have rows of their own, with the plugin before the name.
+    """
+    namesakes = _namesakes(results)
+    cells: dict[tuple[str, str, str | None], dict[int, Mapping[str, Any]]] = {}
+    beside: dict[tuple[str, str, str | None], list[float | None]] = {}
+    for place, result in enumerate(results):
+        for task in result.results["tasks"]:
+            for metric in task["metrics"]:
+                named = task["qualified"] if task["task"] in namesakes else task["task"]
+                key = (named, metric["name"], metric["condition"])
+                cells.setdefault(key, {})[place] = metric
+                known = beside.setdefault(key, [None, None])
+                for i, which in enumerate(_TRAILING):
+                    known[i] = baselines.beside(task, metric, which) if known[i] is None else known[i]
+    rows: list[list[Any]] = []
+    for (task_name, name, condition), found in cells.items():
+        star = " *" if marks and any(metric["primary"] for metric in found.values()) else ""
+        values = [_cell(found.get(place)) for place in range(len(results))]
+        rows.append([task_name, f"{name}{star}", condition, *values, *beside[task_name, name, condition]])
+    columns = [*_LEADING, *_names(results), *_TRAILING]
+    keep = [i for i, column in enumerate(columns) if any(row[i] is not None for row in rows) or column not in _OPTIONAL]
+    return [columns[i] for i in keep], [[row[i] for i in keep] for row in rows]
+
+
+_OPTIONAL = ("condition", *_TRAILING)
+
+
+def _names(results: Sequence[RunResult]) -> list[str]:
+    return labels([(str(result.results["model"]), result.folder.name) for result in results])
+
+
+def _cell(metric: Mapping[str, Any] | None) -> str | None:
+    if metric is None or metric["value"] is None:
+        return None
+    places = decimals(metric["value"])
+    said = number(metric["value"], places)
+    if metric["ci_low"] is None:
+        return said
+    return f"{said} ({number(metric['ci_low'], places)} to {number(metric['ci_high'], places)})"
+
+
+def _unscored(result: RunResult) -> Iterator[str]:
+    """Say how the samples of a task ended where not all are scored; of which metrics, where these differ."""
+    for task in result.results["tasks"]:
+        groups = count_groups(task)
+        for counts, names in groups:
+            if counts["scored"] < sum(counts.values()):
+                which = f" {listed_names(names)}:" if len(groups) > 1 else ""
+                yield f"{task['task']}:{which} {counts_text(counts)}"
+
+
+def _namesakes(results: Sequence[RunResult]) -> dict[str, list[str]]:
+    """Return the tasks that share a short name, by it: association/rat and a local rat are two tasks."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        for task in result.results["tasks"]:
+            found.setdefault(task["task"], {})[task.get("qualified", task["task"])] = None
+    return {name: list(qualified) for name, qualified in found.items() if len(qualified) > 1}
