@@ -58,13 +58,6 @@ def relinked(text: str, file: Path, known: Mapping[Path, str]) -> str:
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
-def questions() -> str:
-    """Return the page of questions: the table of the README."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = text[text.index("## Questions") :]
-    return "# Questions\n" + table[len("## Questions") : table.index("\n## ")]
-
-
 def plugin_list() -> str:
     """Return the page that lists the plugins."""
     lines = ["# Plugins", "", "Each is a distribution of its own with its own version.", ""]
@@ -82,7 +75,6 @@ def make(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     known = pages()
     texts = {place: relinked(file.read_text(encoding="utf-8"), file, known) for file, place in known.items()}
-    texts["questions.md"] = relinked(questions(), ROOT / "README.md", known)
     texts["plugins/index.md"] = plugin_list()
     texts |= task_pages()
     for place, text in texts.items():
