@@ -196,7 +196,7 @@ class Score:
     `failure` None: scored. Otherwise the sample ends as `unparsed` (the answer is at fault: fewer valid words
     than the test needs) or, with `errored`, as errored (a part is at fault: no vectors). Scores of an answer that
     fails so are kept (how many valid words it had); those of an errored one are not. `missing` says of single scores
-    why there is none though the others stand.
+    why there is none though the others stand; one that is SKIPPED is in no metric, also where the answer fails.
     """
 
     scores: Mapping[str, float]

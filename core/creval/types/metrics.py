@@ -11,7 +11,9 @@ __all__ = ["Estimate", "MetricResult", "StatusCounts", "TaskResult"]
 
 @dataclass(frozen=True, slots=True)
 class StatusCounts:
-    """How many samples ended in each status. Their sum is the number of samples planned."""
+    """How many samples ended in each status. Their sum is the number of samples planned; of a metric, without those
+    that have no such number (`MissingScore`, SKIPPED).
+    """
 
     scored: int = 0
     unparsed: int = 0

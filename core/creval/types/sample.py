@@ -91,7 +91,11 @@ class Sample:
 
 
 class MissingScore(NamedTuple):
-    """Why a sample lacks a score: UNPARSED (the answer is at fault) or ERRORED (a part is), and the reason."""
+    """Why a sample lacks a score, and the reason.
+
+    UNPARSED: the answer is at fault. ERRORED: a part is. SKIPPED: there is no such number of this doc or solution, so
+    that it is in no metric made from the score and counts as no failure of the model.
+    """
 
     status: Status
     reason: str

@@ -217,3 +217,32 @@ def test_a_real_small_model(tmp_path: Path) -> None:
     assert task["counts"]["errored"] == task["counts"]["skipped"] == 0
     assert sum(task["counts"][status] for status in ("scored", "unparsed", "truncated", "refused")) == 1
     assert 0 <= values(result, OWN[1])["pass@1"] <= 1
+
+
+UNREADABLE = ["I do not know."] * 5
+
+
+def test_numbers_are_over_the_problems_that_have_them(
+    reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Table 3's denominators, and those of the sound cases, also where no answer can be read."""
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path))
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://127.0.0.1:9")
+    tasks = [*(f"neocoder_released_state{state}" for state in range(6)), "neocoder_sampling_state0"]
+    problems = read_problems(PublishedFiles(reference_data / "neocoder", offline=True))
+    rows = [{"task": task, "doc": problem.name, "answers": UNREADABLE} for task in tasks for problem in problems]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    result = creval.run(tasks, f"replay/{answers}", options(tmp_path / "run", offline=True))
+    found = [{name.partition("[")[0]: each for name, each in result.metrics(task).items()} for task in tasks]
+
+    def over(name: str) -> list[int]:
+        return [metrics[name]["n"] for metrics in found[:6]]
+
+    assert over("pass@1") == over("constraint_following") == [199, 199, 198, 194, 176, 97]
+    assert over("convergent") == over("divergent") == over("neogauge") == [198, 198, 197, 193, 175, 97]
+    assert over("correct_sound")[0] == 182
+    assert (found[6]["pass@5"]["n"], found[6]["correct_sound@5"]["n"]) == (198, 182)
+    counts = found[0]["correct_sound"]["counts"]
+    assert (counts["unparsed"], counts["skipped"], found[0]["correct_sound"]["n_failed"]) == (182, 0, 182)

@@ -246,9 +246,9 @@ def test_a_call_that_fails_costs_its_criterion_alone() -> None:
 
     usual = said_by()
     found = score_one(jury(), JudgeWorld(failing))
-    assert (
-        set(found.missing) == {"effectiveness", "overall"} and "no such model" in found.missing["effectiveness"].reason
-    )
+    assert set(found.missing) == {"effectiveness", "overall", "abstained"}
+    assert "no such model" in found.missing["effectiveness"].reason
+    assert found.missing["abstained"].status is Status.ERRORED  # a call without a reply is no abstention
 
 
 @pytest.mark.parametrize("ending", ["length", "content_filter"])

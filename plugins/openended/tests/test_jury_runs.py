@@ -54,7 +54,7 @@ def test_one_failing_call_among_eight_solutions_repeats_no_other(
         creval.run(["jury"], "given/solution", options(tmp_path, data=data))
         assert len(server.requests) == 8 * 26
         scores = {score.key.doc: score for score in open_run(tmp_path / "run").scores()}
-        assert set(scores["p3"].missing) == {"safety", "overall"}
+        assert set(scores["p3"].missing) == {"safety", "overall", "abstained"}
         assert scores["p3"].status_of("safety") is Status.ERRORED and scores["p3"].scores["feasibility"] == 1
         assert all(score.scores["overall"] == 1 for doc, score in scores.items() if doc != "p3")
         healed = True

@@ -175,13 +175,13 @@ class TaskTally:
     def counts(self, planned: int, condition: int | None = None, name: str | None = None) -> StatusCounts:
         """Return the counts by status; what was planned and has no score counts as skipped.
 
-        With the name of a score: as far as that score is concerned.
+        With the name of a score: as far as that score is concerned; samples that have no such number count nowhere.
         """
         status = self._sorted(self._status if name is None else self._ended[name])
         if condition is not None:
             status = status[self._sorted(self._condition) == condition]
         counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}
-        counted["skipped"] += max(0, planned - int(status.size))
+        counted["skipped"] = max(0, planned - int(status.size))
         return StatusCounts(**counted)
 
     def clusters(

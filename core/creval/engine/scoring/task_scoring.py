@@ -129,7 +129,7 @@ class TaskScoring:
             if lack is None:
                 missing.update(score.missing)
                 continue
-            missing.update({name: lack for name in part.gives if name not in given})
+            missing.update({name: score.missing.get(name, lack) for name in part.gives if name not in given})
             if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
                 status, reason = lack.status, lack.reason
         if not numbers and all(lack.status is status for lack in missing.values()):

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
-from creval_neocoder.task.techniques import AUGMENTER, TRIES, detect
-from creval_neocoder.task.tests import Judge
+from creval_neocoder.task.techniques import AUGMENTER, TRIES, detect, lacking
+from creval_neocoder.task.tests import NO_SOUND_CASE, Judge
 from creval_neocoder.techniques.creativity import follows, new_share
 
 __all__ = ["BestCreativity", "Merit", "PassAny", "choose"]
@@ -34,6 +34,9 @@ class Merit(NamedTuple):
     def neogauge(self) -> float:
         """The product of Eq. 4."""
         return (self.share or 0.0) * self.convergent
+
+
+_NO_PROGRAM = "none of the answers holds a Python program"
 
 
 def choose(merits: Sequence[Merit], ties: Ties = "merit") -> int:
@@ -67,6 +70,7 @@ class PassAny:
     """
 
     reads_some = True
+    scores_failures = True
 
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
         self._tests: Tests = tests
@@ -80,15 +84,16 @@ class PassAny:
 
     async def _one(self, judge: Judge, item: ScorerInput) -> Score:
         programs = _programs(item)
+        missing = {} if any(item.doc["sound"]) else {"correct_sound@5": NO_SOUND_CASE}
         if not programs:
-            return Score({}, failure="none of the answers holds a Python program")
+            return Score({}, failure=_NO_PROGRAM, missing=missing)
         found = [await judge.verdict(program, text, item.doc) for program, text in programs]
         sound = [await judge.on_sound(program, item.doc) for program, _ in programs]
         passed = sum(each is Verdict.ACCEPTED for each in found)
         scores = {"pass@5": float(passed > 0), "pass@1": passed / _tries(item)}
         if sound[0] is not None:
             scores["correct_sound@5"] = float(Verdict.ACCEPTED in sound)
-        return Score(scores, {"verdicts": [each.value for each in found]})
+        return Score(scores, {"verdicts": [each.value for each in found]}, missing=missing)
 
 
 class BestCreativity:
@@ -98,6 +103,7 @@ class BestCreativity:
     """
 
     reads_some = True
+    scores_failures = True
 
     def __init__(
         self,
@@ -124,9 +130,9 @@ class BestCreativity:
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
     async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
-        programs = _programs(item)
+        programs, missing = _programs(item), lacking(item.doc, self._released)
         if not programs:
-            return Score({}, failure="none of the answers holds a Python program")
+            return Score({}, failure=_NO_PROGRAM, missing=missing)
         lists = [(await detect(program, item.key, item.doc, context)).names for program, _ in programs]
         merits = [
             await self._merit(judge, item, pair, techniques) for pair, techniques in zip(programs, lists, strict=True)
@@ -136,7 +142,9 @@ class BestCreativity:
         scores = {"constraint_following": float(best.follow), "convergent": float(best.convergent)}
         if best.share is not None:
             scores |= {"divergent": best.share, "neogauge": best.neogauge}
-        return Score(scores, {"chosen": place, "techniques": list(lists[place]), "all": [list(each) for each in lists]})
+        given = {name: value for name, value in scores.items() if name not in missing}
+        details = {"chosen": place, "techniques": list(lists[place]), "all": [list(each) for each in lists]}
+        return Score(given, details, missing=missing)
 
     async def _merit(self, judge: Judge, item: ScorerInput, pair: tuple[str, str], techniques: Sequence[str]) -> Merit:
         correct = await judge.verdict(*pair, item.doc) is Verdict.ACCEPTED

@@ -19,6 +19,9 @@ from creval_neocoder.task.docs import Text, state_doc
 
 __all__ = ["open_built", "open_own", "open_published", "published_files", "soundness"]
 
+_UNKNOWN = "unknown"
+"""The class of cases that no human solution was run on: none of them is sound."""
+
 
 def published_files(options: DataOptions) -> PublishedFiles:
     """Return where the authors' files lie: in `neocoder` below CREVAL_DATA, else in the cache, fetched once."""
@@ -46,7 +49,7 @@ def open_published(
         for problem in _with_changed(read_problems(published_files(options)), "creval_neocoder.published")
         if state < len(problem.constraints) and (problems == "all" or problem.name != WITHOUT_SOLUTIONS)
     ]
-    docs = [state_doc(problem, state, text, classes.get(problem.name)) for problem in found]
+    docs = [state_doc(each, state, text, classes.get(each.name, (_UNKNOWN,) * len(each.cases))) for each in found]
     return ListRows(docs, f"NeoCoder at commit {COMMIT[:12]}, state {state}")
 
 

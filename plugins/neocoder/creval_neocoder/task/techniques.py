@@ -6,7 +6,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from creval.plugin import Context, Expected, Message, Reply, SampleKey, Score, ScorerInput, ScoringError
+from creval.plugin import (
+    Context,
+    Expected,
+    Message,
+    MissingScore,
+    Reply,
+    SampleKey,
+    Score,
+    ScorerInput,
+    ScoringError,
+    Status,
+)
 from creval_neocoder.programs.extraction import is_python, runnable
 from creval_neocoder.programs.verdicts import Verdict
 from creval_neocoder.task.docs import Tests
@@ -16,11 +27,12 @@ from creval_neocoder.techniques.creativity import follows, new_share, union_of
 from creval_neocoder.techniques.syntax import SEEN, techniques_of
 from creval_neocoder.techniques.vocabulary import MOST, Listed, Unreadable, read_techniques
 
-__all__ = ["AUGMENTER", "TRIES", "Asking", "Creativity", "detect"]
+__all__ = ["AUGMENTER", "TRIES", "Asking", "Creativity", "detect", "lacking"]
 
 AUGMENTER = "augmenter"
 TRIES = 3
 """So often at most a program's techniques are asked for."""
+_NO_HUMAN = MissingScore(Status.SKIPPED, "no human solution to this problem is published")
 
 
 class Asking(Protocol):
@@ -69,9 +81,14 @@ class Creativity:
     each of which it is then asked about once a run. A baseline that answers with a human solution is measured against
     the other ones (Eq. 6's L-hat), since nothing of its own could be new otherwise.
 
+    A problem without a human solution has no `divergent` and no `neogauge`, and with `released` no `convergent`: in
+    Table 3 these are over the problems that have one.
+
     `syntax_precision` and `syntax_recall` say how the syntax detector agrees with the augmenter on the techniques that
     it can see: a cross-check that enters no score.
     """
+
+    scores_failures = True
 
     def __init__(
         self,
@@ -98,22 +115,26 @@ class Creativity:
         return list(await asyncio.gather(*(self._one(judge, item, context) for item in items)))
 
     async def _one(self, judge: Judge, item: ScorerInput, context: Context) -> Score:
+        missing = lacking(item.doc, self._released)
+        if not item.values:
+            return Score({}, missing=missing)
         listed = await detect(item.value, item.key, item.doc, context)
         techniques = listed.names
         correct = await judge.verdict(item.value, item.answers[-1], item.doc) is Verdict.ACCEPTED
         follow = follows(techniques, item.doc["constraints"])
-        scores = {"constraint_following": float(follow), "convergent": float(follow and correct)}
+        convergent = float(follow and correct)
+        scores = {"constraint_following": float(follow), "convergent": convergent}
         human = await self._human(item, context)
         if human:
             share = new_share(techniques, union_of(human), self._listed)
-            scores |= {"divergent": share, "neogauge": share * scores["convergent"]}
+            scores |= {"divergent": share, "neogauge": share * convergent}
         syntax = techniques_of(item.value)
         whole = agreement([syntax], [SEEN.intersection(techniques)])[-1]
         measured = {"syntax_precision": whole.precision, "syntax_recall": whole.recall}
         scores |= {name: value for name, value in measured.items() if value is not None}
-        return Score(
-            scores, {"techniques": list(techniques), "unknown": list(listed.unknown), "syntax": sorted(syntax)}
-        )
+        details = {"techniques": list(techniques), "unknown": list(listed.unknown), "syntax": sorted(syntax)}
+        given = {name: value for name, value in scores.items() if name not in missing}
+        return Score(given, details, missing=missing)
 
     async def _human(self, item: ScorerInput, context: Context) -> Sequence[Sequence[str]]:
         """The techniques of the human solutions that a program is measured against, a list a solution."""
@@ -122,6 +143,14 @@ class Creativity:
             return [row["techniques"] for row in solutions]
         asked = (detect(row["source"], item.key, item.doc, context) for row in solutions)
         return [listed.names for listed in await asyncio.gather(*asked)]
+
+
+def lacking(doc: Mapping[str, Any], released: bool) -> dict[str, MissingScore]:
+    """Return the numbers that a problem has not, whatever the answer."""
+    if doc["solutions"]:
+        return {}
+    names = ("convergent", "divergent", "neogauge") if released else ("divergent", "neogauge")
+    return dict.fromkeys(names, _NO_HUMAN)
 
 
 def by_baseline(item: ScorerInput) -> bool:

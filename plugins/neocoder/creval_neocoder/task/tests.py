@@ -6,14 +6,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Context, Score, ScorerInput
+from creval.plugin import Context, MissingScore, Score, ScorerInput, Status
 from creval.plugin.programs import Limits, Program, Sandbox
 from creval_neocoder.programs.feeding import Run
 from creval_neocoder.programs.released import LIMITS, accepted, given, harness, parse_released
 from creval_neocoder.programs.verdicts import Verdict, verdict, worst
 from creval_neocoder.task.docs import Tests, cases_of, runs_of
 
-__all__ = ["Judge", "ProgramTests"]
+__all__ = ["NO_SOUND_CASE", "Judge", "ProgramTests"]
+
+NO_SOUND_CASE = MissingScore(Status.SKIPPED, "the human solutions bear out no case of this problem")
 
 
 class Judge:
@@ -57,12 +59,15 @@ class Judge:
 
 
 class ProgramTests:
-    """Gives `pass@1` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are).
+    """Gives `pass@1` (all published cases, or what `tests` says) and `correct_sound` (the sound ones, where any are:
+    no answer to a problem without them counts in it, readable or not).
 
     The tests are the samples of the statement, so a program may print their answers without having solved anything:
     `survives_perturbation` says of one that passes whether it does so on changed inputs too, where the problem has any.
     `released` judges by the rules of the authors' evaluator. A verdict of each stands in the details.
     """
+
+    scores_failures = True
 
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
         self._settings = {"tests": tests, "seconds": seconds, "released": released}
@@ -73,6 +78,9 @@ class ProgramTests:
         return list(await asyncio.gather(*(self._one(judge, item) for item in items)))
 
     async def _one(self, judge: Judge, item: ScorerInput) -> Score:
+        missing = {} if any(item.doc["sound"]) else {"correct_sound": NO_SOUND_CASE}
+        if not item.values:
+            return Score({}, missing=missing)
         found = await judge.verdict(item.value, item.answers[-1], item.doc)
         sound = await judge.on_sound(item.value, item.doc)
         scores = {"pass@1": float(found is Verdict.ACCEPTED)}
@@ -85,4 +93,4 @@ class ProgramTests:
             if changed is not None:
                 scores["survives_perturbation"] = float(changed is Verdict.ACCEPTED)
                 details["verdict_changed"] = changed.value
-        return Score(scores, details)
+        return Score(scores, details, missing=missing)

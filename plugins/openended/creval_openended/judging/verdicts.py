@@ -1,6 +1,7 @@
 """The verdicts on one solution as scores: the same for the jury, its baselines and people.
 
 A criterion on which a judge gave no verdict has no score, with the reason; the others stand, and `overall` is missing.
+A judge abstains where its replies hold no verdict. A call that failed is no abstention: then `abstained` is missing too.
 """
 
 from __future__ import annotations
@@ -38,11 +39,14 @@ async def score_of(
     """Judge one criterion after the other and return the scores; `about` joins the details."""
     verdicts: dict[str, Verdict] = {}
     missing: dict[str, MissingScore] = {}
+    failed: list[str] = []
     for criterion in criteria:
         try:
             verdicts[criterion.name] = await judge(criterion)
         except (ModelError, ScoringError) as error:
             missing[criterion.name] = MissingScore(Status.ERRORED, str(error))
+            if isinstance(error, ModelError):
+                failed.append(criterion.name)
     scores: dict[str, float] = {name: float(verdict.fulfilled) for name, verdict in verdicts.items()}
     if missing:
         lacking = ", ".join(missing)
@@ -55,7 +59,10 @@ async def score_of(
     elif missing:
         missing["confidence"] = missing["overall"]
     tokens = questions.spent()
-    scores["abstained"] = (len(criteria) - len(verdicts)) / len(criteria)
+    if failed:
+        missing["abstained"] = MissingScore(Status.ERRORED, f"the judge could not be asked about {', '.join(failed)}")
+    else:
+        scores["abstained"] = (len(criteria) - len(verdicts)) / len(criteria)
     scores["judge_calls"] = float(sum(phase["calls"] for phase in tokens.values()))
     for side in ("input_tokens", "output_tokens"):
         scores[f"judge_{side}"] = float(sum(phase[side] for phase in tokens.values()))
@@ -63,6 +70,7 @@ async def score_of(
         **about,
         "asked": [criterion.name for criterion in criteria],
         "criteria": {name: _plain(verdict) for name, verdict in verdicts.items()},
+        "failed": failed,
         "tokens": tokens,
     }
     return Score(scores, {"jury": details}, missing=missing)

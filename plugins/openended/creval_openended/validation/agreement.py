@@ -17,7 +17,19 @@ from creval_openended.validation.rejection import area_under_rejection, area_und
 __all__ = ["THRESHOLDS", "JuryAgreement", "pairwise_kappas", "threshold_accuracies"]
 
 COLUMNS = (
-    *("who", "criterion", "n", "abstained", "accuracy", "AUARC", "AUARC_released", "kappa", "others_n", "others"),
+    *(
+        "who",
+        "criterion",
+        "n",
+        "abstained",
+        "failed",
+        "accuracy",
+        "AUARC",
+        "AUARC_released",
+        "kappa",
+        "others_n",
+        "others",
+    ),
     *("others_kappa", "yes"),
 )
 THRESHOLDS = tuple(step / 10 for step in range(3, 10))
@@ -30,7 +42,8 @@ _NOTES = (
     "accuracy, kappa: against the majority of all annotators, which contains each of them. others, others_kappa: "
     "annotators against the majority of the others. yes: the share of positive labels, what an always-yes judge gets.",
     "AUARC: mean accuracy of the m most confident verdicts over m, ties averaged. AUARC_released: as the released "
-    "code, by the probability of yes. Verdicts that are missing count in neither: abstained.",
+    "code, by the probability of yes. Verdicts that are missing count in neither: abstained (replies without a verdict), "
+    "failed (calls without a reply).",
 )
 
 
@@ -112,10 +125,11 @@ def _judge_rows(name: str, judged: Sequence[Judged], gold: Verdicts) -> Iterator
         released = area_under_rejection_released(
             [gold[each.place] for each in sure], [float(each.probability or 0) for each in sure]
         )
+        failed = sum(each.failed for each in some)
         base = fmean(gold[each.place] for each in some) if some else None
         yield (
-            *(name, criterion, len(given), len(some) - len(given), _accuracy(truth, said), area, released),
-            *(_kappa(truth, said), None, None, None, base),
+            *(name, criterion, len(given), len(some) - len(given) - failed, failed),
+            *(_accuracy(truth, said), area, released, _kappa(truth, said), None, None, None, base),
         )
 
 
@@ -127,7 +141,7 @@ def _annotator_rows(name: str, labels: Labels) -> Iterator[tuple[Any, ...]]:
         truth, said = [gold[p] for p in shared], [own[p] for p in shared]
         rest, mine = [others[p] for p in apart], [own[p] for p in apart]
         yield (
-            *(name, criterion, len(shared), 0, _accuracy(truth, said), None, None, _kappa(truth, said)),
+            *(name, criterion, len(shared), 0, 0, _accuracy(truth, said), None, None, _kappa(truth, said)),
             *(len(apart), _accuracy(rest, mine), _kappa(rest, mine), fmean(truth) if truth else None),
         )
 

@@ -74,7 +74,7 @@ def _of_run(run: Run, task: str | None) -> Iterator[Spending]:
     criteria: dict[str, int] = {}
     for _, score in run.scored(task):
         told = score.details.get("jury")
-        if told is not None and not score.missing:  # what broke off would make the rest look cheap
+        if told is not None and len(told["criteria"]) == len(told["asked"]):  # what broke off would look cheap
             solutions.setdefault(told["method"], []).append(told["tokens"])
             criteria[told["method"]] = len(told["asked"])
     for method, tokens in solutions.items():

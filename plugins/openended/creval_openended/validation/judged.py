@@ -14,7 +14,10 @@ __all__ = ["Judged", "read_judged"]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One verdict: whose, on what, how sure. `probability` is that of yes; `stages` are those of a jury's rounds."""
+    """One verdict: whose, on what, how sure. `probability` is that of yes; `stages` are those of a jury's rounds.
+
+    `fulfilled` None: there is none, since the judge abstained, or since a call of it `failed`.
+    """
 
     judge: str
     place: Place
@@ -22,6 +25,7 @@ class Judged:
     fulfilled: bool | None
     confidence: float | None
     stages: Sequence[Mapping[str, Any]]
+    failed: bool = False
 
     @property
     def probability(self) -> float | None:
@@ -50,7 +54,6 @@ def _of_run(run: Run, task: str | None) -> Iterator[Judged]:
             continue
         model = run.manifest["roles"].get("judge") or run.result(sample.key.task)["instruments"].get("judge", "")
         judge = f"{told['method']} ({model})" if model else str(told["method"])
-        missing = [name for name in score.missing if name not in ("overall", "confidence")]
         for criterion, verdict in told["criteria"].items():
             yield Judged(
                 judge,
@@ -60,6 +63,7 @@ def _of_run(run: Run, task: str | None) -> Iterator[Judged]:
                 verdict["confidence"],
                 verdict.get("stages", ()),
             )
-        for criterion in missing:
-            if criterion in told["asked"]:
-                yield Judged(judge, Place(sample.key.doc, criterion), sample.key, None, None, ())
+        for criterion in told["asked"]:
+            if criterion not in told["criteria"]:
+                failed = criterion in told["failed"]
+                yield Judged(judge, Place(sample.key.doc, criterion), sample.key, None, None, (), failed)
