@@ -1,7 +1,7 @@
 """The verdicts on one solution as scores: the same for the jury, its baselines and people.
 
 A criterion on which a judge gave no verdict has no score, with the reason; the others stand, and `overall` is missing.
-A judge abstains where its replies hold no verdict. A call that failed is no abstention: then `abstained` is missing too.
+A judge abstains where its replies hold no verdict. A failed call is no abstention: then `abstained` is missing too.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ _NOTES = (
     "accuracy, kappa: against the majority of all annotators, which contains each of them. others, others_kappa: "
     "annotators against the majority of the others. yes: the share of positive labels, what an always-yes judge gets.",
     "AUARC: mean accuracy of the m most confident verdicts over m, ties averaged. AUARC_released: as the released "
-    "code, by the probability of yes. Verdicts that are missing count in neither: abstained (replies without a verdict), "
-    "failed (calls without a reply).",
+    "code, by the probability of yes. Verdicts that are missing count in neither: abstained (no verdict in the "
+    "replies), failed (a call without a reply).",
 )
 
 
