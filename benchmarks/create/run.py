@@ -139,7 +139,8 @@ def judge_calls(file: Path) -> None:
 
 def embedding(count: int) -> None:
     """Part 4."""
-    from creval.plugin import ResourceOptions, cache_folder
+    from creval.plugin import ResourceOptions
+    from creval.plugin.data import cache_folder
     from creval_embedded.embeddings import open_embedding
 
     strings = list(dict.fromkeys(path_string(made.path) for made in judged_paths()))[:count]

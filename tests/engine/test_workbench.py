@@ -13,14 +13,9 @@ from support.toy_plugins import write_task
 
 from creval import RunOptions
 from creval.errors import BudgetError, MissingPartError, UnknownNameError, UsageError
-from creval.plugin import (
-    Message,
-    SampleKey,
-    Workbench,
-    command_options,
-    open_workbench,
-    part_options,
-)
+from creval.plugin import Message, SampleKey
+from creval.plugin.options import command_options, open_workbench, part_options
+from creval.plugin.workbench import Workbench
 
 KEY = SampleKey("toy", "a", "default", 0)
 QUESTION = [Message("user", "Is it good?")]

@@ -13,28 +13,19 @@ import pytest
 
 import creval
 import creval.plugin
+import creval.plugin.promised
 
 USERS = {
     *("Compared", "CrevalError", "Run", "open_run", "RunOptions", "RunResult", "__version__", "compare", "run"),
 }
 AUTHORS = """
-Aggregation Analysis AnalysisOutput Baseline BudgetError COLOURS CallRecord
-Completion Condition Context ContextLengthError CrevalError DataError DataOptions Difference Doc Embedding
-Entailment Expected FatalModelError FieldSpec Figures GenerateRequest Generator JsonArray JsonObject
-Kind
-ListRows Message MissingPartError MissingScore Model ModelError NumpyEncoder Origin Parsed
-Parser PluginError Provider ProviderOptions ProviderTraits REFUSAL_ROUTE Registry Reply
-ResourceOptions RetryableModelError Rows Run RunError Sample SampleKey ScoreRecord
-ScorerInput Score Scorer ScoringError Session Status TaskProtocol TokenLogprob Turn
-UnknownNameError Usage UsageError WordList Workbench agreement build_store cache_folder
-command_options component csv_text download either file_digest flag
-has_mark holds_json hookimpl integer is_no_item is_refusal is_small_talk list_of list_stores nearest number offline_cure
-one_item_a_line one_of open_file open_huggingface open_run open_runs open_workbench
-paired_means params part_options plain_data plain_separators print_table
-refused reply_from_json run_numbers run_settings sha256_of speaks_of_the_last
-store_folder straighten strip_edges strip_marks strip_quotes text without_opening without_talk without_unseen
-write_csv write_json write_lines write_text
+Aggregation Analysis AnalysisOutput Baseline BudgetError CallRecord Completion Condition Context CrevalError DataError
+Doc Embedding Entailment Expected FieldSpec Generator Kind Message MissingPartError
+MissingScore ModelError Parsed Parser PluginError Registry Reply ResourceOptions Run RunError Sample SampleKey Score
+ScoreRecord Scorer ScorerInput ScoringError Session Status TaskProtocol TokenLogprob Turn UnknownNameError
+Usage UsageError WordList hookimpl nearest open_run open_runs params
 """
+FACES = {file.stem for file in Path(str(creval.plugin.__file__)).parent.glob("[a-z]*.py")} - {"promised"}
 
 
 def test_names_for_users() -> None:
@@ -43,14 +34,28 @@ def test_names_for_users() -> None:
 
 
 def test_names_for_authors() -> None:
-    assert set(creval.plugin.__all__) == set(AUTHORS.split())
+    names = creval.plugin.__all__
+    assert set(names) == set(AUTHORS.split())
+    assert len(names) <= 70
+    assert set(names) <= set(dir(creval.plugin))
+    for name in names:
+        assert getattr(creval.plugin, name) is getattr(creval.plugin.promised, name)
 
 
-@pytest.mark.parametrize("module", ["creval", "creval.plugin"])
-def test_type_checkers_see_the_names_that_are_imported(module: str) -> None:
-    face = importlib.import_module(module)
-    assert face.__file__
-    tree = ast.parse(Path(face.__file__).read_text("utf-8"))
+@pytest.mark.parametrize("face", sorted(FACES))
+def test_each_module_says_whether_it_is_promised_and_lists_its_names(face: str) -> None:
+    module = importlib.import_module(f"creval.plugin.{face}")
+    about = " ".join(str(module.__doc__).split())
+    assert ("Promised: these names follow semantic versioning" in about) != ("Private to the distributions" in about)
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    assert [type(node) for node in tree.body[1:-1]] == [ast.ImportFrom] * len(tree.body[1:-1])
+    shown = {alias.name for node in tree.body[2:-1] if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(module.__all__) == shown
+    assert not shown & set(creval.plugin.__all__)
+
+
+def test_type_checkers_see_the_names_of_users() -> None:
+    tree = ast.parse(Path(str(creval.__file__)).read_text("utf-8"))
     shown = {
         alias.name: node.module
         for block in tree.body
@@ -59,10 +64,16 @@ def test_type_checkers_see_the_names_that_are_imported(module: str) -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert set(shown) == set(face.__all__) - {"__version__"}
+    assert set(shown) == set(creval.__all__) - {"__version__"}
     for name, home in shown.items():
-        assert getattr(face, name) is getattr(importlib.import_module(str(home)), name)
-        assert name in dir(face)
+        assert getattr(creval, name) is getattr(importlib.import_module(str(home)), name)
+        assert name in dir(creval)
+
+
+def test_a_star_import_gives_the_promised_names() -> None:
+    taken: dict[str, object] = {}
+    exec("from creval.plugin import *", taken)
+    assert set(AUTHORS.split()) == taken.keys() - {"__builtins__"}
 
 
 def test_an_unknown_name_is_no_name() -> None:
@@ -80,13 +91,14 @@ def test_names_that_former_versions_told_still_work() -> None:
     assert Score is creval.plugin.Score
 
 
-def test_the_face_alone_imports_nothing_else() -> None:
+def test_the_face_alone_imports_hooks_and_parameters() -> None:
     code = (
         "import sys; before = set(sys.modules); import creval.plugin; "
         "print([m for m in sys.modules if m not in before and m.startswith('creval')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ast.literal_eval(done.stdout) == ["creval", "creval.plugin"]
+    plugins = ["creval.plugins", "creval.plugins.hookspecs", "creval.plugins.parameters"]
+    assert sorted(ast.literal_eval(done.stdout)) == ["creval", "creval.plugin", "creval.plugin.params", *plugins]
 
 
 def test_the_contract_covers_every_plugin_and_every_module_of_the_core() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from creval.plugin import component, either, flag, integer, list_of, number, one_of, params, text
+from creval.plugin import params
 
 
 def test_parameters_are_these_and_no_others() -> None:
-    schema = params(utility=one_of("max", "min"), quantile=number(0, 1), required=("utility",))
+    schema = params.schema(utility=params.one_of("max", "min"), quantile=params.number(0, 1), required=("utility",))
     assert schema == {
         "type": "object",
         "properties": {
@@ -26,18 +26,22 @@ def test_parameters_are_these_and_no_others() -> None:
 @pytest.mark.parametrize(
     ("schema", "right", "wrong"),
     [
-        (one_of("a", "b"), ["a", "b"], ["c", 1, None]),
-        (number(), [1, -2.5], ["1", True, None]),
-        (number(0, 1), [0, 0.5, 1], [-0.1, 1.1]),
-        (number(above=0, maximum=1), [0.1, 1], [0, 2]),
-        (integer(2, 4), [2, 4], [1, 5, 2.5]),
-        (text(), ["", "a"], [1, None]),
-        (text(1, 2), ["a", "ab"], ["", "abc"]),
-        (text(pattern="^a"), ["ab"], ["ba"]),
-        (flag(), [True, False], [0, "yes"]),
-        (list_of(text(1), minimum=1), [["a"]], [[], [""], "a"]),
-        (either(integer(), text()), [1, "a"], [1.5, None]),
-        (either(text(), list_of(text(), minimum=1)), ["a", ["a"]], [[], 1]),
+        (params.one_of("a", "b"), ["a", "b"], ["c", 1, None]),
+        (params.number(), [1, -2.5], ["1", True, None]),
+        (params.number(0, 1), [0, 0.5, 1], [-0.1, 1.1]),
+        (params.number(above=0, maximum=1), [0.1, 1], [0, 2]),
+        (params.integer(2, 4), [2, 4], [1, 5, 2.5]),
+        (params.text(), ["", "a"], [1, None]),
+        (params.text(1, 2), ["a", "ab"], ["", "abc"]),
+        (params.text(pattern="^a"), ["ab"], ["ba"]),
+        (params.flag(), [True, False], [0, "yes"]),
+        (params.list_of(params.text(1), minimum=1), [["a"]], [[], [""], "a"]),
+        (params.either(params.integer(), params.text()), [1, "a"], [1.5, None]),
+        (
+            params.either(params.text(), params.list_of(params.text(), minimum=1)),
+            ["a", ["a"]],
+            [[], 1],
+        ),
     ],
 )
 def test_a_word_allows_what_it_says(schema: dict[str, Any], right: list[Any], wrong: list[Any]) -> None:
@@ -47,8 +51,8 @@ def test_a_word_allows_what_it_says(schema: dict[str, Any], right: list[Any], wr
 
 
 def test_marks_say_more_about_a_parameter() -> None:
-    assert text(file=True, about="a file") == {"type": "string", "description": "a file", "x-file": True}
-    assert integer(condition=True) == {"type": "integer", "x-condition": True}
-    assert component("parser", about="reads it") == {"x-component": "parser", "description": "reads it"}
-    assert params(remote=True)["x-remote"] is True
-    assert "x-remote" not in params()
+    assert params.text(file=True, about="a file") == {"type": "string", "description": "a file", "x-file": True}
+    assert params.integer(condition=True) == {"type": "integer", "x-condition": True}
+    assert params.component("parser", about="reads it") == {"x-component": "parser", "description": "reads it"}
+    assert params.schema(remote=True)["x-remote"] is True
+    assert "x-remote" not in params.schema()

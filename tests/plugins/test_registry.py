@@ -37,17 +37,21 @@ def test_short_and_qualified_names() -> None:
 
 def test_a_component_is_imported_when_it_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "old_part.py").write_text("from json import no_such_name\n")
     (tmp_path / "lazy_part.py").write_text("import no_such_package_xyz\n")
     base = Registry().scoped("mine")
     base.add("parser", "good", "json:loads")
     base.add("parser", "needs", "lazy_part:Thing")
     base.add("parser", "nowhere", "no_such_module_xyz.sub:Thing")
     base.add("parser", "nothing", "json:nope")
+    base.add("parser", "renamed", "old_part:Thing")
     assert base.get("parser", "good").load()("[1]") == [1]
     with pytest.raises(MissingPartError, match="pip install no_such_package_xyz"):
         base.get("parser", "needs").load()
     with pytest.raises(PluginError, match="there is no module 'no_such_module_xyz'"):
         base.get("parser", "nowhere").load()
+    with pytest.raises(PluginError, match="cannot import name 'no_such_name' from 'json'"):
+        base.get("parser", "renamed").load()
     with pytest.raises(PluginError, match="json has no attribute 'nope'"):
         base.get("parser", "nothing").load()
 

@@ -1,6 +1,6 @@
 """How a plugin shows its tasks to people: the types of a screen, a component of kind `screen`.
 
-Promised as the names of `creval.plugin` are, by semantic versioning. They are part of the core, so that a plugin with
+Promised: these names follow semantic versioning. They are part of the core, so that a plugin with
 screens works where nobody plays; `creval-people` shows them.
 """
 

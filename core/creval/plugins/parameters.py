@@ -2,7 +2,7 @@
 
     parameters=params(utility=one_of("max", "min", "mean"), quantile=number(0, 1), required=("utility",))
 
-Each word returns plain data (a JSON Schema), so that registering imports nothing. All but `params` take the marks
+Each word returns plain data (a JSON Schema), so that registering imports nothing. All but `schema` take the marks
 `about` (a description for people), `condition` (a task's conditions may vary it), `file` (a text that names a file
 beside the YAML, which has to be there) and `prompt` (a text that names a prompt of the task or of a role).
 """
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         prompt: bool
 
 
-__all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "one_or_more", "params", "text"]
+__all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "one_or_more", "schema", "text"]
 
 Schema = Mapping[str, Any]
 _MARKS = {"about": "description", "condition": "x-condition", "file": "x-file", "prompt": "x-prompt"}
 
 
-def params(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:
+def schema(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:
     """Return the schema of a component's parameters: these and no others.
 
     `remote` marks a source that needs the network (its data may come from a local mirror).

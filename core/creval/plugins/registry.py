@@ -91,13 +91,11 @@ class Component:
                 ) from error
             raise self._missing(error) from error
         except ImportError as error:
+            if str(error).startswith("cannot import name"):  # the package is there, and has no such name
+                raise self._broken(error) from error
             raise self._missing(error) from error
         except BaseException as error:  # SystemExit too: a plugin's module may do anything
-            raise PluginError(
-                f"the {self.kind} {self.name!r} cannot be imported: {type(error).__name__}: {error}",
-                where=f"plugin {self.plugin}",
-                cure="Report this to the plugin that brings it.",
-            ) from error
+            raise self._broken(error) from error
         try:
             return getattr(module, attribute)
         except AttributeError as error:
@@ -106,6 +104,13 @@ class Component:
                 where=f"plugin {self.plugin}",
                 cure="Correct the target that the plugin registers.",
             ) from error
+
+    def _broken(self, error: BaseException) -> PluginError:
+        return PluginError(
+            f"the {self.kind} {self.name!r} cannot be imported: {type(error).__name__}: {error}",
+            where=f"plugin {self.plugin}",
+            cure="Report this to the plugin that brings it.",
+        )
 
     def _missing(self, error: ImportError) -> MissingPartError:
         return MissingPartError(

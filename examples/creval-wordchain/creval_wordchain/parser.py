@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from creval.plugin import Parsed, is_refusal, refused
+from creval.plugin import Parsed
+from creval.plugin.parsing import is_refusal, refused
 
 __all__ = ["SingleWord"]
 

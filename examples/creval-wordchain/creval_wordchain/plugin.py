@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import hookimpl, integer, params
+from creval.plugin import hookimpl, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -24,7 +24,7 @@ def creval_tasks() -> Sequence[Path]:
 def creval_components(registry: Registry) -> None:
     """Register a protocol, a parser, scorers, players and an analysis."""
     home = "creval_wordchain"
-    turns = params(turns=integer(1, 50, condition=True, about="words that the model is asked for"))
+    turns = params.schema(turns=params.integer(1, 50, condition=True, about="words that the model is asked for"))
     registry.add(
         "protocol", "wordchain", f"{home}.protocol:WordChain", "word by word", parameters=turns, provides=("word",)
     )

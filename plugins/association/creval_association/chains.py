@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import REFUSAL_ROUTE, JsonArray, Parsed, Session, holds_json, without_unseen
+from creval.plugin import Parsed, Session
+from creval.plugin.parsing import REFUSAL_ROUTE, JsonArray, holds_json, without_unseen
 from creval_association.word_list import WordList
 
 __all__ = ["PaceChain", "PaceProtocol", "read_entries"]

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import hookimpl, integer, list_of, number, one_of, params, text
+from creval.plugin import hookimpl, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
 
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
-_VARIANT = one_of("paper", "released")
+_VARIANT = params.one_of("paper", "released")
 _GATE: Mapping[str, Any] = {
-    "utility": one_of("max", "min", "mean"),
-    "quantile": number(0, 1),
-    "pool": list_of(text(1), minimum=2),
+    "utility": params.one_of("max", "min", "mean"),
+    "quantile": params.number(0, 1),
+    "pool": params.list_of(params.text(1), minimum=2),
 }
 _LISTS, _BOTH = ("wordlist",), ("embedding", "wordlist")
 
@@ -57,14 +57,14 @@ def _parsers(registry: Registry) -> None:
         "word_list",
         "creval_association.word_list:WordList",
         "the list of words in an answer: JSON, numbered, comma-separated or plain lines",
-        parameters=params(minimum=integer(1), key=text(1), field=text(1)),
+        parameters=params.schema(minimum=params.integer(1), key=params.text(1), field=params.text(1)),
     )
     registry.add(
         "parser",
         "uses_list",
         "creval_association.uses_list:UsesList",
         "short phrases separated by semicolons, or a list in another form",
-        parameters=params(key=text(1), field=text(1)),
+        parameters=params.schema(key=params.text(1), field=params.text(1)),
     )
     registry.add("parser", "pace_chain", "creval_association.chains:PaceChain", "the words of one association chain")
 
@@ -75,14 +75,14 @@ def _data(registry: Registry) -> None:
         "drat_anchors",
         "creval_association.banks:DratAnchors",
         "the anchor sets of DRAT",
-        parameters=params(bank=one_of("scientific", "conceptnet"), k=integer(2, 4)),
+        parameters=params.schema(bank=params.one_of("scientific", "conceptnet"), k=params.integer(2, 4)),
     )
     registry.add(
         "protocol",
         "pace",
         "creval_association.chains:PaceProtocol",
         "first associations of a seed, then a chain from each",
-        parameters=params(chains=integer(1)),
+        parameters=params.schema(chains=params.integer(1)),
         provides=("word", "reason"),
     )
     registry.add(
@@ -105,7 +105,7 @@ def _list_scorers(registry: Registry) -> None:
         "dat",
         "creval_association.scorers.dat:Dat",
         "mean pairwise distance of the first valid words (Eq. 1)",
-        parameters=params(words=integer(2), variant=_VARIANT),
+        parameters=params.schema(words=params.integer(2), variant=_VARIANT),
         produces=("dat", "valid_words"),
         uses=("embedding", "wordlist_dictionary"),
     )
@@ -114,7 +114,7 @@ def _list_scorers(registry: Registry) -> None:
         "dat_dictionary",
         "creval_association.scorers.dat:DatDictionary",
         "the same with words validated by a dictionary",
-        parameters=params(words=integer(2), variant=_VARIANT),
+        parameters=params.schema(words=params.integer(2), variant=_VARIANT),
         produces=("dat", "valid_words"),
         uses=("embedding", "wordlist_dictionary"),
     )
@@ -123,8 +123,10 @@ def _list_scorers(registry: Registry) -> None:
         "cdat",
         "creval_association.scorers.cdat:Cdat",
         "novelty and appropriateness of words for a cue (Eqs. 2 and 3)",
-        parameters=params(
-            words=integer(2), appropriateness_scale=one_of("plain", "shifted"), gate_words=one_of("first", "all")
+        parameters=params.schema(
+            words=params.integer(2),
+            appropriateness_scale=params.one_of("plain", "shifted"),
+            gate_words=params.one_of("first", "all"),
         ),
         produces=("cdat_n", "cdat_a"),
         uses=("embedding",),
@@ -137,7 +139,7 @@ def _scorers(registry: Registry) -> None:
         "drat",
         "creval_association.scorers.drat:Drat",
         "distance among the words that are relevant to the anchors (Eqs. 6 to 9)",
-        parameters=params(**_GATE, min_survivors=integer(2), words=integer(2)),
+        parameters=params.schema(**_GATE, min_survivors=params.integer(2), words=params.integer(2)),
         produces=("drat", "survivors", "gate_passed"),
         uses=("embedding",),
     )
@@ -146,11 +148,11 @@ def _scorers(registry: Registry) -> None:
         "pace",
         "creval_association.scorers.pace:Pace",
         "distance of each word of a chain to all before it (Eq. 4)",
-        parameters=params(
-            length=integer(2),
-            minimum=integer(2),
+        parameters=params.schema(
+            length=params.integer(2),
+            minimum=params.integer(2),
             variant=_VARIANT,
-            out_of_vocabulary=one_of("drop", "mean_vector", "drop_chain"),
+            out_of_vocabulary=params.one_of("drop", "mean_vector", "drop_chain"),
         ),
         produces=("pace", "chains", "chain_words", "type_token_ratio", "out_of_vocabulary"),
         uses=("embedding",),
@@ -167,7 +169,7 @@ def _scorers(registry: Registry) -> None:
         "aut",
         "creval_association.scorers.aut:Aut",
         "mean distance of uses to the object",
-        parameters=params(uses=integer(1)),
+        parameters=params.schema(uses=params.integer(1)),
         produces=("aut_originality", "fluency"),
         uses=("embedding",),
     )
@@ -179,7 +181,7 @@ def _list_players(registry: Registry) -> None:
         "random_nouns",
         "creval_association.players.random_nouns:RandomNouns",
         "random nouns of the task's word list",
-        parameters=params(words=integer(1)),
+        parameters=params.schema(words=params.integer(1)),
         uses=_LISTS,
     )
     registry.add(
@@ -187,7 +189,12 @@ def _list_players(registry: Registry) -> None:
         "greedy_nouns",
         "creval_association.players.greedy_nouns:GreedyNouns",
         "distant nouns by a greedy search, within DRAT's gate where asked",
-        parameters=params(**_GATE, words=integer(1), gate=one_of("anchors", "cue"), candidates=integer(1)),
+        parameters=params.schema(
+            **_GATE,
+            words=params.integer(1),
+            gate=params.one_of("anchors", "cue"),
+            candidates=params.integer(1),
+        ),
         uses=_BOTH,
     )
     registry.add(
@@ -202,7 +209,7 @@ def _list_players(registry: Registry) -> None:
         "greedy_chains",
         "creval_association.players.pace_chains:GreedyChains",
         "nouns far from all before them",
-        parameters=params(candidates=integer(1)),
+        parameters=params.schema(candidates=params.integer(1)),
         uses=_BOTH,
     )
 
@@ -221,7 +228,7 @@ def _players(registry: Registry) -> None:
         "random_uses",
         "creval_association.players.uses:RandomUses",
         "random nouns as uses",
-        parameters=params(uses=integer(1)),
+        parameters=params.schema(uses=params.integer(1)),
         uses=_LISTS,
     )
     registry.add(
@@ -229,6 +236,6 @@ def _players(registry: Registry) -> None:
         "farthest_uses",
         "creval_association.players.uses:FarthestUses",
         "the nouns farthest from the object",
-        parameters=params(uses=integer(1), candidates=integer(1)),
+        parameters=params.schema(uses=params.integer(1), candidates=params.integer(1)),
         uses=_BOTH,
     )

@@ -7,24 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import (
-    JsonArray,
-    Parsed,
+from creval.plugin import Parsed
+from creval.plugin.lists import (
     has_mark,
-    holds_json,
     is_no_item,
-    is_refusal,
     is_small_talk,
     one_item_a_line,
     plain_separators,
-    refused,
     speaks_of_the_last,
     straighten,
     strip_edges,
     strip_marks,
     without_talk,
-    without_unseen,
 )
+from creval.plugin.parsing import JsonArray, holds_json, is_refusal, refused, without_unseen
 from creval_association.word_list import SEVERAL_LISTS, WordList, unnumbered
 
 __all__ = ["UsesList"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from creval.plugin import hookimpl, integer, list_of, one_of, params
+from creval.plugin import hookimpl, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -65,11 +65,13 @@ def creval_components(registry: Registry) -> None:
         "create",
         "creval_create.task.protocol:CreateProtocol",
         "one answer, independent answers, or further rounds in one conversation",
-        parameters=params(
-            strategy=one_of("base", "creative", "verbalized", about="which prompt: E.1, with a line more, or E.2"),
-            samples=integer(1, about="independent answers, joined to one set"),
-            rounds=integer(0, about="further rounds in the same conversation, joined with the first answer"),
-            wording=one_of("paper", "run", "released", condition=True, about="which text of the base prompt"),
+        parameters=params.schema(
+            strategy=params.one_of(
+                "base", "creative", "verbalized", about="which prompt: E.1, with a line more, or E.2"
+            ),
+            samples=params.integer(1, about="independent answers, joined to one set"),
+            rounds=params.integer(0, about="further rounds in the same conversation, joined with the first answer"),
+            wording=params.one_of("paper", "run", "released", condition=True, about="which text of the base prompt"),
         ),
         prompts=("prompt", "again"),
         provides=("wording", "strategy"),
@@ -83,7 +85,7 @@ def creval_components(registry: Registry) -> None:
         "create_published",
         "creval_create.queries.imported:open_published",
         "the published 931 queries, imported by creval create import",
-        parameters=params(remote=True),
+        parameters=params.schema(remote=True),
     )
     registry.add(
         "provider",
@@ -106,17 +108,21 @@ def _scorers(registry: Registry) -> None:
         "create",
         "creval_create.task.judged:CreativeUtility",
         "creative utility, strength and factuality of the paths, by a judge (Eqs. 1 to 9)",
-        parameters=params(
-            variant=one_of("paper", "released", about="the rules below as the paper's tables or the code have them"),
-            validity=one_of(*_RULES, about="which paths count"),
-            also=list_of(one_of(*_RULES), about="rules whose utility is computed beside, at the judge's price"),
-            strength_of=one_of("factual", "valid", about="whose class sizes are judged"),
-            last_triple=one_of(*_EXTENT, about="in the strength of a path"),
-            path_string=one_of(*_EXTENT, about="of the last triple, in the string that is embedded"),
-            discount=one_of("equation", "released", about="gamma^(i-1), or the first two undiscounted"),
-            empty_set=one_of("zero", "one", about="what a set without a path is worth"),
-            over_one=one_of("clamp", "wrap", about="cosine distances above 1"),
-            order=one_of("first", "best_start", about="how ties of the greedy order are broken"),
+        parameters=params.schema(
+            variant=params.one_of(
+                "paper", "released", about="the rules below as the paper's tables or the code have them"
+            ),
+            validity=params.one_of(*_RULES, about="which paths count"),
+            also=params.list_of(
+                params.one_of(*_RULES), about="rules whose utility is computed beside, at the judge's price"
+            ),
+            strength_of=params.one_of("factual", "valid", about="whose class sizes are judged"),
+            last_triple=params.one_of(*_EXTENT, about="in the strength of a path"),
+            path_string=params.one_of(*_EXTENT, about="of the last triple, in the string that is embedded"),
+            discount=params.one_of("equation", "released", about="gamma^(i-1), or the first two undiscounted"),
+            empty_set=params.one_of("zero", "one", about="what a set without a path is worth"),
+            over_one=params.one_of("clamp", "wrap", about="cosine distances above 1"),
+            order=params.one_of("first", "best_start", about="how ties of the greedy order are broken"),
         ),
         produces=(*_utilities(), *_JUDGED),
         uses=("embedding",),
@@ -138,7 +144,7 @@ def _players(registry: Registry) -> None:
         "create_own",
         "creval_create.task.players:OwnPaths",
         "the hand-made paths of our own queries: one generic, or the strong and diverse ones",
-        parameters=params(kind=one_of("floor", "ceiling"), required=("kind",)),
+        parameters=params.schema(kind=params.one_of("floor", "ceiling"), required=("kind",)),
     )
     registry.add("baseline", "create_claim", "creval_create.task.players:DirectClaim", "the bare claim, in one triple")
     registry.add(

@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 def minilm() -> Any:
     """all-MiniLM-L6-v2 as the plugin `embedded` brings it; the test is skipped where it is absent."""
     pytest.importorskip("creval_embedded")
-    from creval.plugin import MissingPartError, ResourceOptions, cache_folder
+    from creval.plugin import MissingPartError, ResourceOptions
+    from creval.plugin.data import cache_folder
     from creval_embedded.embeddings import open_embedding
 
     try:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from creval.plugin import DataError, DataOptions
+from creval.plugin import DataError
+from creval.plugin.data import DataOptions
 from creval_create.cli.importing import import_published
 from creval_create.queries.imported import open_published
 from creval_create.queries.lint import lint

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from creval.plugin import Embedding, MissingPartError, ResourceOptions, UnknownNameError, file_digest
+from creval.plugin import Embedding, MissingPartError, ResourceOptions, UnknownNameError
+from creval.plugin.vectors import file_digest
 from creval_embedded.parts import MINILM
 
 __all__ = ["SentenceEncoder", "open_embedding"]
@@ -20,7 +21,7 @@ class SentenceEncoder:
     """
 
     def __init__(self, title: str, folder: Path) -> None:
-        from creval.plugin import NumpyEncoder
+        from creval.plugin.vectors import NumpyEncoder
 
         self._encoder = NumpyEncoder(folder)
         self.name = f"embedded/{title}@sha256:{file_digest(folder / 'model.safetensors')[:12]}"

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import click
 
-from creval.plugin import DataError, MissingPartError, cache_folder, file_digest
+from creval.plugin import DataError, MissingPartError
+from creval.plugin.data import cache_folder
+from creval.plugin.vectors import file_digest
 
 __all__ = ["MPNET", "fetch", "fetch_mpnet"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from creval.plugin import MissingPartError, ScoringError, file_digest
+from creval.plugin import MissingPartError, ScoringError
+from creval.plugin.vectors import file_digest
 from creval_embedded.parts import GLOVE
 
 __all__ = ["PackagedGlove"]

@@ -10,19 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import (
-    Completion,
-    FatalModelError,
-    GenerateRequest,
-    MissingPartError,
-    ModelError,
-    ProviderOptions,
-    ProviderTraits,
-    Reply,
-    UnknownNameError,
-    Usage,
-    file_digest,
-)
+from creval.plugin import Completion, MissingPartError, ModelError, Reply, UnknownNameError, Usage
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits
+from creval.plugin.vectors import file_digest
 from creval_embedded import parts
 from creval_embedded.stream import Gathered
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.plugin import Completion, ContextLengthError, FatalModelError, ModelError, TokenLogprob, Usage
+from creval.plugin import Completion, ModelError, TokenLogprob, Usage
+from creval.plugin.models import ContextLengthError, FatalModelError
 
 __all__ = ["Gathered"]
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import Run, write_lines
+from creval.plugin import Run
 from creval.plugin.hub import MADE_HERE, RunFolder, dump_line, file_name, plain_size
+from creval.plugin.report import write_lines
 from creval_hub.exports.cleaning import cleaned
 from creval_hub.exports.parquet import write_metrics, write_samples
 from creval_hub.exports.texts import refuse_texts, results_without_texts, scores_without_texts

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from creval.plugin import either, flag, hookimpl, integer, list_of, number, one_of, params, text
+from creval.plugin import hookimpl, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -58,7 +58,7 @@ def _register_game(registry: Registry) -> None:
         "kumo.game",
         "creval_kumo.task.protocol:Game",
         "a reasoning game: actions, observations, one prediction",
-        parameters=params(max_turns=integer(1), certain=flag()),
+        parameters=params.schema(max_turns=params.integer(1), certain=params.flag()),
         prompts=("system", "begin", "round", "observation"),
         provides=("action", "observation"),
     )
@@ -83,21 +83,21 @@ def _register_game(registry: Registry) -> None:
 
 
 def _register_data(registry: Registry) -> None:
-    names = either(text(), list_of(text(), minimum=1))
+    names = params.either(params.text(), params.list_of(params.text(), minimum=1))
     registry.add(
         "generator",
         "kumo",
         "creval_kumo.task.datasets:KumoDocs",
         "fresh games by domain, sizes and seed",
-        parameters=params(
+        parameters=params.schema(
             domains=names,
-            truths=integer(2),
-            actions=integer(1),
-            valid=integer(1),
-            count=integer(1),
-            seed=integer(0),
-            counterfactual=flag(),
-            reliability=number(above=0, maximum=1),
+            truths=params.integer(2),
+            actions=params.integer(1),
+            valid=params.integer(1),
+            count=params.integer(1),
+            seed=params.integer(0),
+            counterfactual=params.flag(),
+            reliability=params.number(above=0, maximum=1),
             required=("domains",),
         ),
     )
@@ -106,11 +106,11 @@ def _register_data(registry: Registry) -> None:
         "kumo_published",
         "creval_kumo.published.source:open_published",
         "the games that the paper's authors published",
-        parameters=params(
+        parameters=params.schema(
             domains=names,
-            difficulty=one_of("easy", "hard"),
-            faulty=one_of("refuse", "skip"),
-            url=text(),
+            difficulty=params.one_of("easy", "hard"),
+            faulty=params.one_of("refuse", "skip"),
+            url=params.text(),
             required=("domains",),
             remote=True,
         ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import flag, hookimpl, integer, number, one_of, params, text
+from creval.plugin import hookimpl, params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -59,10 +59,12 @@ def _register_sources(registry: Registry) -> None:
         "neocoder_published",
         f"{home}.source:open_published",
         "the published problems of one state, fetched from the authors' repository at one commit",
-        parameters=params(
-            state=integer(0, 5, about="how many techniques are forbidden"),
-            text=one_of("rebuilt", "published", about="the block of constraints rebuilt, or the authors' statements"),
-            problems=one_of("with_solutions", "all", about="all: also the one problem without human solutions"),
+        parameters=params.schema(
+            state=params.integer(0, 5, about="how many techniques are forbidden"),
+            text=params.one_of(
+                "rebuilt", "published", about="the block of constraints rebuilt, or the authors' statements"
+            ),
+            problems=params.one_of("with_solutions", "all", about="all: also the one problem without human solutions"),
             required=("state",),
             remote=True,
         ),
@@ -72,16 +74,18 @@ def _register_sources(registry: Registry) -> None:
         "neocoder_own",
         f"{home}.source:open_own",
         "fifteen problems of our own in one state, with gold answers",
-        parameters=params(state=integer(0, 5, about="how many techniques are forbidden"), required=("state",)),
+        parameters=params.schema(
+            state=params.integer(0, 5, about="how many techniques are forbidden"), required=("state",)
+        ),
     )
     registry.add(
         "source",
         "neocoder_built",
         f"{home}.source:open_built",
         "the problems of a file of creval neocoder build in one state",
-        parameters=params(
-            file=text(1, file=True, about="name, relative to the folder of the YAML file"),
-            state=integer(0, 20, about="how many techniques are forbidden"),
+        parameters=params.schema(
+            file=params.text(1, file=True, about="name, relative to the folder of the YAML file"),
+            state=params.integer(0, 20, about="how many techniques are forbidden"),
             required=("file", "state"),
         ),
     )
@@ -89,26 +93,28 @@ def _register_sources(registry: Registry) -> None:
 
 def _register_scorers(registry: Registry) -> None:
     home = "creval_neocoder.task"
-    tests = one_of("annotated", "sample", about="the published cases, or the statement's own sample")
-    seconds = number(above=0, about="processor time a run")
-    released = flag(about="judge by the rules of the authors' released evaluator")
+    tests = params.one_of("annotated", "sample", about="the published cases, or the statement's own sample")
+    seconds = params.number(above=0, about="processor time a run")
+    released = params.flag(about="judge by the rules of the authors' released evaluator")
     registry.add(
         "scorer",
         "neocoder_tests",
         f"{home}.tests:ProgramTests",
         "whether a program passes its tests, in the sandbox",
-        parameters=params(tests=tests, seconds=seconds, released=released),
+        parameters=params.schema(tests=tests, seconds=seconds, released=released),
         produces=("pass@1", "correct_sound", "survives_perturbation"),
         uses=("sandbox",),
     )
-    listed = flag(about="divide by the augmenter's list, doubles included")
-    human = one_of("shipped", "detect", about="human techniques as published, or found by the augmenter")
+    listed = params.flag(about="divide by the augmenter's list, doubles included")
+    human = params.one_of("shipped", "detect", about="human techniques as published, or found by the augmenter")
     registry.add(
         "scorer",
         "neocoder_techniques",
         f"{home}.techniques:Creativity",
         "constraint following, convergent and divergent creativity and NeoGauge (Eqs. 2 to 4)",
-        parameters=params(tests=tests, seconds=seconds, released=released, listed=listed, human_techniques=human),
+        parameters=params.schema(
+            tests=tests, seconds=seconds, released=released, listed=listed, human_techniques=human
+        ),
         produces=("constraint_following", "convergent", "divergent", "neogauge", "syntax_precision", "syntax_recall"),
         uses=("sandbox",),
         roles=("augmenter",),
@@ -119,7 +125,7 @@ def _register_scorers(registry: Registry) -> None:
 
 def _register_players(registry: Registry) -> None:
     home = "creval_neocoder.task.players"
-    tokens = params(tokens=flag(about="as one token with its log-probability, for a search"))
+    tokens = params.schema(tokens=params.flag(about="as one token with its log-probability, for a search"))
     registry.add("baseline", "neocoder_empty", f"{home}:EmptyProgram", "a program that does nothing", parameters=tokens)
     registry.add(
         "baseline",
@@ -139,13 +145,13 @@ def _register_players(registry: Registry) -> None:
 
 def _register_strategies(registry: Registry) -> None:
     home = "creval_neocoder.strategies"
-    seconds = number(above=0, about="processor time a run")
+    seconds = params.number(above=0, about="processor time a run")
     registry.add(
         "protocol",
         "neocoder.sampling",
         f"{home}.sampling:Sampling",
         "k independent answers, of which the best counts",
-        parameters=params(k=integer(1, 128, about="how many answers")),
+        parameters=params.schema(k=params.integer(1, 128, about="how many answers")),
         prompts=("prompt",),
     )
     registry.add(
@@ -153,9 +159,9 @@ def _register_strategies(registry: Registry) -> None:
         "neocoder.self_correction",
         f"{home}.self_correction:SelfCorrection",
         "programs until the tests pass, with a reflection after each failure",
-        parameters=params(
-            trials=integer(1, 20, about="programs at most"),
-            feedback=one_of("sample", "own", about="the statement's sample, or tests that the model writes"),
+        parameters=params.schema(
+            trials=params.integer(1, 20, about="programs at most"),
+            feedback=params.one_of("sample", "own", about="the statement's sample, or tests that the model writes"),
             seconds=seconds,
         ),
         uses=("sandbox",),
@@ -175,12 +181,12 @@ def _register_strategies(registry: Registry) -> None:
         "neocoder.mcts",
         f"{home}.mcts:TreeSearch",
         "tree search over the tokens of the program, led by the sample's pass rate",
-        parameters=params(
-            rollouts=integer(1, 1024, about="completed programs at most"),
-            top_k=integer(2, 20, about="next tokens of a node"),
-            c_base=number(above=0),
-            c=number(0),
-            max_tokens=integer(1, about="of a program"),
+        parameters=params.schema(
+            rollouts=params.integer(1, 1024, about="completed programs at most"),
+            top_k=params.integer(2, 20, about="next tokens of a node"),
+            c_base=params.number(above=0),
+            c=params.number(0),
+            max_tokens=params.integer(1, about="of a program"),
             seconds=seconds,
         ),
         uses=("sandbox",),
@@ -191,14 +197,14 @@ def _register_strategies(registry: Registry) -> None:
 
 def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
     home = "creval_neocoder.strategies.best"
-    tests = one_of("annotated", "sample", about="the published cases, or the statement's own sample")
-    released = flag(about="judge by the rules of the authors' released evaluator")
+    tests = params.one_of("annotated", "sample", about="the published cases, or the statement's own sample")
+    released = params.flag(about="judge by the rules of the authors' released evaluator")
     registry.add(
         "scorer",
         "neocoder_pass_any",
         f"{home}:PassAny",
         "whether any of several programs passes its tests, and how many do",
-        parameters=params(tests=tests, seconds=seconds, released=released),
+        parameters=params.schema(tests=tests, seconds=seconds, released=released),
         produces=("pass@5", "correct_sound@5", "pass@1"),
         uses=("sandbox",),
     )
@@ -207,12 +213,14 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
         "neocoder_best",
         f"{home}:BestCreativity",
         "Eqs. 2 to 4 of the best of several programs",
-        parameters=params(
+        parameters=params.schema(
             tests=tests,
             seconds=seconds,
             released=released,
-            listed=flag(about="divide by the augmenter's list, doubles included"),
-            ties=one_of("merit", "first", about="which of equally good programs: the more convergent, or the first"),
+            listed=params.flag(about="divide by the augmenter's list, doubles included"),
+            ties=params.one_of(
+                "merit", "first", about="which of equally good programs: the more convergent, or the first"
+            ),
         ),
         produces=("constraint_following", "convergent", "divergent", "neogauge"),
         uses=("sandbox",),

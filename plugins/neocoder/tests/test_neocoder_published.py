@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from creval.plugin import DataError, DataOptions
+from creval.plugin import DataError
+from creval.plugin.data import DataOptions
 from creval_neocoder.problem import Problem
 from creval_neocoder.published.files import FILES, PublishedFiles, content_digest
 from creval_neocoder.published.reading import WITHOUT_SOLUTIONS

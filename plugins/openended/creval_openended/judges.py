@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import either, flag, integer, list_of, number, one_of, params, text
+from creval.plugin import params
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -23,14 +23,14 @@ _ANALYSES = (
     ("openended-tradeoff", "tradeoff:Tradeoff", "Entropy against criteria by solution (Table 20, Figure 7)."),
 )
 _COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_tokens", "judge_output_tokens")
-_TEMPERATURE = either(number(0), {"type": "null"})
-_CRITERIA = list_of(
-    params(
-        name=text(pattern="^[a-z][a-z0-9_]*$", about="of its score"),
-        definition=text(1),
-        called=text(1, about="what judges are told it is called; without it the name"),
-        positive=text(1, about="the word for a solution that fulfils it"),
-        negative=text(1, about="the word for one that does not"),
+_TEMPERATURE = params.either(params.number(0), {"type": "null"})
+_CRITERIA = params.list_of(
+    params.schema(
+        name=params.text(pattern="^[a-z][a-z0-9_]*$", about="of its score"),
+        definition=params.text(1),
+        called=params.text(1, about="what judges are told it is called; without it the name"),
+        positive=params.text(1, about="the word for a solution that fulfils it"),
+        negative=params.text(1, about="the word for one that does not"),
         required=("name", "definition"),
     ),
     minimum=1,
@@ -40,7 +40,7 @@ _PROVIDES: tuple[str, ...] = (
     *("analyst", "phase", "focus", "words", "discussion", "number"),
 )
 """What the prompts of judges may speak of; a task may hold the prompts of several."""
-_SOLUTION = one_of("answer", "full", about="what is judged: the answer, or the full answer before the steps")
+_SOLUTION = params.one_of("answer", "full", about="what is judged: the answer, or the full answer before the steps")
 
 
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -57,22 +57,26 @@ def register_judges(registry: Registry) -> None:
         "openended.jury",
         "creval_openended.judging.jury:Jury",
         "three analysts discuss each criterion over retrieved fragments; the surest decides",
-        parameters=params(
+        parameters=params.schema(
             criteria=_CRITERIA,
-            variant=one_of("paper", "released", about="the numbers below as the paper or the released code has them"),
-            k=integer(1, about="fragments shown for a turn (5)"),
-            j=integer(1, about="for a confidence (4)"),
-            l=integer(1, about="for the verdict (8)"),
-            threshold=number(0, 1, about="a mean confidence above it ends the discussion (0.5)"),
-            reached=flag(about="one that reaches it does too"),
-            rounds=integer(1, about="at most so many (2)"),
-            words=integer(1, about="of a turn (150)"),
-            curve=flag(about="play all rounds, with a verdict after each"),
-            unreadable_confidence=number(0, 1, about="counts where a confidence cannot be read"),
-            similarity=one_of("cosine", "squared_l2"),
-            replies=one_of("written", "structured", about="by the prompts' format, or (ours) as JSON under a schema"),
+            variant=params.one_of(
+                "paper", "released", about="the numbers below as the paper or the released code has them"
+            ),
+            k=params.integer(1, about="fragments shown for a turn (5)"),
+            j=params.integer(1, about="for a confidence (4)"),
+            l=params.integer(1, about="for the verdict (8)"),
+            threshold=params.number(0, 1, about="a mean confidence above it ends the discussion (0.5)"),
+            reached=params.flag(about="one that reaches it does too"),
+            rounds=params.integer(1, about="at most so many (2)"),
+            words=params.integer(1, about="of a turn (150)"),
+            curve=params.flag(about="play all rounds, with a verdict after each"),
+            unreadable_confidence=params.number(0, 1, about="counts where a confidence cannot be read"),
+            similarity=params.one_of("cosine", "squared_l2"),
+            replies=params.one_of(
+                "written", "structured", about="by the prompts' format, or (ours) as JSON under a schema"
+            ),
             solution=_SOLUTION,
-            focus=one_of("own", "shifted", about="what an analyst that rates and decides is told to heed"),
+            focus=params.one_of("own", "shifted", about="what an analyst that rates and decides is told to heed"),
             confidence_temperature=_TEMPERATURE,
             verdict_temperature=_TEMPERATURE,
             required=("criteria",),
@@ -94,10 +98,10 @@ def register_judges(registry: Registry) -> None:
         "macgyver_labelled",
         "creval_openended.published.macgyver_labels:open_labelled",
         "MacGyver's solutions with people's labels, mapped to a criterion",
-        parameters=params(
-            criterion=one_of("feasibility", "effectiveness"),
-            url=text(),
-            results=text(),
+        parameters=params.schema(
+            criterion=params.one_of("feasibility", "effectiveness"),
+            url=params.text(),
+            results=params.text(),
             remote=True,
             required=("criterion",),
         ),
@@ -118,10 +122,10 @@ def _register_baselines(registry: Registry) -> None:
         "openended.single",
         "creval_openended.judging.single:SingleJudge",
         "one judge, one call a criterion: zero-shot or few-shot, with a reason or without",
-        parameters=params(
+        parameters=params.schema(
             criteria=_CRITERIA,
-            examples=flag(about="show an example first"),
-            explain=flag(about="ask for a reason of 20 words"),
+            examples=params.flag(about="show an example first"),
+            explain=params.flag(about="ask for a reason of 20 words"),
             required=("criteria",),
         ),
         prompts=("statement", "zero_shot", "zero_shot_cot", "few_shot", "few_shot_cot"),
@@ -135,7 +139,7 @@ def _register_baselines(registry: Registry) -> None:
         "openended.debate",
         "creval_openended.judging.debate:Debate",
         "a debater for, one against, then a judge",
-        parameters=params(criteria=_CRITERIA, rounds=integer(1), required=("criteria",)),
+        parameters=params.schema(criteria=_CRITERIA, rounds=params.integer(1), required=("criteria",)),
         prompts=("statement", "debater", "debate_judge"),
         provides=_PROVIDES,
         produces=(*_COUNTS, "*"),
@@ -147,11 +151,11 @@ def _register_baselines(registry: Registry) -> None:
         "openended.chateval",
         "creval_openended.judging.chateval:ChatEval",
         "three analysts one by one, each shown the whole discussion; the majority decides",
-        parameters=params(
+        parameters=params.schema(
             criteria=_CRITERIA,
-            rounds=integer(1, about="of turns (2)"),
-            words=integer(1, about="of a turn (150)"),
-            curve=flag(about="verdicts after each round, so that one run tells what fewer rounds cost"),
+            rounds=params.integer(1, about="of turns (2)"),
+            words=params.integer(1, about="of a turn (150)"),
+            curve=params.flag(about="verdicts after each round, so that one run tells what fewer rounds cost"),
             required=("criteria",),
         ),
         prompts=("statement", "start_problem", "start_solution", "start_criterion", "turn", "verdict", "focus"),
@@ -168,7 +172,7 @@ def _register_people(registry: Registry) -> None:
         "openended.labels",
         "creval_openended.people.labels:LabelledByPeople",
         "a person in the judge's role labels each criterion, 1 or 0 (Appendix K)",
-        parameters=params(criteria=_CRITERIA, required=("criteria",)),
+        parameters=params.schema(criteria=_CRITERIA, required=("criteria",)),
         produces=(*_COUNTS, "*"),
         ranges=_judged,
         roles=("judge",),
@@ -180,7 +184,7 @@ def _register_people(registry: Registry) -> None:
         "openended.ranks",
         "creval_openended.people.ranks:RankedByPeople",
         "a person in the judge's role ranks all solutions by novelty: tiers, then pairs (Appendix K)",
-        parameters=params(pairs=flag(about="compare within tiers")),
+        parameters=params.schema(pairs=params.flag(about="compare within tiers")),
         produces=("novelty_rank", "novelty_tier"),
         ranges={"novelty_rank": (1, None), "novelty_tier": (1, 4)},
         roles=("judge",),

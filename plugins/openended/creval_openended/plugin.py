@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import flag, hookimpl, integer, list_of, one_of, params, text
+from creval.plugin import hookimpl, params
 from creval_openended.judges import register_judges
 
 if TYPE_CHECKING:
@@ -63,17 +63,21 @@ def creval_components(registry: Registry) -> None:
         "openended.stepwise",
         "creval_openended.stepwise.protocol:Stepwise",
         "a solution made step by step, the most probable of n candidates each",
-        parameters=params(
-            n=integer(1, 128),
-            steps=list_of(integer(1, 100), minimum=2),
-            full_answer=flag(),
-            variant=one_of("paper", "released", about="the settings below as the paper or the released code has them"),
-            unit=one_of("step", "sentence"),
-            select=one_of("mean", "sum"),
-            majority=one_of("more_than_half", "half"),
-            counted=one_of("labels", "words", about="what steps of a full answer are: labels, or every word Step"),
-            ends=one_of("label", "line", about="where a candidate's step ends"),
-            redraw=integer(0, about="times that a candidate of several steps is sampled again (0)"),
+        parameters=params.schema(
+            n=params.integer(1, 128),
+            steps=params.list_of(params.integer(1, 100), minimum=2),
+            full_answer=params.flag(),
+            variant=params.one_of(
+                "paper", "released", about="the settings below as the paper or the released code has them"
+            ),
+            unit=params.one_of("step", "sentence"),
+            select=params.one_of("mean", "sum"),
+            majority=params.one_of("more_than_half", "half"),
+            counted=params.one_of(
+                "labels", "words", about="what steps of a full answer are: labels, or every word Step"
+            ),
+            ends=params.one_of("label", "line", about="where a candidate's step ends"),
+            redraw=params.integer(0, about="times that a candidate of several steps is sampled again (0)"),
         ),
         prompts=("full", "step"),
         provides=("steps", "number", "limit", "last"),
@@ -83,12 +87,14 @@ def creval_components(registry: Registry) -> None:
         "openended.divergence",
         "creval_openended.task.divergence:Divergence",
         "entropy over classes of meaning among the candidates of each step",
-        parameters=params(
-            rule=one_of("strict", "non_defeating"),
-            drop_repeated=flag(),
-            variant=one_of("paper", "released", about="the two below as the paper or the released code has them"),
-            label=one_of("drop", "keep", about="whether entailment sees Step 3:"),
-            repeats=one_of("plain", "released", about="how candidates of one text count"),
+        parameters=params.schema(
+            rule=params.one_of("strict", "non_defeating"),
+            drop_repeated=params.flag(),
+            variant=params.one_of(
+                "paper", "released", about="the two below as the paper or the released code has them"
+            ),
+            label=params.one_of("drop", "keep", about="whether entailment sees Step 3:"),
+            repeats=params.one_of("plain", "released", about="how candidates of one text count"),
         ),
         produces=_DIVERGENCE,
         ranges=_RANGES,
@@ -99,7 +105,7 @@ def creval_components(registry: Registry) -> None:
         "openended.surface",
         "creval_openended.task.surface:Surface",
         "how alike the candidates are by words and vectors",
-        parameters=params(cosine=one_of("candidates", "founders", about="among which texts of a step")),
+        parameters=params.schema(cosine=params.one_of("candidates", "founders", about="among which texts of a step")),
         produces=("cosine", "self_bleu", "distinct_1", "distinct_2"),
         ranges={"cosine": (-1, 1), "self_bleu": (0, 1), "distinct_1": (0, 1), "distinct_2": (0, 1)},
         uses=("embedding",),
@@ -117,17 +123,17 @@ def _register_sources(registry: Registry) -> None:
         "hypogen",
         "creval_openended.published.imported:open_hypogen",
         "HypoGen's bits and flips, imported by creval openended import",
-        parameters=params(remote=True),
+        parameters=params.schema(remote=True),
     )
     registry.add(
         "source",
         "bookmia",
         "creval_openended.published.imported:open_bookmia",
         "beginnings and endings of BookMIA's excerpts, imported by creval openended import",
-        parameters=params(
-            sentences=list_of(integer(1), minimum=2, about="of the beginning, of the ending"),
-            between=integer(1, about="words that must stand between them"),
-            splitter=text(about="the rule that tells sentences"),
+        parameters=params.schema(
+            sentences=params.list_of(params.integer(1), minimum=2, about="of the beginning, of the ending"),
+            between=params.integer(1, about="words that must stand between them"),
+            splitter=params.text(about="the rule that tells sentences"),
             remote=True,
         ),
     )
@@ -136,7 +142,7 @@ def _register_sources(registry: Registry) -> None:
         "macgyver",
         "creval_openended.published.macgyver:open_macgyver",
         "the MacGyver problems out of their makers' workbook",
-        parameters=params(choice=one_of("paper", "solvable"), url=text(), remote=True),
+        parameters=params.schema(choice=params.one_of("paper", "solvable"), url=params.text(), remote=True),
     )
     registry.add(
         "entailment",

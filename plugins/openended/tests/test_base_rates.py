@@ -11,7 +11,8 @@ from macgyver_support import MACGYVER_PAIRS, write_workbook
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
-from creval.plugin import DataOptions, open_run
+from creval.plugin import open_run
+from creval.plugin.data import DataOptions
 from creval_openended.published.macgyver import ADDRESS, COMMIT, published_rows
 from creval_openended.validation.agreement import JuryAgreement
 

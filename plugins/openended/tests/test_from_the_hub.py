@@ -11,7 +11,8 @@ import pytest
 from support.commands import creval
 from support.hub_server import HubServer
 
-from creval.plugin import DataOptions, open_run
+from creval.plugin import open_run
+from creval.plugin.data import DataOptions
 from creval_openended.published.imported import open_bookmia
 from creval_openended.stepwise.sentences import split_sentences
 

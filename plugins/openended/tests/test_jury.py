@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from judged_support import CRITERIA, Asked, JudgeWorld, pair, said_by, score_one
 
-from creval.plugin import Completion, Expected, FatalModelError, Reply, ScoringError, Status, UsageError
+from creval.plugin import Completion, Expected, Reply, ScoringError, Status, UsageError
+from creval.plugin.models import FatalModelError
 from creval_openended.judging.criteria import read_criteria
 from creval_openended.judging.jury import Jury
 

@@ -143,7 +143,7 @@ def results(reference_data: Path) -> Any:
 
 
 def test_the_labelled_solutions_and_their_traps(rows: list[dict[str, Any]], results: Any, reference_data: Path) -> None:
-    from creval.plugin import sha256_of
+    from creval.plugin.data import sha256_of
 
     assert sha256_of(reference_data / "macgyver" / "benchmark_results.json") == RESULTS_SHA256
     assert Counter(type(row["ID"]) for row in rows) == {str: 1306, int: 377}

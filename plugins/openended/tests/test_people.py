@@ -12,7 +12,8 @@ from judged_support import JudgeWorld, pair
 from support.browser import headless_chromium, players
 from support.commands import creval
 
-from creval.plugin import GenerateRequest, Origin, open_run
+from creval.plugin import open_run
+from creval.plugin.models import GenerateRequest, Origin
 from creval_openended.novelty.human_ranks import read_ranks
 from creval_openended.people.ranks import RankedByPeople
 from creval_openended.people.screens import JudgeScreen

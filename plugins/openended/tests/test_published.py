@@ -16,7 +16,7 @@ from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
 from creval.engine.task_examples import run_examples
 from creval.errors import CrevalError, DataError, UsageError
-from creval.plugin import Workbench
+from creval.plugin.workbench import Workbench
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_openended.cli.importing import import_published

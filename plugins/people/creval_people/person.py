@@ -9,15 +9,8 @@ import threading
 from time import perf_counter
 from typing import NoReturn
 
-from creval.plugin import (
-    Completion,
-    GenerateRequest,
-    Message,
-    ProviderOptions,
-    ProviderTraits,
-    Reply,
-    UsageError,
-)
+from creval.plugin import Completion, Message, Reply, UsageError
+from creval.plugin.models import GenerateRequest, ProviderOptions, ProviderTraits
 from creval.plugin.screens import Screen, Seat, View
 from creval_people.screens import FindScreen, screens_of
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from creval.plugin import GenerateRequest, Registry, ScoreRecord
+from creval.plugin import Registry, ScoreRecord
+from creval.plugin.models import GenerateRequest
 from creval.plugin.people import (
     TARGET,
     RunFolder,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from creval.plugin import GenerateRequest, Message, Origin, SampleKey
+from creval.plugin import Message, SampleKey
+from creval.plugin.models import GenerateRequest, Origin
 
 Ask = Callable[..., GenerateRequest]
 

@@ -9,7 +9,8 @@ import pytest
 
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
-from creval.plugin import GenerateRequest, Message, Registry, UsageError
+from creval.plugin import Message, Registry, UsageError
+from creval.plugin.models import GenerateRequest
 from creval.plugin.screens import OptionGroup, ScreenOption, View
 from creval.plugins.loader import load_plugins
 from creval_people.person import PersonProvider, messages_view

@@ -7,14 +7,7 @@ import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from creval.plugin import (
-    MissingPartError,
-    PluginError,
-    Sample,
-    ScoreRecord,
-    Status,
-    UsageError,
-)
+from creval.plugin import MissingPartError, PluginError, Sample, ScoreRecord, Status, UsageError
 from creval.plugin.executors import ItemResult, ScoreSink, WorkItem
 from creval.plugin.workers import RunContext
 from creval_ray.coordinator import Coordinator

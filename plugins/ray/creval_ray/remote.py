@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Never, Protocol
 
-from creval.plugin import GenerateRequest, Model, ProviderTraits, Reply, UsageError
+from creval.plugin import Reply, UsageError
+from creval.plugin.models import GenerateRequest, ProviderTraits
+from creval.plugin.workbench import Model
 from creval.plugin.workers import AdaptiveLimiter, Budget, CallOrigin, Ledger, LimiterPool, RetryPolicy, Slot, Ticket
 from creval_ray.wire import decode_error, decode_reply, encode_request
 

@@ -6,18 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from creval.plugin import (
-    Condition,
-    CrevalError,
-    GenerateRequest,
-    Message,
-    ModelError,
-    Origin,
-    PluginError,
-    Reply,
-    SampleKey,
-    Usage,
-)
+from creval.plugin import Condition, CrevalError, Message, ModelError, PluginError, Reply, SampleKey, Usage
+from creval.plugin.models import GenerateRequest, Origin
 from creval.plugin.workers import ModelStats, lost_from_json, lost_to_json, redact, reply_from_json, reply_to_json
 
 __all__ = [

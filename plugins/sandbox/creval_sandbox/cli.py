@@ -40,7 +40,7 @@ def check(ctx: click.Context, mode: str | None, all_manners: bool, as_json: bool
 
 def _check(manner: Manner, quiet: bool) -> dict[str, Any]:
     """Run the attacks in one manner; return the name of the sandbox and the finding of each."""
-    from creval.plugin import cache_folder
+    from creval.plugin.data import cache_folder
     from creval_sandbox.bubblewrap import BubblewrapSandbox
     from creval_sandbox.findings import run_attacks
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
-from creval.plugin import run_numbers, run_settings
+from creval.plugin.report import run_numbers, run_settings
 
 __all__ = ["send"]
 

@@ -15,7 +15,7 @@ def reproduce(csv_path: str | None, as_json: bool) -> None:
     import json
     from pathlib import Path
 
-    from creval.plugin import plain_data
+    from creval.plugin.report import plain_data
     from creval_validity.analyses.reproduction import reproduce_table1
     from creval_validity.output.rows import comparison_rows
 
@@ -24,7 +24,7 @@ def reproduce(csv_path: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(plain_data(comparisons), indent=2, allow_nan=False))
     else:
-        from creval.plugin import print_table
+        from creval.plugin.report import print_table
 
         shown = ("test", "benchmark", "criterion", "n", "printed", "recomputed", "difference", "p", "cause")
         places = [rows.columns.index(name) for name in shown]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.plugin import run_numbers, run_settings
+from creval.plugin.report import run_numbers, run_settings
 
 __all__ = ["send"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import params, text
+from creval.plugins import parameters as params
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -12,13 +12,13 @@ _HOME = "creval.models.local.simple_baselines"
 
 def register(registry: Registry) -> None:
     """Add them to the registry."""
-    form = text(1, about="how the answer is written: a template over the doc's fields and `answer`")
+    form = params.text(1, about="how the answer is written: a template over the doc's fields and `answer`")
     registry.add(
         "baseline",
         "fixed",
         f"{_HOME}:Fixed",
         "the same answer to every doc",
-        parameters=params(text=text(1), required=("text",)),
+        parameters=params.schema(text=params.text(1), required=("text",)),
         positional="text",
     )
     registry.add(
@@ -26,7 +26,7 @@ def register(registry: Registry) -> None:
         "target",
         f"{_HOME}:Target",
         "the doc's target",
-        parameters=params(field=text(1), form=form),
+        parameters=params.schema(field=params.text(1), form=form),
         positional="field",
     )
     registry.add(
@@ -34,6 +34,6 @@ def register(registry: Registry) -> None:
         "one_of",
         f"{_HOME}:OneOf",
         "one item of a field of the doc, at random (letters)",
-        parameters=params(field=text(1), form=form),
+        parameters=params.schema(field=params.text(1), form=form),
         positional="field",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import either, flag, integer, list_of, one_of, params, text
+from creval.plugins import parameters as params
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -21,14 +21,14 @@ def _register_json(registry: Registry) -> None:
         "json_array",
         "creval.parsing.json.values:JsonArray",
         "the JSON array in an answer, in a fence or in prose",
-        parameters=params(
-            items=one_of("any", "string", "number", "object"),
-            minimum=integer(0),
-            choose=one_of("largest", "last", "first"),
-            key=text(1),
-            field=text(1),
-            refine=flag(),
-            refusals=flag(),
+        parameters=params.schema(
+            items=params.one_of("any", "string", "number", "object"),
+            minimum=params.integer(0),
+            choose=params.one_of("largest", "last", "first"),
+            key=params.text(1),
+            field=params.text(1),
+            refine=params.flag(),
+            refusals=params.flag(),
         ),
     )
     registry.add(
@@ -36,8 +36,12 @@ def _register_json(registry: Registry) -> None:
         "json_object",
         "creval.parsing.json.values:JsonObject",
         "the JSON object in an answer, or one value of it",
-        parameters=params(
-            key=text(1), keys=list_of(text()), choose=one_of("last", "first"), refine=flag(), refusals=flag()
+        parameters=params.schema(
+            key=params.text(1),
+            keys=params.list_of(params.text()),
+            choose=params.one_of("last", "first"),
+            refine=params.flag(),
+            refusals=params.flag(),
         ),
         positional="key",
     )
@@ -49,13 +53,13 @@ def _register_marked(registry: Registry) -> None:
         "tagged",
         "creval.parsing.tagged:Tagged",
         "the text inside a tag",
-        parameters=params(
-            tag=text(pattern=r"^[A-Za-z][\w.-]{0,63}$"),
-            choose=one_of("last", "first"),
-            closing=one_of("required", "optional"),
-            ignore_case=flag(),
-            refine=flag(),
-            refusals=flag(),
+        parameters=params.schema(
+            tag=params.text(pattern=r"^[A-Za-z][\w.-]{0,63}$"),
+            choose=params.one_of("last", "first"),
+            closing=params.one_of("required", "optional"),
+            ignore_case=params.flag(),
+            refine=params.flag(),
+            refusals=params.flag(),
         ),
         positional="tag",
     )
@@ -64,15 +68,15 @@ def _register_marked(registry: Registry) -> None:
         "regex",
         "creval.parsing.pattern:Regex",
         "what a regular expression matches, under a time limit",
-        parameters=params(
-            pattern=text(1, 2000),
-            group=either(integer(), text()),
-            choose=one_of("first", "last", "all"),
-            ignore_case=flag(),
-            multiline=flag(),
-            dotall=flag(),
-            refine=flag(),
-            refusals=flag(),
+        parameters=params.schema(
+            pattern=params.text(1, 2000),
+            group=params.either(params.integer(), params.text()),
+            choose=params.one_of("first", "last", "all"),
+            ignore_case=params.flag(),
+            multiline=params.flag(),
+            dotall=params.flag(),
+            refine=params.flag(),
+            refusals=params.flag(),
             required=("pattern",),
         ),
         positional="pattern",
@@ -85,15 +89,20 @@ def _register_plain(registry: Registry) -> None:
         "text",
         "creval.parsing.lines:Text",
         "the whole answer",
-        parameters=params(refine=flag(), refusals=flag()),
+        parameters=params.schema(refine=params.flag(), refusals=params.flag()),
     )
     registry.add(
         "parser",
         "lines",
         "creval.parsing.lines:Lines",
         "the lines of an answer without list marks",
-        parameters=params(
-            marked=flag(), keep_marks=flag(), limit=integer(1), minimum=integer(0), refine=flag(), refusals=flag()
+        parameters=params.schema(
+            marked=params.flag(),
+            keep_marks=params.flag(),
+            limit=params.integer(1),
+            minimum=params.integer(0),
+            refine=params.flag(),
+            refusals=params.flag(),
         ),
         positional="limit",
     )
@@ -102,13 +111,13 @@ def _register_plain(registry: Registry) -> None:
         "words",
         "creval.parsing.lists:Words",
         "clean words out of a list or a text (refines)",
-        parameters=params(
-            limit=integer(1),
-            unique=flag(),
-            minimum=integer(0),
-            multiword=one_of("drop", "keep", "first", "split"),
-            min_letters=integer(1),
-            lower=flag(),
+        parameters=params.schema(
+            limit=params.integer(1),
+            unique=params.flag(),
+            minimum=params.integer(0),
+            multiword=params.one_of("drop", "keep", "first", "split"),
+            min_letters=params.integer(1),
+            lower=params.flag(),
         ),
         positional="limit",
     )
@@ -117,13 +126,15 @@ def _register_plain(registry: Registry) -> None:
         "last_number",
         "creval.parsing.numbers:LastNumber",
         "the last number of an answer",
-        parameters=params(decimal=one_of("point", "comma"), refine=flag(), refusals=flag()),
+        parameters=params.schema(decimal=params.one_of("point", "comma"), refine=params.flag(), refusals=params.flag()),
     )
     registry.add(
         "parser",
         "choice",
         "creval.parsing.choice:Choice",
         "which of some options an answer names",
-        parameters=params(options=list_of(text(1), minimum=1), refine=flag(), refusals=flag()),
+        parameters=params.schema(
+            options=params.list_of(params.text(1), minimum=1), refine=params.flag(), refusals=params.flag()
+        ),
         positional="options",
     )

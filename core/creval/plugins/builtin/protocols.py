@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import integer, params
+from creval.plugins import parameters as params
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -15,6 +15,6 @@ def register(registry: Registry) -> None:
         "chat",
         "creval.engine.generation.chat:Chat",
         "one prompt, one answer (or n of them)",
-        parameters=params(n=integer(1)),
+        parameters=params.schema(n=params.integer(1)),
         prompts=("prompt",),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.plugins.parameters import flag, integer, number, one_of, one_or_more, params, text
+from creval.plugins import parameters as params
 from creval.plugins.registry import BINARY, Range, Registry
 
 __all__ = ["register"]
@@ -20,9 +20,11 @@ def register(registry: Registry) -> None:
 
 
 def _register_scorers(registry: Registry) -> None:
-    reduce = one_of("mean", "best", "majority", about="what becomes of several answers of a sample")
-    empty = flag(about="whether a target may be empty")
-    matching = params(field=text(1), ignore_case=flag(), ignore_punctuation=flag(), empty=empty, reduce=reduce)
+    reduce = params.one_of("mean", "best", "majority", about="what becomes of several answers of a sample")
+    empty = params.flag(about="whether a target may be empty")
+    matching = params.schema(
+        field=params.text(1), ignore_case=params.flag(), ignore_punctuation=params.flag(), empty=empty, reduce=reduce
+    )
     registry.add(
         "scorer",
         "exact_match",
@@ -48,7 +50,9 @@ def _register_scorers(registry: Registry) -> None:
         "numeric",
         "creval.scoring.matching:Numeric",
         "1 where the answer is the doc's number within a tolerance",
-        parameters=params(field=text(1), absolute=number(0), relative=number(0), reduce=reduce),
+        parameters=params.schema(
+            field=params.text(1), absolute=params.number(0), relative=params.number(0), reduce=reduce
+        ),
         positional="field",
         produces=("numeric",),
         ranges={"numeric": BINARY},
@@ -61,7 +65,7 @@ def _register_sets(registry: Registry) -> None:
         "distinct",
         "creval.scoring.sets:Distinct",
         "the share of distinct answers among all to a doc (repeats)",
-        parameters=params(ignore_case=flag(), ignore_punctuation=flag()),
+        parameters=params.schema(ignore_case=params.flag(), ignore_punctuation=params.flag()),
         produces=("distinct",),
         ranges={"distinct": (0, 1)},
     )
@@ -82,18 +86,18 @@ def _register_judge(registry: Registry) -> None:
         "judge",
         "creval.engine.scoring.judge:Judge",
         "what a model in the role of the judge says of an answer, as a number",
-        parameters=params(
-            prompt=text(1, prompt=True, about="the judge's prompt"),
-            parse=one_or_more(
+        parameters=params.schema(
+            prompt=params.text(1, prompt=True, about="the judge's prompt"),
+            parse=params.one_or_more(
                 "parser", about="the parsers of the verdict, in any form that the task's own parse takes"
             ),
             scale={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
             labels={"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 2},
-            repeat=integer(1, about="independent verdicts, of which the mean counts"),
-            against=text(1, about="the doc's field with a rival text: a pair is judged"),
-            both_orders=flag(about="ask about the pair in both orders"),
-            name=text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
-            reduce=one_of("mean", "best", about="what becomes of several answers of a sample"),
+            repeat=params.integer(1, about="independent verdicts, of which the mean counts"),
+            against=params.text(1, about="the doc's field with a rival text: a pair is judged"),
+            both_orders=params.flag(about="ask about the pair in both orders"),
+            name=params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
+            reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
             required=("prompt",),
         ),
         produces=("*",),
@@ -129,7 +133,7 @@ def _register_aggregations(registry: Registry) -> None:
         "rate",
         "creval.scoring.ratio:Rate",
         "the share of samples whose score is at least a threshold",
-        parameters=params(at_least=number()),
+        parameters=params.schema(at_least=params.number()),
         positional="at_least",
     )
     for name, target, summary in (
@@ -141,7 +145,7 @@ def _register_aggregations(registry: Registry) -> None:
             name,
             f"creval.scoring.groups:{target}",
             summary,
-            parameters=params(at_least=number()),
+            parameters=params.schema(at_least=params.number()),
             positional="at_least",
         )
     registry.add(
@@ -149,6 +153,6 @@ def _register_aggregations(registry: Registry) -> None:
         "pass@k",
         "creval.scoring.ratio:PassAtK",
         "the chance that one of k answers to a doc succeeds",
-        parameters=params(k=integer(1), at_least=number(), required=("k",)),
+        parameters=params.schema(k=params.integer(1), at_least=params.number(), required=("k",)),
         positional="k",
     )

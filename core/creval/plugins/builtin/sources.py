@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from creval.plugins.parameters import component, integer, one_of, params, text
+from creval.plugins import parameters as params
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
 
-_FORMAT = one_of("jsonl", "json", "csv", "tsv", "parquet", about="format of the file, where its ending does not tell")
+_FORMAT = params.one_of(
+    "jsonl", "json", "csv", "tsv", "parquet", about="format of the file, where its ending does not tell"
+)
 
 
 def register(registry: Registry) -> None:
@@ -17,29 +19,29 @@ def register(registry: Registry) -> None:
 
 
 def _register_local(registry: Registry) -> None:
-    beside = text(1, file=True, about="name relative to the task file or to the plugin's package")
+    beside = params.text(1, file=True, about="name relative to the task file or to the plugin's package")
     registry.add(
         "source",
         "package",
         "creval.data.sources:open_package_file",
         "a file that ships with the task",
-        parameters=params(file=beside, format=_FORMAT, required=("file",)),
+        parameters=params.schema(file=beside, format=_FORMAT, required=("file",)),
     )
-    local = text(1, file=True, about="name, relative to the folder of the YAML file")
+    local = params.text(1, file=True, about="name, relative to the folder of the YAML file")
     registry.add(
         "source",
         "file",
         "creval.data.sources:open_local_file",
         "a local file",
-        parameters=params(file=local, format=_FORMAT, required=("file",)),
+        parameters=params.schema(file=local, format=_FORMAT, required=("file",)),
     )
     registry.add(
         "source",
         "generator",
         "creval.data.sources:open_generator",
         "docs made by a generator",
-        parameters=params(
-            generator=component("generator", about="a component of kind generator"), required=("generator",)
+        parameters=params.schema(
+            generator=params.component("generator", about="a component of kind generator"), required=("generator",)
         ),
     )
 
@@ -50,11 +52,13 @@ def _register_remote(registry: Registry) -> None:
         "url",
         "creval.data.download:open_url",
         "a file from the web, pinned by its sha256",
-        parameters=params(
-            url=text(pattern=r"^https?://[^/@\s]+(/\S*)?$", about="an http or https address without a user name"),
-            sha256=text(pattern="^[0-9a-fA-F]{64}$", about="the sha256 of the file: 64 hexadecimal digits"),
+        parameters=params.schema(
+            url=params.text(
+                pattern=r"^https?://[^/@\s]+(/\S*)?$", about="an http or https address without a user name"
+            ),
+            sha256=params.text(pattern="^[0-9a-fA-F]{64}$", about="the sha256 of the file: 64 hexadecimal digits"),
             format=_FORMAT,
-            max_bytes=integer(1, about="the largest size accepted"),
+            max_bytes=params.integer(1, about="the largest size accepted"),
             required=("url", "sha256"),
             remote=True,
         ),
@@ -64,13 +68,15 @@ def _register_remote(registry: Registry) -> None:
         "huggingface",
         "creval.data.huggingface:open_huggingface",
         "a data set of the Hugging Face hub, pinned by its commit",
-        parameters=params(
-            dataset=text(
+        parameters=params.schema(
+            dataset=params.text(
                 pattern=r"^[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?$", about="its name on the hub: owner/name"
             ),
-            revision=text(pattern="^[0-9a-f]{40}$", about="a full commit hash of 40 digits (branches and tags move)"),
-            split=text(1, about="the split, e.g. test"),
-            config=text(1, about="the configuration (subset)"),
+            revision=params.text(
+                pattern="^[0-9a-f]{40}$", about="a full commit hash of 40 digits (branches and tags move)"
+            ),
+            split=params.text(1, about="the split, e.g. test"),
+            config=params.text(1, about="the configuration (subset)"),
             required=("dataset", "revision", "split"),
             remote=True,
         ),

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
-from creval.plugin import UsageError, build_store, cache_folder, list_stores, store_folder
+from creval.plugin import UsageError
+from creval.plugin.data import cache_folder
+from creval.plugin.vectors import build_store, list_stores, store_folder
 
 __all__ = ["vectors"]
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, Figures, UsageError, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, UsageError
+from creval.plugin.figures import COLOURS, Figures
+from creval.plugin.report import write_csv, write_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from creval.plugin import JsonObject, Message, ModelError, Sample, SampleKey, Workbench
+from creval.plugin import Message, ModelError, Sample, SampleKey
+from creval.plugin.parsing import JsonObject
+from creval.plugin.workbench import Workbench
 from creval_create.paths.triples import normal
 
 __all__ = ["ROLE", "Explored", "explore", "trace_of"]

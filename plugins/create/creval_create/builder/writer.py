@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from creval.plugin import Message, ModelError, SampleKey, Workbench
+from creval.plugin import Message, ModelError, SampleKey
+from creval.plugin.workbench import Workbench
 from creval_create.paths.triples import normal
 from creval_create.queries.lint import lint
 

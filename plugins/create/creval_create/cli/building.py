@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.plugin import command_options, part_options
+from creval.plugin.options import command_options, part_options
 
 if TYPE_CHECKING:
     from creval_create.builder.classes import Shared
@@ -62,7 +62,7 @@ def build_queries(
     """
     import json
 
-    from creval.plugin import write_lines
+    from creval.plugin.report import write_lines
     from creval_create.builder.build import EXCLUDED, Plan, build
     from creval_create.builder.wording import read_labels
     from creval_create.queries.lint import lint
@@ -80,7 +80,7 @@ def build_queries(
 
 
 def _worded(rows: list[dict[str, Any]], given: dict[str, Any]) -> list[dict[str, Any]]:
-    from creval.plugin import open_workbench
+    from creval.plugin.options import open_workbench
     from creval_create.builder.writer import ROLE, reworded
 
     bench = open_workbench({**given, "role": {ROLE: given["writer"]}}, addressed=ROLE)

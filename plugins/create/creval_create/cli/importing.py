@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from creval.plugin import DataOptions, Rows
+    from creval.plugin.data import DataOptions, Rows
 
 __all__ = ["import_published"]
 
@@ -34,7 +34,8 @@ def import_published(file: Path | None, revision: str | None, offline: bool) -> 
     each of the eleven relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a wording
     that is turned round, or that names the hidden entity) are printed and kept: they are part of the published set.
     """
-    from creval.plugin import DataOptions, UsageError
+    from creval.plugin import UsageError
+    from creval.plugin.data import DataOptions
     from creval_create.queries.imported import keep
     from creval_create.queries.lint import lint
     from creval_create.queries.published import published_rows
@@ -52,13 +53,14 @@ def import_published(file: Path | None, revision: str | None, offline: bool) -> 
 
 
 def _from_file(file: Path) -> tuple[Rows, dict[str, Any]]:
-    from creval.plugin import open_file, sha256_of
+    from creval.plugin.data import open_file, sha256_of
 
     return open_file(file), {"file": file.name, "sha256": sha256_of(file)}
 
 
 def _from_hub(revision: str, options: DataOptions) -> tuple[Rows, dict[str, Any]]:
-    from creval.plugin import UsageError, open_huggingface
+    from creval.plugin import UsageError
+    from creval.plugin.data import open_huggingface
 
     if len(revision) != 40 or set(revision) - set("0123456789abcdef"):
         raise UsageError(

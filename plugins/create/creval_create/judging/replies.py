@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from creval.plugin import JsonArray, JsonObject
+from creval.plugin.parsing import JsonArray, JsonObject
 
 __all__ = ["UnreadableVerdictError", "read_class_sizes", "read_factuality"]
 

@@ -10,15 +10,8 @@ import hashlib
 import json
 from functools import cache
 
-from creval.plugin import (
-    Completion,
-    FatalModelError,
-    GenerateRequest,
-    ProviderOptions,
-    ProviderTraits,
-    Reply,
-    UnknownNameError,
-)
+from creval.plugin import Completion, Reply, UnknownNameError
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits
 from creval_create.paths.triples import Path, as_path, identity
 from creval_create.queries.own import JudgedPath, judged_paths
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import DataError, DataOptions, Rows, open_file, write_json, write_lines
+from creval.plugin import DataError
+from creval.plugin.data import DataOptions, Rows, open_file
+from creval.plugin.report import write_json, write_lines
 from creval_create.queries.published import COUNT
 
 __all__ = ["Imported", "home", "keep", "open_published"]

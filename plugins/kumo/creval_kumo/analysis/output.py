@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from creval.plugin import FieldSpec, Figures
+from creval.plugin import FieldSpec
+from creval.plugin.figures import Figures
 
 __all__ = ["FIGURES", "FILES"]
 

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.plugin import FatalModelError, GenerateRequest, Message, Model, Origin, SampleKey
+from creval.plugin import Message, SampleKey
+from creval.plugin.models import FatalModelError, GenerateRequest, Origin
+from creval.plugin.workbench import Model
 from creval_kumo.augment.prompting import text
 
 __all__ = ["MAX_CONTINUATIONS", "Augmenter", "joined"]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.plugin import DataError, UnknownNameError, write_text
+from creval.plugin import DataError, UnknownNameError
+from creval.plugin.report import write_text
 from creval_kumo.cli.augmenter import augmenter_options, with_augmenter
 from creval_kumo.cli.shared import check_output, output_option, overwrite_option, read_lines
 

@@ -25,7 +25,7 @@ def domains(files: tuple[Path, ...], as_json: bool) -> None:
         from creval_kumo.domains.check import main
 
         click.get_current_context().exit(main([str(file) for file in files]))
-    from creval.plugin import print_table
+    from creval.plugin.report import print_table
     from creval_kumo.domains import domain_names, load_domain
 
     loaded = [load_domain(name) for name in domain_names()]

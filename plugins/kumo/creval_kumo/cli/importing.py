@@ -33,7 +33,7 @@ def _from_authors(command: Command) -> Command:
 
 def _authors(given: dict[str, Any], difficulty: str | None) -> tuple[AuthorsFiles, Sequence[str]]:
     """Return the authors' files (of a clone, or the pinned ones) and the names of the domains asked for."""
-    from creval.plugin import DataOptions
+    from creval.plugin.data import DataOptions
     from creval_kumo.published.authors_files import AuthorsFiles
     from creval_kumo.published.files import PublishedFiles
     from creval_kumo.published.source import cache_of

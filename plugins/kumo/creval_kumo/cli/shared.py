@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from creval.plugin import DataError, UsageError
-from creval.plugin import write_lines as write_file
+from creval.plugin.report import write_lines as write_file
 from creval_kumo.domains import load_domain
 from creval_kumo.domains.domain import Domain
 from creval_kumo.games.generation import Settings, counterfactual

@@ -10,7 +10,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import GenerateRequest, ScoreRecord
+from creval.plugin import ScoreRecord
+from creval.plugin.models import GenerateRequest
 from creval.plugin.screens import OptionGroup, PastStep, ScreenOption, View
 from creval_kumo.games.instance import Instance
 from creval_kumo.play.earnings import earnings

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from creval.plugin import DataError, UnknownNameError, download, sha256_of
+from creval.plugin import DataError, UnknownNameError
+from creval.plugin.data import download, sha256_of
 from creval_kumo.domains import listed
 from creval_kumo.published.authors_files import AuthorsFiles
 

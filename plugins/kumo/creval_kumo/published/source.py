@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin import DataOptions, ListRows, Rows, offline_cure
+from creval.plugin.data import DataOptions, ListRows, Rows, offline_cure
 from creval_kumo.domains.faults import DomainError
 from creval_kumo.published.authors_files import AuthorsFiles
 from creval_kumo.published.files import ADDRESS, COMMIT, SIZES, PublishedFiles

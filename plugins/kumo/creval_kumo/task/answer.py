@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from creval.plugin import Parsed, without_unseen
+from creval.plugin import Parsed
+from creval.plugin.parsing import without_unseen
 
 __all__ = ["AnswerTag", "read_name"]
 

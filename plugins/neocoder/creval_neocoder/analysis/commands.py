@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, DataOptions, FieldSpec, open_runs, write_csv
+from creval.plugin import AnalysisOutput, FieldSpec, open_runs
+from creval.plugin.data import DataOptions
+from creval.plugin.report import write_csv
 from creval_neocoder.analysis.human import HumanNumbers, human_numbers
 from creval_neocoder.analysis.plots import draw_common, draw_human_difference, draw_neogauge, draw_stacked
 from creval_neocoder.analysis.states import COLUMNS, PAPER, StateRow, cumulative, states_of, techniques_by_state

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from creval.plugin import COLOURS, Difference, Figures
+from creval.plugin.figures import COLOURS, Figures
+from creval.plugin.statistics import Difference
 from creval_neocoder.analysis.human import HumanNumbers
 from creval_neocoder.analysis.states import StateRow, cumulative
 

@@ -8,17 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import (
-    AnalysisOutput,
-    Difference,
-    FieldSpec,
-    Run,
-    Status,
-    UsageError,
-    open_runs,
-    paired_means,
-    write_csv,
-)
+from creval.plugin import AnalysisOutput, FieldSpec, Run, Status, UsageError, open_runs
+from creval.plugin.report import write_csv
+from creval.plugin.statistics import Difference, paired_means
 from creval_neocoder.analysis.plots import draw_differences
 from creval_neocoder.analysis.table5 import MODELS, TABLE_5
 

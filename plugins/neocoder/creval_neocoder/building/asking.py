@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from creval.plugin import Completion, Message, Reply, SampleKey, Workbench
+from creval.plugin import Completion, Message, Reply, SampleKey
+from creval.plugin.workbench import Workbench
 from creval_neocoder.building.book import Book, Said
 from creval_neocoder.task.techniques import AUGMENTER
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import BudgetError, ModelError, RunError, Workbench
+from creval.plugin import BudgetError, ModelError, RunError
+from creval.plugin.workbench import Workbench
 from creval_neocoder.building.asking import SOLVER, Asker, settings_of
 from creval_neocoder.building.book import Book
 from creval_neocoder.building.denial import deny

@@ -6,7 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from creval.plugin import ContextLengthError, Message, ScoringError
+from creval.plugin import Message, ScoringError
+from creval.plugin.models import ContextLengthError
 from creval_neocoder.building.asking import Asker
 from creval_neocoder.problem import Problem, constrained
 from creval_neocoder.programs.extraction import find_source, runnable

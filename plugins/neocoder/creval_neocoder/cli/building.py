@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from creval.plugin import command_options, open_workbench, part_options
+from creval.plugin.options import command_options, open_workbench, part_options
 
 __all__ = ["build_states"]
 
@@ -39,7 +39,7 @@ def build_states(
     next to it. Every call is kept in OUTPUT.calls.jsonl the moment it ends: the same command goes on where it was
     stopped, and pays no call twice.
     """
-    from creval.plugin import write_json, write_text
+    from creval.plugin.report import write_json, write_text
     from creval_neocoder.building.asking import SOLVER
     from creval_neocoder.building.book import Book
     from creval_neocoder.building.build import Plan, build

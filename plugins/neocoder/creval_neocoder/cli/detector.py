@@ -9,15 +9,10 @@ from typing import Any
 
 import click
 
-from creval.plugin import (
-    DataOptions,
-    SampleKey,
-    ScoringError,
-    command_options,
-    open_workbench,
-    part_options,
-    print_table,
-)
+from creval.plugin import SampleKey, ScoringError
+from creval.plugin.data import DataOptions
+from creval.plugin.options import command_options, open_workbench, part_options
+from creval.plugin.report import print_table
 from creval_neocoder.published.reading import read_problems
 from creval_neocoder.task.source import published_files
 from creval_neocoder.task.techniques import AUGMENTER, detect

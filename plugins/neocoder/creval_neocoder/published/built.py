@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import DataError, open_file
+from creval.plugin import DataError
+from creval.plugin.data import open_file
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.published.reading import MARKER, first_entries, read_case
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from creval.plugin import DataError, download
+from creval.plugin import DataError
+from creval.plugin.data import download
 
 __all__ = ["ADDRESS", "COMMIT", "FILES", "PublishedFiles", "Stamps", "content_digest"]
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import Completion, FatalModelError, Message, Session
+from creval.plugin import Completion, Message, Session
+from creval.plugin.models import FatalModelError
 from creval_neocoder.strategies.feedback import pass_rate
 from creval_neocoder.strategies.search import Continuation, Settings, is_end, search
 

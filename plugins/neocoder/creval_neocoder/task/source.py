@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin import DataOptions, ListRows, Rows, offline_cure
+from creval.plugin.data import DataOptions, ListRows, Rows, offline_cure
 from creval_neocoder.own.reading import gold_answers, read_own
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.published.built import read_built

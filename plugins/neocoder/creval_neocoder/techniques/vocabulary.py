@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from creval.plugin import without_unseen
+from creval.plugin.parsing import without_unseen
 
 __all__ = ["MOST", "VOCABULARY", "Listed", "Unreadable", "read_techniques"]
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, Figures, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec
+from creval.plugin.figures import Figures
+from creval.plugin.report import write_csv, write_json
 
 __all__ = ["FIGURES", "OPTIONS", "finished"]
 

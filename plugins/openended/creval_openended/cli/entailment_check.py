@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from creval.plugin import command_options, part_options
+from creval.plugin.options import command_options, part_options
 
 __all__ = ["entailment_check"]
 
@@ -30,7 +30,9 @@ def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) 
     entailment=... the paper's model is measured. Classes of meaning need entailment both ways, which is the second row.
     A language model is measured with --resource entailment=role/judge --role judge=MODEL.
     """
-    from creval.plugin import UsageError, open_workbench, print_table, write_csv
+    from creval.plugin import UsageError
+    from creval.plugin.options import open_workbench
+    from creval.plugin.report import print_table, write_csv
     from creval_openended.entropy.checking import COLUMNS, checked, read_pairs
 
     labelled = read_pairs(pairs)

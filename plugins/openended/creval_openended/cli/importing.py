@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from creval.plugin import Rows
+    from creval.plugin.data import Rows
     from creval_openended.published.sets import PublishedSet
 
 __all__ = ["import_published"]
@@ -34,7 +34,8 @@ def import_published(task: str, file: Path | None, revision: str | None, offline
     FILE is the split train of UniverseTBD/hypogen-dr1 or of swj0419/BookMIA as jsonl, json, csv, tsv or parquet.
     Without it the set is fetched at a commit that you name: none is preset, and branches move.
     """
-    from creval.plugin import DataOptions, UsageError, open_file, sha256_of
+    from creval.plugin import UsageError
+    from creval.plugin.data import DataOptions, open_file, sha256_of
     from creval_openended.published.imported import keep
     from creval_openended.published.sets import SETS, kept_rows
 
@@ -53,7 +54,8 @@ def import_published(task: str, file: Path | None, revision: str | None, offline
 
 
 def _from_hub(published: PublishedSet, revision: str, options: Any) -> tuple[Rows, dict[str, Any]]:
-    from creval.plugin import UsageError, open_huggingface
+    from creval.plugin import UsageError
+    from creval.plugin.data import open_huggingface
 
     if len(revision) != _COMMIT_LENGTH or set(revision) - set("0123456789abcdef"):
         raise UsageError(

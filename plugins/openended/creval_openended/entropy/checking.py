@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import DataError, agreement, open_file
+from creval.plugin import DataError
+from creval.plugin.data import open_file
+from creval.plugin.statistics import agreement
 from creval_openended.entropy.judging import Rule, judge_by
 
 __all__ = ["COLUMNS", "LabelledPair", "checked", "read_pairs"]

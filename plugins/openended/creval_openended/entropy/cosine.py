@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 import creval
-from creval.plugin import ResourceOptions, UsageError, Workbench
+from creval.plugin import ResourceOptions, UsageError
+from creval.plugin.workbench import Workbench
 
 __all__ = ["CosineEntailment", "open_cosine"]
 

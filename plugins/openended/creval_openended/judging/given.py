@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from creval.plugin import Completion, FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits, Reply
+from creval.plugin import Completion, Reply
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits
 
 __all__ = ["Given", "open_given"]
 

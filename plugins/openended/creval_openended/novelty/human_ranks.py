@@ -6,7 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean
 
-from creval.plugin import DataError, open_file, open_run
+from creval.plugin import DataError, open_run
+from creval.plugin.data import open_file
 
 __all__ = ["read_ranks"]
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from creval.plugin import GenerateRequest, ScoreRecord
+from creval.plugin import ScoreRecord
+from creval.plugin.models import GenerateRequest
 from creval.plugin.screens import OptionGroup, ScreenOption, View
 
 __all__ = ["JudgeScreen"]

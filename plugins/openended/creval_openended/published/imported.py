@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import DataError, DataOptions, ListRows, Rows, UsageError, write_json, write_lines
+from creval.plugin import DataError, UsageError
+from creval.plugin.data import DataOptions, ListRows, Rows
+from creval.plugin.report import write_json, write_lines
 from creval_openended.published.sets import SETS
 from creval_openended.stepwise.sentences import SPLITTER, split_sentences
 

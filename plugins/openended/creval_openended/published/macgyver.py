@@ -15,7 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin import DataError, DataOptions, ListRows, MissingPartError, Rows, download, offline_cure
+from creval.plugin import DataError, MissingPartError
+from creval.plugin.data import DataOptions, ListRows, Rows, download, offline_cure
 
 __all__ = [
     "ADDRESS",

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin import DataError, DataOptions, ListRows, Rows, sha256_of
+from creval.plugin import DataError
+from creval.plugin.data import DataOptions, ListRows, Rows, sha256_of
 from creval_openended.published.macgyver import ADDRESS, COMMIT, Row, fetched, published_rows
 
 __all__ = ["RESULTS", "RESULTS_SHA256", "labelled_effectiveness", "labelled_feasibility", "open_labelled"]

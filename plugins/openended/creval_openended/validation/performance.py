@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from creval.plugin import COLOURS, AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
+from creval.plugin import AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
+from creval.plugin.figures import COLOURS
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 
 __all__ = ["Performance", "overall"]

@@ -53,7 +53,7 @@ def _many(number: int, what: str) -> str:
 
 def _write(path: Path, results: Sequence[PersonResult], separator: str) -> Path:
     """Write a row per participant, with the separator that the file had and the decimal sign that goes with it."""
-    from creval.plugin import write_text
+    from creval.plugin.report import write_text
 
     heads, rows = _rows(results)
     lines = [separator.join(_cell(cell, separator) for cell in row) for row in [heads, *rows]]

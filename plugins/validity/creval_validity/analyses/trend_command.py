@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, plain_data, write_json
+from creval.plugin import AnalysisOutput, FieldSpec
+from creval.plugin.report import plain_data, write_json
 from creval_validity.analyses.options import INPUTS, chosen, inputs_of, texts
 from creval_validity.analyses.trend import ConstructTrend, TrendRequest, TrendResult, analyse_trend
 from creval_validity.output.rows import trend_point_rows, trend_rows

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError, plain_data, write_json
+from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError
+from creval.plugin.report import plain_data, write_json
 from creval_validity.analyses.ablation import AblationResult, analyse_ablation, known_ablations, parse_ablation
 from creval_validity.analyses.nested import NestedRequest, analyse_nested, parse_nested
 from creval_validity.analyses.options import BOOTSTRAP, INPUTS, bootstrap_of, chosen, inputs_of, texts, with_composites

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import write_csv
+from creval.plugin.report import write_csv
 from creval_validity.analyses.ablation import AblationResult
 from creval_validity.analyses.reproduction import Comparison
 from creval_validity.analyses.trend import TrendResult

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval import RunOptions
-from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError, Workbench, open_runs
+from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError, open_runs
+from creval.plugin.workbench import Workbench
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, Found, finish
 from creval_create.analysis.population import Nearest, Population

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from creval import RunOptions
-from creval.plugin import AnalysisOutput, DataError, Embedding, FieldSpec, Workbench, open_runs
+from creval.plugin import AnalysisOutput, DataError, Embedding, FieldSpec, open_runs
+from creval.plugin.workbench import Workbench
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish, line_plot
 from creval_create.analysis.sets import JudgedSet, read_sets

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import Run, UsageError, write_lines, write_text
+from creval.plugin import Run, UsageError
+from creval.plugin.report import write_lines, write_text
 from creval_hub.exports.cleaning import encodable_data
 from creval_hub.exports.every_eval_ever.about import About
 from creval_hub.exports.every_eval_ever.aggregate import aggregate

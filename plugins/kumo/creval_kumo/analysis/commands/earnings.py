@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, Run, UnknownNameError, open_runs, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, Run, UnknownNameError, open_runs
+from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.plays import plays_of
 from creval_kumo.play.earnings import COUNTS, earnings
 

@@ -7,7 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec
+from creval.plugin.figures import COLOURS
+from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.errors import GameCost, Rates, rates
 from creval_kumo.analysis.output import FIGURES, FILES
 from creval_kumo.analysis.plays import read_plays

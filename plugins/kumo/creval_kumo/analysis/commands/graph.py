@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, UnknownNameError, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, UnknownNameError
+from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains
 from creval_kumo.analysis.graph import JOINS, DomainGraph, Join, communities, components, domain_graph, modularity
 from creval_kumo.analysis.output import FILES

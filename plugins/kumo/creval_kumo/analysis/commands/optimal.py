@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import COLOURS, AnalysisOutput, FieldSpec, UsageError, Workbench, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, UsageError
+from creval.plugin.figures import COLOURS
+from creval.plugin.report import write_csv, write_json
+from creval.plugin.workbench import Workbench
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.analysis.domain_names import texts
 from creval_kumo.analysis.optimal import ALL, Distribution, OptimalCount, distributions

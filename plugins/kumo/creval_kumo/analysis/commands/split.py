@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, UsageError, write_text
+from creval.plugin import AnalysisOutput, FieldSpec, UsageError
+from creval.plugin.report import write_text
 from creval_kumo.analysis.domain_names import DOMAIN, chosen_domains, texts
 from creval_kumo.analysis.graph import components, domain_graph
 from creval_kumo.analysis.split import split_domain

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, UsageError, write_csv, write_json
+from creval.plugin import AnalysisOutput, FieldSpec, UsageError
+from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.output import FIGURES, FILES
 from creval_kumo.analysis.plays import Play, read_plays
 from creval_kumo.analysis.structure import Association, Table, associate, game_signature, solved

@@ -1,0 +1,27 @@
+"""Dataset sources: options and rows, files and downloads, checksums and the cache folder.
+
+Promised: these names follow semantic versioning.
+"""
+
+from __future__ import annotations
+
+from creval.data.checksum import sha256_of
+from creval.data.data_options import DataOptions
+from creval.data.download import download
+from creval.data.huggingface import open_huggingface
+from creval.data.mirror import offline_cure
+from creval.data.row_types import ListRows, Rows
+from creval.data.tables.open_table import open_file
+from creval.user_folders import cache_folder
+
+__all__ = [
+    "DataOptions",
+    "ListRows",
+    "Rows",
+    "cache_folder",
+    "download",
+    "offline_cure",
+    "open_file",
+    "open_huggingface",
+    "sha256_of",
+]

@@ -1,0 +1,7 @@
+"""Figures of analyses, in the format that `--figures` asks for. Promised: these names follow semantic versioning."""
+
+from __future__ import annotations
+
+from creval.report.figures import COLOURS, Figures
+
+__all__ = ["COLOURS", "Figures"]

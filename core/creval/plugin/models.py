@@ -1,0 +1,23 @@
+"""Provider clients: what a component of kind `provider` is called with, returns and raises.
+
+Promised: these names follow semantic versioning.
+"""
+
+from __future__ import annotations
+
+from creval.errors import ContextLengthError, FatalModelError, RetryableModelError
+from creval.models.model_options import ProviderOptions
+from creval.models.provider_traits import ProviderTraits
+from creval.types.components import Provider
+from creval.types.messages import GenerateRequest, Origin
+
+__all__ = [
+    "ContextLengthError",
+    "FatalModelError",
+    "GenerateRequest",
+    "Origin",
+    "Provider",
+    "ProviderOptions",
+    "ProviderTraits",
+    "RetryableModelError",
+]

@@ -1,0 +1,23 @@
+"""Parameters that a component takes in YAML, described by functions in place of a JSON Schema written out.
+
+    parameters=params.schema(utility=params.one_of("max", "min"), quantile=params.number(0, 1))
+
+Promised: these names follow semantic versioning. `from creval.plugin import params` imports it.
+"""
+
+from __future__ import annotations
+
+from creval.plugins.parameters import (
+    component,
+    either,
+    flag,
+    integer,
+    list_of,
+    number,
+    one_of,
+    one_or_more,
+    schema,
+    text,
+)
+
+__all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "one_or_more", "schema", "text"]

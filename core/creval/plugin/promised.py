@@ -1,0 +1,100 @@
+"""The names of `creval.plugin`: each is imported and listed here, and nowhere else."""
+
+from __future__ import annotations
+
+from creval.errors import (
+    BudgetError,
+    CrevalError,
+    DataError,
+    MissingPartError,
+    ModelError,
+    PluginError,
+    RunError,
+    ScoringError,
+    UnknownNameError,
+    UsageError,
+    nearest,
+)
+from creval.plugin import params
+from creval.plugins.hookspecs import hookimpl
+from creval.plugins.registry import Registry
+from creval.resources.options import ResourceOptions
+from creval.resources.wordlists import WordList
+from creval.runs.reader import Run, open_run, open_runs
+from creval.types.components import (
+    Aggregation,
+    Analysis,
+    AnalysisOutput,
+    Baseline,
+    Context,
+    Embedding,
+    Entailment,
+    Expected,
+    FieldSpec,
+    Generator,
+    Parsed,
+    Parser,
+    Score,
+    Scorer,
+    ScorerInput,
+    Session,
+    TaskProtocol,
+    Turn,
+)
+from creval.types.kinds import Kind
+from creval.types.messages import Completion, Message, Reply, TokenLogprob, Usage
+from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
+
+__all__ = [
+    "Aggregation",
+    "Analysis",
+    "AnalysisOutput",
+    "Baseline",
+    "BudgetError",
+    "CallRecord",
+    "Completion",
+    "Condition",
+    "Context",
+    "CrevalError",
+    "DataError",
+    "Doc",
+    "Embedding",
+    "Entailment",
+    "Expected",
+    "FieldSpec",
+    "Generator",
+    "Kind",
+    "Message",
+    "MissingPartError",
+    "MissingScore",
+    "ModelError",
+    "Parsed",
+    "Parser",
+    "PluginError",
+    "Registry",
+    "Reply",
+    "ResourceOptions",
+    "Run",
+    "RunError",
+    "Sample",
+    "SampleKey",
+    "Score",
+    "ScoreRecord",
+    "Scorer",
+    "ScorerInput",
+    "ScoringError",
+    "Session",
+    "Status",
+    "TaskProtocol",
+    "TokenLogprob",
+    "Turn",
+    "UnknownNameError",
+    "Usage",
+    "UsageError",
+    "WordList",
+    "hookimpl",
+    "nearest",
+    "open_run",
+    "open_runs",
+    "params",
+]
