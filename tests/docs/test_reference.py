@@ -26,5 +26,6 @@ def test_the_page_is_up_to_date() -> None:
 
 def test_every_name_has_an_entry() -> None:
     written = (ROOT / "docs" / "reference-plugin.md").read_text(encoding="utf-8")
-    names = [*creval.plugin.__all__, *creval.plugin.programs.__all__]
+    names = {*creval.plugin.__all__, *creval.plugin.programs.__all__, *creval.plugin.params.__all__} - {"params"}
     assert [name for name in names if f"\n### `{name}`\n" not in written] == []
+    assert "\n## `creval.plugin.params`\n" in written and "creval.plugin.lists" not in written

@@ -49,7 +49,12 @@ def test_each_module_says_whether_it_is_promised_and_lists_its_names(face: str) 
     assert ("Promised: these names follow semantic versioning" in about) != ("Private to the distributions" in about)
     tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     assert [type(node) for node in tree.body[1:-1]] == [ast.ImportFrom] * len(tree.body[1:-1])
-    shown = {alias.name for node in tree.body[2:-1] if isinstance(node, ast.ImportFrom) for alias in node.names}
+    shown = {
+        alias.asname or alias.name
+        for node in tree.body[2:-1]
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
     assert set(module.__all__) == shown
     assert not shown & set(creval.plugin.__all__)
 
