@@ -119,13 +119,19 @@ def answers(subject: Subject, name: str) -> Iterator[str]:
         return
     subject.need_data(task)
     spoken = [
-        replace(gold, name=repr(text[:20]), answers=[[Said(text)] for _ in gold.answers], scores={}) for text in SPOKEN
+        replace(gold, name=repr(text[:20]), answers=[_said(text, entry[0]) for entry in gold.answers], scores={})
+        for text in SPOKEN
     ]
     played = replace(task, examples=spoken)
     for outcome in asyncio.run(run_examples(played, subject.options(task), subject.plugins)):
         reason = outcome.score.reason or ""
         if outcome.score.status is Status.ERRORED and _SCRIPT_ENDS not in reason:
             yield f"the answer {outcome.example} ends as errored: {reason[:160]}"
+
+
+def _said(text: str, instead: Said) -> Sequence[Said]:
+    """The text as an answer: one token with its log-probability, where the answer that it replaces has some."""
+    return [Said(text, logprobs=None if instead.logprobs is None else [[text, 0.0, [[text, 0.0]]]])]
 
 
 _SCRIPT_ENDS = "more is asked for"
