@@ -78,6 +78,9 @@ def creval_components(registry: Registry) -> None:
             ),
             ends=params.one_of("label", "line", about="where a candidate's step ends"),
             redraw=params.integer(0, about="times that a candidate of several steps is sampled again (0)"),
+            leave_out=params.one_of(
+                "nothing", "repeated_steps", about="solutions that are in no number but the unfiltered"
+            ),
         ),
         prompts=("full", "step"),
         provides=("steps", "number", "limit", "last"),
@@ -89,12 +92,14 @@ def creval_components(registry: Registry) -> None:
         "entropy over classes of meaning among the candidates of each step",
         parameters=params.schema(
             rule=params.one_of("strict", "non_defeating"),
-            drop_repeated=params.flag(),
             variant=params.one_of(
                 "paper", "released", about="the two below as the paper or the released code has them"
             ),
             label=params.one_of("drop", "keep", about="whether entailment sees Step 3:"),
             repeats=params.one_of("plain", "released", about="how candidates of one text count"),
+            leave_out=params.one_of(
+                "nothing", "repeated_steps", about="solutions that are in no number but the unfiltered"
+            ),
         ),
         produces=_DIVERGENCE,
         ranges=_RANGES,

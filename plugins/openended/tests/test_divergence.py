@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,10 @@ def test_a_solution_without_a_usable_step_says_so() -> None:
 def test_repeated_steps_leave_the_whole_solution_out_where_asked() -> None:
     twice = sample(step("a", "b"), step("a", "c"))
     (kept,) = score(twice)
-    (left,) = score(twice, drop_repeated=True)
+    (left,) = score(replace(twice, outcome={**twice.outcome, "left_out": "two steps are the same"}))
     assert "semantic_entropy" in kept.scores and kept.details is not None and kept.details["repeated_step"]
-    assert set(left.scores) == {"semantic_entropy_unfiltered", "steps"}
-    assert left.missing["semantic_entropy"].reason == "two consecutive steps are the same"
+    assert set(left.scores) == {"semantic_entropy_unfiltered"}
+    assert left.missing["semantic_entropy"] == left.missing["steps"] == (Status.SKIPPED, "two steps are the same")
     assert left.scores["semantic_entropy_unfiltered"] == kept.scores["semantic_entropy"]
 
 

@@ -17,7 +17,10 @@ from support.chat_server import Answer, ChatServer, Received
 
 import creval
 from creval.plugin import ScoreRecord, open_run
+from creval_openended.analyses.commands import Classes, Confounds, Correlations
+from creval_openended.analyses.solutions import Solutions
 from creval_openended.validation.agreement import JuryAgreement
+from creval_openended.validation.cost import JuryCost
 from creval_openended.validation.performance import Performance
 from creval_openended.validation.tradeoff import Tradeoff
 
@@ -101,12 +104,32 @@ def test_stories_that_repeat_a_sentence_are_in_the_unfiltered_numbers(run: str) 
     """Table 18 beside Table 5."""
     scores = scores_of(run, "bookmia_jury_own")
     repeated = [score for score in scores if score.details["repeated_step"]]
+    stays = len(scores) - len(repeated)
     assert 0 < len(repeated) < len(scores) == 10
     rows = {row["criterion"]: row for row in rows_of(Performance().run([run], task="bookmia_jury_own"))}
     for name, row in rows.items():
         assert row["n"] == len(scores) - len(repeated)
         assert row["entropy_unfiltered"] == pytest.approx(mean(scores, "semantic_entropy_unfiltered"))
-        assert row["share_unfiltered"] == pytest.approx(mean(scores, name))
+        assert row["share_unfiltered"] == pytest.approx(mean(scores, f"{name}_unfiltered"))
+        assert row["share"] == pytest.approx(mean(scores, name))
+    metrics = {
+        metric["name"].partition("[")[0]: metric for metric in open_run(run).result("bookmia_jury_own")["metrics"]
+    }
+    costs = {"judge_calls", "judge_input_tokens", "judge_output_tokens"}
+    for name, metric in metrics.items():
+        assert metric["n"] == (10 if name in costs or name.endswith("_unfiltered") else stays), name
+        assert (metric["n_failed"], metric["counts"]["skipped"]) == (0, 0)
+    for analysis in (Correlations(), Confounds(), Classes(), Solutions(), Tradeoff()):
+        seen = rows_of(analysis.run([run], task="bookmia_jury_own"))
+        if isinstance(analysis, Solutions):
+            assert len(seen) == stays
+        elif isinstance(analysis, Classes):
+            kept = [score for score in scores if not score.details["repeated_step"]]
+            assert sum(row["steps"] for row in seen) == sum(len(score.details["entropy_steps"]) for score in kept)
+        else:
+            assert max(row["problems"] for row in seen) == stays
+    everything = rows_of(Tradeoff().run([run], task="bookmia_jury_own", unfiltered=True))
+    assert {row["n"] for row in everything} == {10}
     assert any(row["entropy"] != pytest.approx(row["entropy_unfiltered"]) for row in rows.values())
 
 
@@ -172,3 +195,30 @@ def test_judges_stand_under_each_other(tmp_path: Path, monkeypatch: pytest.Monke
         ]
         assert pooled["n"] == 18 and pooled["accuracy"] == pytest.approx(fmean(right))
         assert pooled["yes"] == pytest.approx(12 / 18)
+
+
+def test_a_model_without_log_probabilities_loses_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing entropy is not the filter: every judged solution counts, also one that repeats a step."""
+
+    def silent(request: Received) -> Answer:
+        if "STOP" in request.prompt:
+            return Answer(extra={"choices": choices(["Step 1: Wait."] * 10)})
+        return world(request)
+
+    with ChatServer(silent) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        options = creval.RunOptions(
+            output=tmp_path / "run",
+            roles={"judge": "hosted_vllm/judge"},
+            resources={"embedding": "embedded/minilm", "entailment": "exact"},
+            limit=3,
+        )
+        creval.run(["macgyver_jury_own"], "hosted_vllm/solver", options)
+    run = str(tmp_path / "run")
+    scores = scores_of(run, "macgyver_jury_own")
+    assert all(score.details["repeated_step"] and "semantic_entropy" in score.missing for score in scores)
+    rows = rows_of(Performance().run([run]))
+    assert [(row["n"], row["share"]) for row in rows] == [
+        (3, pytest.approx(mean(scores, name))) for name in (*CRITERIA["macgyver_jury_own"], "overall")
+    ]
+    assert {row["solutions"] for row in rows_of(JuryCost().run([run]))} == {3}

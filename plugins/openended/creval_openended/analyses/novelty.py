@@ -17,6 +17,7 @@ from creval_openended.analyses.output import OPTIONS, finished
 from creval_openended.novelty.human_ranks import read_ranks
 from creval_openended.novelty.judge import BOOKMIA, MACGYVER, NoveltyJudge, Solution
 from creval_openended.novelty.sorting import Method, most_comparisons, ranked
+from creval_openended.stepwise.outcome import left_out
 
 __all__ = ["Novelty"]
 
@@ -120,7 +121,11 @@ def _definition(task: str, options: Mapping[str, Any]) -> str:
 
 def _solutions(run: Run, task: str, options: Mapping[str, Any]) -> Ranking:
     _definition(task, options)
-    scored = [pair for pair in run.scored(task) if pair[0].answers and pair[1].details.get("entropy_steps")]
+    scored = [
+        (sample, score)
+        for sample, score in run.scored(task)
+        if sample.answers and score.details.get("entropy_steps") and left_out(sample.outcome) is None
+    ]
     count = int(options.get("count") or 50)
     if len(scored) < _FEWEST:
         raise RunError(f"{task!r} has {len(scored)} solutions to be ranked", where=str(run.folder))

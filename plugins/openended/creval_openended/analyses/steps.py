@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from creval.plugin import Run, RunError, Sample, open_runs
+from creval_openended.stepwise.outcome import left_out
 
 __all__ = ["MEASURES", "StepRow", "read_steps"]
 
@@ -37,7 +38,7 @@ class StepRow:
 
 
 def read_steps(runs: Sequence[str], task: str | None = None) -> list[StepRow]:
-    """Read the steps of all solutions of runs. Raises RunError where a run holds none."""
+    """Read the steps of the solutions that the task does not leave out. Raises RunError where a run holds none."""
     rows = []
     for run in open_runs(runs):
         found = list(_of_run(run, task))
@@ -53,6 +54,8 @@ def read_steps(runs: Sequence[str], task: str | None = None) -> list[StepRow]:
 
 def _of_run(run: Run, task: str | None) -> Iterator[StepRow]:
     for sample, score in run.scored(task):
+        if left_out(sample.outcome) is not None:
+            continue
         measured = score.details.get("entropy_steps", ())
         surface = score.details.get("surface_steps", {})
         kept = [step for step in sample.outcome.get("steps", ()) if _counts(step)]

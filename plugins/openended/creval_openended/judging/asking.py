@@ -81,6 +81,11 @@ class Questions:
                 self._context.unreadable(reply, reason)
         raise ScoringError(f"{phase}: {reason}, asked {_TRIES} times")
 
+    @property
+    def outcome(self) -> Mapping[str, Any]:
+        """What the protocol says of the solution."""
+        return self._case.item.outcome
+
     def spent(self) -> dict[str, dict[str, int]]:
         """Return calls and tokens by phase."""
         return {

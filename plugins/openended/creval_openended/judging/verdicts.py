@@ -14,11 +14,15 @@ from typing import Any
 from creval.plugin import MissingScore, ModelError, Score, ScoringError, Status
 from creval_openended.judging.asking import Questions
 from creval_openended.judging.criteria import Criterion
+from creval_openended.stepwise.filtering import filtered
 
 __all__ = ["COUNTS", "Verdict", "score_of"]
 
 COUNTS = ("overall", "confidence", "abstained", "judge_calls", "judge_input_tokens", "judge_output_tokens")
 """The scores beside those of the criteria."""
+
+_COSTS = COUNTS[3:]
+"""What judging took: also of a solution that the task leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ async def score_of(
         "failed": failed,
         "tokens": tokens,
     }
-    return Score(scores, {"jury": details}, missing=missing)
+    score = Score(scores, {"jury": details}, missing=missing)
+    return filtered(score, questions.outcome, unfiltered=(*details["asked"], "overall"), stays=_COSTS)
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from creval_openended.stepwise.candidates import Candidate, without_label
 
-__all__ = ["chosen_texts", "dropped", "measured_steps", "repeats_itself"]
+__all__ = ["chosen_texts", "dropped", "has_filter", "left_out", "measured_steps", "repeats_itself"]
 
 
 def measured_steps(outcome: Mapping[str, Any]) -> list[list[Candidate]]:
@@ -31,6 +31,17 @@ def dropped(outcome: Mapping[str, Any]) -> dict[str, int]:
             if each["kind"] != "usable":
                 counts[each["kind"]] = counts.get(each["kind"], 0) + 1
     return counts
+
+
+def has_filter(outcome: Mapping[str, Any]) -> bool:
+    """Whether the task of the solution leaves some solutions out."""
+    return "left_out" in outcome
+
+
+def left_out(outcome: Mapping[str, Any]) -> str | None:
+    """Return why the task leaves this solution out of its numbers; None where it keeps it."""
+    reason = outcome.get("left_out")
+    return None if reason is None else str(reason)
 
 
 def repeats_itself(outcome: Mapping[str, Any]) -> bool:

@@ -13,12 +13,14 @@ from typing import Any
 from creval.plugin import Completion, Session
 from creval_openended.stepwise.candidates import Candidate, read_candidate, says_step_too_often
 from creval_openended.stepwise.choice import choose, is_complete
+from creval_openended.stepwise.outcome import repeats_itself
 from creval_openended.stepwise.sentences import split_sentences
 from creval_openended.stepwise.settings import StepwiseSettings, Variant
 
 __all__ = ["Stepwise"]
 
 _TOLERATED = ("length", "refusal")
+_REPEATED = "two consecutive steps are the same, and this task leaves such solutions out"
 _STEP = re.compile(r"\bstep\s*\d+", re.IGNORECASE)
 
 
@@ -28,9 +30,10 @@ class Stepwise:
     Settings as in `StepwiseSettings`; `variant: released` takes all of those that the authors' code has. Both prompts
     see the doc's fields; `step` also `steps` (the texts so far), `number` (of this step, from 1), `limit` and `last`.
 
-    The outcome holds `full` (what there is of it), `limit`, and for each step all candidates and the one chosen. The
-    answer is the chosen steps, a line each. A candidate that is cut or refused is left out, and never ends the sample;
-    a sample without a first step is unparsed.
+    The outcome holds `full` (what there is of it), `limit`, and for each step all candidates and the one chosen; where
+    the task leaves solutions out, `left_out` is the reason, or None for one that it keeps. The answer is the chosen
+    steps, a line each. A candidate that is cut or refused is left out, and never ends the sample; a sample without a
+    first step is unparsed.
     """
 
     def __init__(self, variant: Variant = "paper", **settings: Any) -> None:
@@ -57,6 +60,8 @@ class Stepwise:
                 break
             texts.append(step["candidates"][step["chosen"]]["text"])
         session.report(steps=trail, ended=ended, limit=limit)
+        if self._settings.leave_out == "repeated_steps":
+            session.report(left_out=_REPEATED if repeats_itself({"steps": trail}) else None)
         if not texts:
             session.unparsed(f"no first step: {_reasons(trail)}")
         session.answer("\n".join(texts))

@@ -10,9 +10,10 @@ from creval.plugin import UsageError
 from creval_openended.stepwise.candidates import Ends
 from creval_openended.stepwise.choice import Majority, Select
 
-__all__ = ["Counted", "StepwiseSettings", "Unit", "Variant"]
+__all__ = ["Counted", "LeaveOut", "StepwiseSettings", "Unit", "Variant"]
 
 Counted = Literal["labels", "words"]
+LeaveOut = Literal["nothing", "repeated_steps"]
 Unit = Literal["step", "sentence"]
 Variant = Literal["paper", "released"]
 _RELEASED = {"select": "sum", "majority": "half", "counted": "words", "ends": "line", "redraw": 5}
@@ -26,7 +27,9 @@ class StepwiseSettings:
     `unit` says what a step is: "step" with a label, or "sentence", which then is also what is counted. `counted`: the
     steps of a full answer are its different labels "Step k", or every word "Step" in it. `ends`: a candidate's step
     ends before a further label, or at the end of the line that has "Step". `redraw`: a candidate that says "Step" more
-    than twice is sampled again, at most so many times. `select` and `majority` as in `stepwise.choice`.
+    than twice is sampled again, at most so many times. `select` and `majority` as in `stepwise.choice`. `leave_out`:
+    solutions that the task leaves out, "repeated_steps" those with identical consecutive steps (Appendix F); see
+    `stepwise.outcome`.
     """
 
     n: int = 10
@@ -38,6 +41,7 @@ class StepwiseSettings:
     counted: Counted = "labels"
     ends: Literal["label", "line"] = "label"
     redraw: int = 0
+    leave_out: LeaveOut = "nothing"
 
     @classmethod
     def of(cls, variant: Variant = "paper", steps: Sequence[int] = (2, 10), **changed: Any) -> StepwiseSettings:

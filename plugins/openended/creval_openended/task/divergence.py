@@ -19,6 +19,7 @@ from creval_openended.entropy.judging import Rule, judge_by
 from creval_openended.entropy.partition import partition_all
 from creval_openended.entropy.released import as_released, released_entropies
 from creval_openended.stepwise.candidates import Candidate, without_label
+from creval_openended.stepwise.filtering import filtered
 from creval_openended.stepwise.outcome import dropped, measured_steps, repeats_itself
 from creval_openended.task.expected import expected_pairs
 
@@ -26,7 +27,6 @@ __all__ = ["Divergence"]
 
 _NO_STEP = "no step has a usable candidate"
 _NO_LOGPROBS = "candidates came without log-probabilities; semantic_entropy_count needs none"
-_REPEATED = "two consecutive steps are the same"
 _WEIGHED = ("semantic_entropy", "naive_entropy")
 _UNFILTERED = "semantic_entropy_unfiltered"
 
@@ -34,10 +34,9 @@ _UNFILTERED = "semantic_entropy_unfiltered"
 class Divergence:
     """Scores of each solution; see docs/openended.md for all of them.
 
-    With `drop_repeated` a solution with identical consecutive steps has no plain scores (Appendix F, BookMIA), but
-    keeps `semantic_entropy_unfiltered`. `rule` as in `creval_openended.entropy.judging`. With `label: keep` entailment
-    sees steps with their "Step 3:", with `repeats: released` texts that occur again count as in
-    `creval_openended.entropy.released`; `variant: released` is both.
+    A solution that the task leaves out (`leave_out` of the protocol) has `semantic_entropy_unfiltered` alone. `rule` as
+    in `creval_openended.entropy.judging`. With `label: keep` entailment sees steps with their "Step 3:", with `repeats:
+    released` texts that occur again count as in `creval_openended.entropy.released`; `variant: released` is both.
     """
 
     batch_size = 64
@@ -45,13 +44,11 @@ class Divergence:
     def __init__(
         self,
         rule: Rule = "strict",
-        drop_repeated: bool = False,
         variant: Literal["paper", "released"] = "paper",
         label: Literal["drop", "keep"] | None = None,
         repeats: Literal["plain", "released"] | None = None,
     ) -> None:
         self._rule: Rule = rule
-        self._drop_repeated = drop_repeated
         released = variant == "released"
         self._keep_label = released if label is None else label == "keep"
         self._released_repeats = released if repeats is None else repeats == "released"
@@ -85,19 +82,14 @@ class Divergence:
             found = [released_entropies(each, plain) for each, plain in zip(measured, found, strict=True)]
         scores = _scores(found)
         missing = {name: MissingScore(Status.ERRORED, _NO_LOGPROBS) for name in _weighed() if name not in scores}
-        repeated = repeats_itself(item.outcome)
         value = scores.get("semantic_entropy", scores.get("semantic_entropy_count"))
         details = {
             "entropy_steps": [_step_details(each, classes) for each, classes in zip(found, labels, strict=True)],
             "dropped": lost,
-            "repeated_step": repeated,
+            "repeated_step": repeats_itself(item.outcome),
             "candidate_interval": None if value is None else candidate_interval(measured, value),
         }
-        if repeated and self._drop_repeated:
-            kept = (_UNFILTERED, "steps")
-            missing |= {name: MissingScore(Status.UNPARSED, _REPEATED) for name in scores if name not in kept}
-            scores = {name: value for name, value in scores.items() if name in kept}
-        return Score(scores, details, missing=missing)
+        return filtered(Score(scores, details, missing=missing), item.outcome)
 
 
 def _weighed() -> list[str]:

@@ -12,6 +12,7 @@ from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import partition_all
 from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
 from creval_openended.stepwise.candidates import without_label
+from creval_openended.stepwise.filtering import filtered
 from creval_openended.stepwise.outcome import measured_steps
 from creval_openended.task.expected import expected_pairs
 
@@ -42,16 +43,22 @@ class Surface:
         ]
         vectors_of = _vectors(solutions, context.resource("embedding"))
         if self._between:
-            return self._with_founders(solutions, vectors_of, context)
-        return [_measured(steps, steps, vectors_of) for steps in solutions]
+            return self._with_founders(items, solutions, vectors_of, context)
+        measured = [_measured(steps, steps, vectors_of) for steps in solutions]
+        return [filtered(score, item.outcome) for score, item in zip(measured, items, strict=True)]
 
     async def _with_founders(
-        self, solutions: Sequence[Steps], vectors_of: Callable[[Sequence[str]], Any], context: Context
+        self,
+        items: Sequence[ScorerInput],
+        solutions: Sequence[Steps],
+        vectors_of: Callable[[Sequence[str]], Any],
+        context: Context,
     ) -> Sequence[Score]:
         texts = [step for steps in solutions for step in steps]
         labels = await partition_all(texts, judge_by(context.resource("entailment"), "strict"))
         founders = iter([_founders(step, classes) for step, classes in zip(texts, labels, strict=True)])
-        return [_measured(steps, [next(founders) for _ in steps], vectors_of) for steps in solutions]
+        measured = [_measured(steps, [next(founders) for _ in steps], vectors_of) for steps in solutions]
+        return [filtered(score, item.outcome) for score, item in zip(measured, items, strict=True)]
 
 
 def _founders(texts: Sequence[str], classes: Sequence[int]) -> list[str]:

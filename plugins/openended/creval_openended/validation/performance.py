@@ -11,6 +11,8 @@ from typing import Any
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
 from creval.plugin.figures import COLOURS
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
+from creval_openended.stepwise.filtering import UNFILTERED
+from creval_openended.stepwise.outcome import has_filter, left_out
 
 __all__ = ["Performance", "overall"]
 
@@ -56,18 +58,15 @@ def _tasks(run: Run, task: str | None) -> Sequence[str]:
 
 
 def _rows(run: Run, task: str) -> list[tuple[Any, ...]]:
-    scores = [score for _, score in run.scored(task) if "jury" in score.details]
-    if not scores:
+    judged = [(sample, score) for sample, score in run.scored(task) if "jury" in score.details]
+    if not judged:
         return []
-    kept = [score for score in scores if not _left_out(score)]
+    scores = [score for _, score in judged]
+    kept = [score for sample, score in judged if left_out(sample.outcome) is None]
+    ends = UNFILTERED if any(has_filter(sample.outcome) for sample, _ in judged) else ""
     head = (task, run.model, len(kept), _mean(kept, "semantic_entropy"), _mean(scores, "semantic_entropy_unfiltered"))
     criteria = [*scores[0].details["jury"]["asked"], _OVERALL]
-    return [(*head, name, _mean(kept, name), _mean(scores, name)) for name in criteria]
-
-
-def _left_out(score: ScoreRecord) -> bool:
-    """Whether the task leaves this solution out, since it repeats a step."""
-    return bool(score.details.get("repeated_step")) and "semantic_entropy" in score.missing
+    return [(*head, name, _mean(kept, name), _mean(scores, name + ends)) for name in criteria]
 
 
 def _mean(scores: Sequence[ScoreRecord], name: str) -> float | None:

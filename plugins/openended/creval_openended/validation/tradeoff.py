@@ -13,6 +13,8 @@ from creval.plugin.report import write_csv
 from creval_openended.analyses.averages import grouped
 from creval_openended.analyses.correlation import COLUMNS, spearman_by_problem
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
+from creval_openended.stepwise.filtering import UNFILTERED
+from creval_openended.stepwise.outcome import has_filter
 
 __all__ = ["SIZE", "Bin", "Tradeoff", "binned"]
 
@@ -20,6 +22,7 @@ SIZE = 15
 """Solutions a point, as in the paper's figures."""
 
 _SIZE = FieldSpec("size", "integer", SIZE, "Solutions a point of the figure.")
+_UNFILTERED = FieldSpec("unfiltered", "boolean", False, "Keep the solutions that the task leaves out (Table 19).")
 _NOTES = (
     "rho: Spearman over solutions, p by its t approximation, interval over problems. Points of the figure: solutions "
     "by entropy (then id) in groups, median entropy and mean of the criterion; a last short group is kept and marked.",
@@ -54,12 +57,13 @@ class Tradeoff:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options."""
-        return (*OPTIONS, _SIZE)
+        return (*OPTIONS, _SIZE, _UNFILTERED)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Correlate within each model and task."""
         size = max(1, int(options.get("size") or SIZE))
-        groups = grouped(_points(runs, options.get("task")), lambda pair: pair[0])
+        ends = UNFILTERED if options.get("unfiltered") else ""
+        groups = grouped(_points(runs, options.get("task"), ends), lambda pair: pair[0])
         if not groups:
             raise RunError(
                 "no solution has both an entropy and a verdict",
@@ -81,17 +85,19 @@ class Tradeoff:
         return output
 
 
-def _points(runs: Sequence[str], task: str | None) -> list[tuple[tuple[str, str, str], Point]]:
+def _points(runs: Sequence[str], task: str | None, ends: str) -> list[tuple[tuple[str, str, str], Point]]:
     found = []
     for run in open_runs(runs):
         for sample, score in run.scored(task):
-            entropy = score.scores.get("semantic_entropy", score.scores.get("semantic_entropy_count"))
+            names = ("semantic_entropy_unfiltered",) if ends else ("semantic_entropy", "semantic_entropy_count")
+            entropy = next((score.scores[name] for name in names if name in score.scores), None)
+            end = ends if has_filter(sample.outcome) else ""
             if entropy is None or "jury" not in score.details:
                 continue
             for name in (*score.details["jury"]["asked"], "overall"):
-                if name in score.scores:
+                if name + end in score.scores:
                     key = (sample.key.task, run.model, name)
-                    found.append((key, Point(entropy, score.scores[name], sample.key.doc)))
+                    found.append((key, Point(entropy, score.scores[name + end], sample.key.doc)))
     return found
 
 
