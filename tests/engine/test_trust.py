@@ -55,8 +55,8 @@ def folder(make_task: Any, server: Any, options: Any) -> Path:
 def change(folder: Path, **options: Any) -> None:
     """What somebody else writes into run.json."""
     data = json.loads((folder / "run.json").read_text())
+    data["roles"] |= options.get("roles", {})
     data["options"] |= options
-    data["roles"] |= options.pop("roles", {})
     (folder / "run.json").write_text(json.dumps(data))
 
 
@@ -77,7 +77,18 @@ FOREIGN: dict[str, Callable[[Path], dict[str, Any]]] = {
     "verdicts of a run": lambda place: {"reuse": [str(place / "private")]},
     "another address in a setting": lambda place: {"generation": {"extra": {"api_base": AWAY}}},
     "a file as a model": lambda place: {"roles": {"judge": f"replay/{place / 'private.jsonl'}"}},
+    "a file as a model, with a space before it": lambda place: {"roles": {"judge": f" replay/{place}/private.jsonl"}},
+    "a file up from a folder": lambda place: {"resources": {"embedding": "sentence-transformers/a/../../private"}},
+    "an address as a model": lambda place: {"roles": {"judge": "huggingface/https://198.51.100.7/v1"}},
 }
+SEEN_FROM_HERE: dict[str, dict[str, Any]] = {
+    "data": {"data": {"parrot": "private.jsonl"}},
+    "a file as a model": {"roles": {"judge": "replay/private.jsonl"}},
+    "a file of words": {"resources": {"wordlist": "file/private.jsonl"}},
+    "verdicts of a run": {"reuse": ["private"]},
+    "a folder of caches": {"cache_folder": "elsewhere"},
+}
+"""Paths that are in the run folder as seen from there, and elsewhere as they are opened."""
 
 
 @pytest.mark.parametrize(
@@ -93,6 +104,13 @@ def test_what_a_strangers_run_names_does_not_act(
         command(folder)
     assert f"creval {'resume' if command is resume else 'score'} {folder} --trust {folder}" in str(caught.value)
     assert len(server.requests) == asked and sorted(tmp_path.rglob("*")) == [*before]
+
+
+@pytest.mark.parametrize("what", SEEN_FROM_HERE)
+def test_a_strangers_relative_path_is_taken_from_where_it_is_opened(what: str, folder: Path) -> None:
+    change(folder, **SEEN_FROM_HERE[what])
+    with pytest.raises(UntrustedError, match="was not made here"):
+        resume(folder)
 
 
 @pytest.mark.parametrize("what", FOREIGN)

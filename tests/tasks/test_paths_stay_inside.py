@@ -50,6 +50,18 @@ def test_no_path_leads_out_of_the_folder(place: Path, key: str, way: int) -> Non
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "model", ["replay/private.jsonl", "huggingface/https://198.51.100.7/v1", "replay/away/x.jsonl"]
+)
+def test_a_role_leads_neither_to_a_file_elsewhere_nor_to_an_address(
+    place: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place if "away" in model else place.parent)
+    file = write_task(place, roles=f"roles: {{judge: {json.dumps(model)}}}")
+    with pytest.raises(TaskError, match="outside of the task's folder"):
+        TaskIndex(toy_plugins()).load(file)
+
+
 def test_data_given_on_the_command_line_may_be_anywhere(place: Path) -> None:
     file = write_task(place, dataset="dataset: {source: file, file: ../private.jsonl, id: id}")
     task = TaskIndex(toy_plugins()).load(file)

@@ -24,7 +24,7 @@ from creval.escape import visible
 from creval.models.providers.endpoints import ENDPOINTS, is_loopback
 from creval.models.secrets import find_key
 from creval.tasks.sections.settings import acts_outside
-from creval.tasks.task_paths import is_path, parse_path
+from creval.tasks.task_paths import PATHS_FOLLOW, is_path, names_an_address, parse_path
 from creval.user_folders import STATE, State
 
 __all__ = ["MADE_HERE", "Claims", "Named", "UntrustedError", "made_here", "names_a_file"]
@@ -33,7 +33,6 @@ MADE_HERE = "made_here"
 """The key of run.json, run.yaml and sweep.yaml that holds the keyed digest."""
 _ACTING = ("base_url", "executor", "executor_options", "cache_folder", "data", "reuse", "generation", "conditions")
 _PLAIN_EXECUTOR = "local"
-_READS_A_FILE = ("replay",)
 _SHOWN = 3
 _LONGEST = 120
 _LOG = logging.getLogger("creval")
@@ -69,12 +68,14 @@ class Named(NamedTuple):
 class Claims:
     """What a run.json (`of_run`) or a run file (`of_file`) names, and whether it may.
 
-    `file` is what a message names and `--trust` takes, `base` the folder in which paths are the file's own.
+    `file` is what a message names and `--trust` takes, `base` the folder in which paths are the file's own. `start` is
+    where its relative paths begin: a run file's in its own folder, a run's where the command runs.
     """
 
-    def __init__(self, file: Path, base: Path, facts: Mapping[str, Any], signature: object) -> None:
+    def __init__(self, file: Path, base: Path, facts: Mapping[str, Any], signature: object, start: Path) -> None:
         self.file = file
         self._base = base
+        self._start = start
         self._facts = facts
         self._text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
         self._signature = signature if isinstance(signature, str) else ""
@@ -85,14 +86,14 @@ class Claims:
         options = manifest["options"]
         facts = {name: options[name] for name in (*_ACTING, "resources") if options.get(name)}
         facts |= {"kind": "run", "tasks": manifest["requested"], "roles": manifest["roles"]}
-        return cls(folder, folder, facts, manifest.get(MADE_HERE))
+        return cls(folder, folder, facts, manifest.get(MADE_HERE), Path())
 
     @classmethod
     def of_file(cls, data: Mapping[str, Any], file: Path) -> Claims:
         """The claims of a run file or sweep file."""
         names = (*_ACTING, "resources", "roles", "tasks", "model", "models", "output")
         facts = {name: data[name] for name in names if data.get(name)}
-        return cls(file, file.parent, {"kind": "file", **facts}, data.get(MADE_HERE))
+        return cls(file, file.parent, {"kind": "file", **facts}, data.get(MADE_HERE), file.parent)
 
     @property
     def trusted(self) -> bool:
@@ -172,7 +173,7 @@ class Claims:
             yield from self._path("reuse", path)
 
     def _path(self, option: str, path: object) -> Iterator[Named]:
-        if path and not _within(self._base, str(path)):
+        if path and not _within(self._base, self._start, str(path)):
             yield Named(option, str(path))
 
     @property
@@ -208,15 +209,18 @@ def _of_model(
                 yield Named(f"{place}.{name}".lstrip("."), str(value))
         for settings in (given.get("generation"), given.get("conditions")):
             yield from _of_settings(settings)
-    if names_a_file(model, base):
+    if names_a_file(model, base) or names_an_address(model):
         yield Named(option, model)
 
 
 def names_a_file(spec: str, base: Path) -> bool:
-    """Whether the name of a model or resource (`replay/answers.jsonl`) is that of a file outside of `base`."""
-    provider, _, rest = spec.partition("/")
-    path = bool(rest) and (provider in _READS_A_FILE or rest.startswith(("/", "~", ".")))
-    return path and not _within(base, rest)
+    """Whether the name of a model or resource (`replay/answers.jsonl`) is that of a file outside of `base`.
+
+    As they are opened: relative to where the command runs.
+    """
+    provider, _, rest = spec.strip().partition("/")
+    path = bool(rest) and (provider in PATHS_FOLLOW or rest.startswith(("/", "~", ".")) or ".." in Path(rest).parts)
+    return path and not _within(base, Path(), rest)
 
 
 def _of_settings(settings: object) -> Iterator[Named]:
@@ -248,9 +252,9 @@ def _server(address: str) -> Sequence[object]:
     return parts.scheme.lower(), (parts.hostname or "").lower(), parts.port
 
 
-def _within(base: Path, path: str) -> bool:
-    """Whether a path, taken from `base` where it is relative, is in this folder; links are followed."""
+def _within(base: Path, start: Path, path: str) -> bool:
+    """Whether a path, taken from `start` where it is relative, is in the folder `base`; links are followed."""
     try:
-        return (base / Path(path).expanduser()).resolve().is_relative_to(base.resolve())
+        return (start / Path(path).expanduser()).resolve().is_relative_to(base.resolve())
     except (OSError, RuntimeError, ValueError):
         return False

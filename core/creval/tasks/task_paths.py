@@ -9,12 +9,14 @@ from pathlib import Path
 
 __all__ = [
     "FILE_KEY",
+    "PATHS_FOLLOW",
     "STRAY_CURE",
     "TaskFile",
     "find_data_file",
     "is_path",
     "is_pattern",
     "names_a_stray",
+    "names_an_address",
     "package_around",
     "parse_path",
     "search_folders",
@@ -23,6 +25,9 @@ __all__ = [
 
 FILE_KEY = "x-file"
 """In a parameter schema of a dataset source: the parameter names a file."""
+
+PATHS_FOLLOW = ("replay", "file")
+"""Providers and resources whose names go on with a path."""
 
 STRAY_CURE = "Put it into that folder, or give it on the command line: --data TASK=FILE"
 
@@ -67,10 +72,17 @@ def strays(file: Path, folders: Sequence[Path]) -> bool:
         return True
 
 
-def names_a_stray(spec: str) -> bool:
-    """Whether the name of a model or resource that a task file gives is a path out of its folder."""
-    rest = spec.partition("/")[2]
-    return rest.startswith(("/", "~")) or ".." in Path(rest).parts
+def names_a_stray(spec: str, folder: Path) -> bool:
+    """Whether the name of a model or resource that a task file gives is an address, or a path out of its folder."""
+    first, _, rest = spec.strip().partition("/")
+    if first in PATHS_FOLLOW:  # opened as seen from where the command runs
+        return strays(Path(rest).expanduser(), [folder])
+    return rest.startswith(("/", "~")) or ".." in Path(rest).parts or names_an_address(spec)
+
+
+def names_an_address(spec: str) -> bool:
+    """Whether the name of a model holds an address, to which some of litellm's providers send calls and keys."""
+    return "://" in spec
 
 
 def is_path(text: str) -> bool:

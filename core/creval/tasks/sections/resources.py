@@ -51,7 +51,7 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
             cure = f"Did you mean {near[0]!r}?" if near else listing
             reading.add(node.place, f"unknown {kind} {first!r}", path, cure)
             continue
-        if reading.owner.plugin == LOCAL and names_a_stray(str(node.value)):
+        if reading.owner.plugin == LOCAL and names_a_stray(str(node.value), node.place.file.parent):
             message = f"{str(node.value)!r} is outside of the task's folder"
             reading.add(node.place, message, path, f"Who runs the task may add: --resource {name}=...")
             continue

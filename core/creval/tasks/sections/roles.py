@@ -55,9 +55,11 @@ def read_roles(reading: Reading, taken: Mapping[str, Sequence[PromptMessage]]) -
 
 
 def _check_model(reading: Reading, name: str, member: Node, path: KeyPath) -> None:
-    """A task of no plugin names no model that is a file outside of its folder."""
+    """A task of no plugin names no model that is an address, or a file outside of its folder."""
     model = member.get("model") if member.is_mapping else member
-    if reading.owner.plugin == LOCAL and model is not None and names_a_stray(str(model.value)):
+    if reading.owner.plugin != LOCAL or model is None or model.value is None:
+        return
+    if names_a_stray(str(model.value), model.place.file.parent):
         what = f"the model {str(model.value)!r} is outside of the task's folder"
         reading.add(model.place, what, path, f"Who runs the task may add: --role {name}=...")
 
