@@ -14,6 +14,7 @@
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request
     │       └── ContextLengthError the question is too long for the model
     ├── ScoringError               an answer could not be scored: no vector, no judge, NaN
+    │   ├── MisshapenError         a component gave something else than the plugin interface says
     │   └── SandboxError           a program could not be started in the sandbox
     └── BudgetError                the run reached --max-cost or --max-calls
 
@@ -42,6 +43,7 @@ __all__ = [
     "DataError",
     "DetachedError",
     "FatalModelError",
+    "MisshapenError",
     "MissingPartError",
     "ModelError",
     "PluginError",
@@ -231,6 +233,10 @@ class ContextLengthError(FatalModelError):
 
 class ScoringError(CrevalError):
     """An answer could not be scored: a missing vector, a judge that failed, a value that is not a number."""
+
+
+class MisshapenError(ScoringError):
+    """A component gave something else than the plugin interface says: no Score, no Parsed, a score of another name."""
 
 
 class SandboxError(ScoringError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -85,6 +86,7 @@ class RunSteps:
         if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
             for kept in self._kept.values():
                 kept.begin_scores()
+        self._tell_faults()
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         goes_on = resume_command(self._folder.path, self._manifest)
         if self._setup.models.batching is not None:
@@ -108,6 +110,19 @@ class RunSteps:
     def _is_scored(self) -> bool:
         """Whether every sample is there with its score, all by the instruments that the run was begun with."""
         return not self._manifest["rescored"] and all(kept.scored for kept in self._kept.values())
+
+    def _tell_faults(self) -> None:
+        """Say, in one line each, which components raised and are not tried again because their code is the same."""
+        again = score_command(self._folder.path, self._manifest)
+        for way, cure in (("scores", again), ("samples", "start a new run")):
+            found: Counter[str] = Counter()
+            for kept in self._kept.values():
+                for fault, count in getattr(kept, way).faults.items():
+                    if fault.component.startswith("protocol") == (way == "samples"):
+                        found[fault.component] += count
+            for component, count in sorted(found.items()):
+                what = "%d %s stay errored: the %s raised on them, and its code has not changed. To try anyway: %s"
+                _LOG.warning(what, count, way, component, cure)
 
     def _tell_batches(self, error: BaseException) -> None:
         """Say that batches stay at the provider, where there are any."""

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from creval.errors import ScoringError
+from creval.errors import MisshapenError
 from creval.parsing.json.scan import holds_json
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.parsing.unseen import value_without_unseen, without_unseen
@@ -33,7 +33,7 @@ from creval.tasks.model import ComponentRef
 from creval.types.code_location import source_of
 from creval.types.components import Parsed, Parser
 
-__all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain", "build_steps"]
+__all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain", "build_steps", "step_that_raised"]
 
 MAX_CHARACTERS = 1_000_000
 
@@ -95,7 +95,7 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
         parsed = step.parser.parse(text if step is extractor else value)
         if not isinstance(parsed, Parsed):
             made = source_of(step.parser.parse)
-            raise ScoringError(f"the parser {step.name!r} gave a {type(parsed).__name__} and no Parsed ({made})")
+            raise MisshapenError(f"the parser {step.name!r} gave a {type(parsed).__name__} and no Parsed ({made})")
         name = parsed.route or step.name
         if not parsed.ok:
             named = parsed.route if parsed.route == REFUSAL_ROUTE else step.name
@@ -103,6 +103,17 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
         value = parsed.value
         route = name if step is extractor or not route else f"{route} > {name}"
     return Parsed(value, True, None, route)
+
+
+def step_that_raised(error: BaseException) -> Step | None:
+    """Return the parser of a chain that raised an error; None where no parser did."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is _follow.__code__:
+            step = trace.tb_frame.f_locals.get("step")
+            return step if isinstance(step, Step) else None
+        trace = trace.tb_next
+    return None
 
 
 def build_chain(refs: Sequence[ComponentRef], registry: Registry) -> ParserChain:

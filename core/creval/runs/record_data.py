@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.sample import CallRecord, MissingScore, Sample, SampleKey, ScoreRecord, Status
+from creval.types.sample import CallRecord, ComponentFault, MissingScore, Sample, SampleKey, ScoreRecord, Status
 
-__all__ = ["read_key", "read_sample", "read_score", "sample_data", "score_data"]
+__all__ = ["read_faults", "read_key", "read_sample", "read_score", "sample_data", "score_data"]
 
 
 def read_key(record: Mapping[str, Any]) -> SampleKey:
@@ -34,6 +34,8 @@ def sample_data(sample: Sample) -> dict[str, Any]:
         data["outcome"] = sample.outcome
     if sample.reason is not None:
         data["reason"] = sample.reason
+    if sample.faults:
+        data["faults"] = [fault._asdict() for fault in sample.faults]
     data["calls"] = [_call_data(call) for call in sample.calls]
     return data
 
@@ -65,7 +67,14 @@ def read_sample(record: Mapping[str, Any]) -> Sample:
         started=record["started"],
         seconds=record["seconds"],
         doc_digest=record.get("doc_digest"),
+        faults=read_faults(record),
     )
+
+
+def read_faults(record: Mapping[str, Any]) -> list[ComponentFault]:
+    """Return the faults of components that a line of samples/ or scores/ tells of."""
+    names = ComponentFault._fields
+    return [ComponentFault(*(str(fault.get(name, "")) for name in names)) for fault in record.get("faults", ())]
 
 
 def _read_call(call: Mapping[str, Any]) -> CallRecord:
@@ -88,6 +97,8 @@ def score_data(score: ScoreRecord) -> dict[str, Any]:
         optional["missing"] = {
             name: {"status": lack.status.value, "reason": lack.reason} for name, lack in score.missing.items()
         }
+    if score.faults:
+        optional["faults"] = [fault._asdict() for fault in score.faults]
     return data | {name: value for name, value in optional.items() if value not in (None, {})}
 
 
@@ -105,4 +116,5 @@ def read_score(record: Mapping[str, Any]) -> ScoreRecord:
             name: MissingScore(Status(lack["status"]), lack["reason"])
             for name, lack in record.get("missing", {}).items()
         },
+        faults=read_faults(record),
     )

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-__all__ = ["CallRecord", "Condition", "Doc", "MissingScore", "Sample", "SampleKey", "ScoreRecord", "Status"]
+__all__ = [
+    "CallRecord",
+    "ComponentFault",
+    "Condition",
+    "Doc",
+    "MissingScore",
+    "Sample",
+    "SampleKey",
+    "ScoreRecord",
+    "Status",
+]
 
 
 class Status(StrEnum):
@@ -67,6 +77,14 @@ class CallRecord:
     lost: Mapping[str, Any] | None = None
 
 
+class ComponentFault(NamedTuple):
+    """A component that raised (`scorer bad`), its module, and the code of that: distribution, version and sha256."""
+
+    component: str
+    module: str
+    code: str
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A finished sample, one line of `samples/<task>.jsonl`.
@@ -74,6 +92,8 @@ class Sample:
     `answers` are the final answer texts in order (one for a chat, three for three chains); the parser
     chain reads each. `outcome` is plain data that a protocol reports beyond texts (moves of a game).
     `doc_digest` stands in place of `doc` where the task stores docs by reference.
+    `faults` are the components that raised, where nothing else made it errored: it is made again once
+    their code has changed.
     `status` is SCORED here where generation succeeded; scoring may still turn it to UNPARSED or ERRORED.
     """
 
@@ -88,6 +108,7 @@ class Sample:
     started: str = ""
     seconds: float = 0.0
     doc_digest: str | None = None
+    faults: Sequence[ComponentFault] = ()
 
 
 class MissingScore(NamedTuple):
@@ -108,6 +129,7 @@ class ScoreRecord:
     `scores` are named finite numbers. `details` is plain data that explains them (words kept, words
     dropped ...). `route` names the parser that read the answer; `reason` says why a sample has no score.
     Where a scorer failed and another did not, `missing` says of each score of the first why there is none.
+    `faults`: as of a Sample.
     """
 
     key: SampleKey
@@ -118,6 +140,7 @@ class ScoreRecord:
     reason: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     missing: Mapping[str, MissingScore] = field(default_factory=dict)
+    faults: Sequence[ComponentFault] = ()
 
     def status_of(self, name: str) -> Status:
         """Return how the sample ended as far as one score is concerned.

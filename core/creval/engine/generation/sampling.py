@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.errors import BudgetError, CrevalError, PluginError, RunError, UsageError
 from creval.models.secrets import redact
+from creval.parsing.chain import step_that_raised
+from creval.plugins.component_code import fault_of
 from creval.types.code_location import line_of
 from creval.types.execution import ItemResult, WorkItem
-from creval.types.sample import Sample, Status
+from creval.types.sample import ComponentFault, Sample, Status
 
 __all__ = ["make_sample"]
 
@@ -46,8 +48,18 @@ async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
         seed=session.seed,
         started=started,
         seconds=time.perf_counter() - clock,
+        faults=() if session.end is not None or fault is None else _faults(runtime, fault),
     )
     return ItemResult(sample, cause)
+
+
+def _faults(runtime: TaskRuntime, fault: Exception | SystemExit) -> tuple[ComponentFault, ...]:
+    """Return the component that raised: the protocol, or a parser that it called."""
+    step = step_that_raised(fault)
+    found = fault_of(f"protocol {runtime.task.protocol.name}", runtime.protocol, fault)
+    if step is not None:
+        found = fault_of(f"parser {step.name}", step.parser, fault)
+    return () if found is None else (found,)
 
 
 def _outcome(

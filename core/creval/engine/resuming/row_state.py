@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -13,10 +14,12 @@ import numpy as np
 from creval.engine.planning.ranking import DoneRanks, Ranking
 from creval.errors import RunError
 from creval.opener import open_plain, plain_size
+from creval.plugins.component_code import is_unchanged
 from creval.runs.commands import resume_command
 from creval.runs.folder import REDO
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
-from creval.runs.record_data import read_key
+from creval.runs.record_data import read_faults, read_key
+from creval.types.sample import ComponentFault
 
 __all__ = ["Column", "RowState", "Summary"]
 
@@ -55,7 +58,8 @@ class RowState(Generic[S]):
 
     `done` are the samples that have a row, `lines` and `size` (bytes) how much of the file is accounted for. Every row
     must be of a sample that was planned, and stand there once. A torn last line, which a killed run leaves, is no
-    fault; it goes when the file is made ready (`prepare`).
+    fault; it goes when the file is made ready (`prepare`). `faults` counts the rows that stay errored, by the component
+    that raised and whose code has not changed.
     """
 
     def __init__(self, path: Path, ranking: Ranking, make: Callable[[], S]) -> None:
@@ -71,6 +75,7 @@ class RowState(Generic[S]):
         self.lines = 0
         self.size = 0
         self._redo = array("q")
+        self.faults: Counter[ComponentFault] = Counter()
 
     @property
     def sound(self) -> int:
@@ -109,7 +114,9 @@ class RowState(Generic[S]):
         self._count(record, rank, length)
 
     def _count(self, record: Mapping[str, Any], rank: int, length: int) -> None:
-        stays = record["status"] not in REDO
+        stays = not _is_again(record)
+        if stays and record["status"] in REDO:
+            self.faults.update(read_faults(record))
         self.summary.add(record, stays)
         if not stays:
             self._redo.extend((rank, self.size, self.size + length))
@@ -140,7 +147,8 @@ class RowState(Generic[S]):
     def saved(self) -> tuple[dict[str, Any], dict[str, Column]]:
         """Return all of it as plain data and arrays."""
         data, columns = self.summary.saved()
-        about = {"lines": self.lines, "size": self.size, "summary": data}
+        faults = [[*fault, count] for fault, count in self.faults.items()]
+        about = {"lines": self.lines, "size": self.size, "faults": faults, "summary": data}
         done = np.frombuffer(self.done.to_bytes(), dtype=np.uint8)
         return about, {"done": done, "redo": np.array(self._redo, dtype=np.int64), **columns}
 
@@ -152,6 +160,9 @@ class RowState(Generic[S]):
         if self.lines != len(self.done) or len(self._redo) % len(_Redo._fields):
             raise ValueError("as many rows as samples that have one, and each that is made again by three numbers")
         self._check_again()
+        self.faults = Counter({ComponentFault(*map(str, row[:-1])): int(row[-1]) for row in about["faults"]})
+        if not all(map(is_unchanged, self.faults)):
+            raise ValueError("the code of a component has changed, so that its rows are made again")
         self.summary.restore(about["summary"], columns)
 
     def _check_again(self) -> None:
@@ -161,10 +172,18 @@ class RowState(Generic[S]):
             for rank, start, end in self._rows_again():
                 file.seek(max(0, start))
                 record = Line(file.readline(max(0, end - start)), 0, start, self.path).record()
-                again = record["status"] in REDO and rank == self._ranking.of(read_key(record))
+                again = _is_again(record) and rank == self._ranking.of(read_key(record))
                 if not (again and before <= start and file.tell() == end <= self.size):
                     raise ValueError("a row that stays is marked as one that is made again")
                 before = end
+
+
+def _is_again(record: Mapping[str, Any]) -> bool:
+    """Whether a row is made again when the run is gone on with; not where the code that raised is still the same."""
+    if record["status"] not in REDO:
+        return False
+    faults = read_faults(record)
+    return not faults or not all(map(is_unchanged, faults))
 
 
 def _fault(what: str, line: Line) -> RunError:

@@ -18,15 +18,16 @@ import numpy as np
 from creval.data.dataset import Dataset
 from creval.engine.roles.context import TaskContext
 from creval.engine.scoring.tally import FAILED
-from creval.errors import BudgetError, CrevalError, RunError, ScoringError, UsageError
+from creval.errors import BudgetError, CrevalError, MisshapenError, RunError, UsageError
 from creval.models.secrets import redact
-from creval.parsing.chain import ParserChain, build_chain
+from creval.parsing.chain import ParserChain, build_chain, step_that_raised
+from creval.plugins.component_code import fault_of
 from creval.plugins.registry import ANY_SCORE, Registry
 from creval.runs.texts import with_doc
 from creval.tasks.model import ComponentRef, Task
 from creval.types.code_location import line_of, source_of
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
-from creval.types.sample import Condition, MissingScore, Sample, ScoreRecord, Status
+from creval.types.sample import ComponentFault, Condition, MissingScore, Sample, ScoreRecord, Status
 
 __all__ = ["BATCH", "Pending", "ScorerPart", "TaskScoring", "batches", "doc_batches", "make_scoring"]
 
@@ -61,6 +62,13 @@ class ScorerPart:
         return max(1, int(getattr(self.scorer, "batch_size", 1 if self.waits else BATCH)))
 
 
+@dataclass(frozen=True)
+class _Failed(Score):
+    """The score of a sample on which a scorer raised."""
+
+    fault: ComponentFault | None = None
+
+
 @dataclass(slots=True)
 class Pending:
     """A sample on its way through the scorers."""
@@ -71,6 +79,14 @@ class Pending:
     route: str | None
     unread: str | None = None
     scores: list[tuple[ScorerPart, Score]] = field(default_factory=list)
+    faults: list[ComponentFault] = field(default_factory=list)
+    passing: bool = False
+    """Whether something else than a component's own fault made it errored, so that another try may end otherwise."""
+
+    def note(self, fault: ComponentFault | None) -> None:
+        """Take in why a scorer failed; None: for another reason than its own fault."""
+        self.passing = self.passing or fault is None
+        self.faults += [] if fault is None else [fault]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +145,8 @@ class TaskScoring:
             if lack is None:
                 missing.update(score.missing)
                 continue
+            if lack.status is Status.ERRORED:
+                pending.note(score.fault if isinstance(score, _Failed) else None)
             missing.update({name: score.missing.get(name, lack) for name in part.gives if name not in given})
             if reason is None or (lack.status is Status.ERRORED and status is not Status.ERRORED):
                 status, reason = lack.status, lack.reason
@@ -144,6 +162,7 @@ class TaskScoring:
             reason=reason,
             details=details,
             missing=missing,
+            faults=() if pending.passing else tuple(dict.fromkeys(pending.faults)),
         )
 
     def _read(self, sample: Sample) -> Pending:
@@ -151,11 +170,15 @@ class TaskScoring:
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
+        faults = list(sample.faults)
         if status is Status.SCORED:
             try:
                 parsed = [self.chain.parse(answer) for answer in sample.answers]
             except (Exception, SystemExit) as error:  # a plugin's parser, or a pattern that takes too long
                 status, reason = Status.ERRORED, _reason("a parser of the task", error)
+                step = step_that_raised(error)
+                found = None if step is None else fault_of(f"parser {step.name}", step.parser, error)
+                faults += [] if found is None else [found]
             failed = [each for each in parsed if not each.ok]
             if failed and len(failed) == len(parsed):
                 status, reason = Status.UNPARSED, failed[0].reason
@@ -167,7 +190,8 @@ class TaskScoring:
         scorer_input = ScorerInput(
             sample.key, sample.doc, condition, values, sample.answers, sample.outcome, parsed, sample.calls
         )
-        return Pending(scorer_input, status, reason, routes, unread)
+        passing = status is Status.ERRORED and not faults
+        return Pending(scorer_input, status, reason, routes, unread, faults=faults, passing=passing)
 
     async def _apply_all(self, pending: Sequence[Pending], chosen: Callable[[ScorerPart], bool]) -> None:
         for part in filter(chosen, self.scorers):
@@ -192,7 +216,11 @@ class TaskScoring:
             raise
         except (Exception, SystemExit) as error:
             if len(items) == 1 or part.whole_docs:
-                return [Score({}, failure=_reason(f"the scorer {part.name!r}", error), errored=True) for _ in items]
+                fault = fault_of(f"scorer {part.name}", part.scorer, error)
+                return [
+                    _Failed({}, failure=_reason(f"the scorer {part.name!r}", error), errored=True, fault=fault)
+                    for _ in items
+                ]
             for item in items:
                 self.context.forget(item.key)  # what it asked before is asked by the same numbers again
             return [(await self._apply(part, [item]))[0] for item in items]
@@ -202,7 +230,7 @@ class TaskScoring:
         scores = await given if inspect.isawaitable(given) else given
         fault = _shape_fault(scores, len(items))
         if fault is not None:
-            raise ScoringError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
+            raise MisshapenError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
         if part.closed:
             _check_names(part, scores)
         return scores
@@ -260,7 +288,7 @@ def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
         foreign = next((name for name in score.scores if name not in part.gives), None)
         if foreign is not None:
             what = f"the scorer {part.name!r} gave the score {foreign!r}, which it does not declare"
-            raise ScoringError(what, cure=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
+            raise MisshapenError(what, cure=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
 
 
 def _reason(part: str, error: BaseException) -> str:
