@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    import click
 
 __all__ = ["completion", "tasks"]
 
@@ -79,8 +76,6 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from creval.cli.root import cli
-
     made = get_completion_class(shell)
     assert made is not None
-    click.echo(made(cli, {}, "creval", "_CREVAL_COMPLETE").source())
+    click.echo(made(click.get_current_context().find_root().command, {}, "creval", "_CREVAL_COMPLETE").source())
