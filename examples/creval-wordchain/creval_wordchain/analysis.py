@@ -11,7 +11,7 @@ __all__ = ["ChainLengths"]
 
 
 class ChainLengths:
-    """One row a run, over the tasks of this plugin."""
+    """One row per run, over the tasks of this plugin."""
 
     def options(self) -> Sequence[FieldSpec]:
         """It has none of its own."""

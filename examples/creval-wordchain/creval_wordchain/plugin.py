@@ -47,7 +47,7 @@ def creval_components(registry: Registry) -> None:
 
 @hookimpl
 def creval_run_finished(results: Mapping[str, Any], folder: Path) -> None:
-    """Note each finished run of ours in a file beside the runs: an observer may do anything that is quick."""
+    """Note each finished run of our tasks in a file next to the runs: an observer may do anything that is quick."""
     ours = [task["task"] for task in results["tasks"] if task["qualified"].startswith("wordchain/")]
     if ours:
         with (folder.parent / "wordchain.log").open("a", encoding="utf-8") as log:

@@ -8,7 +8,7 @@ __all__ = ["WordChain"]
 
 
 class WordChain:
-    """At most `turns` words. Each turn goes on with the conversation; the chain is the sample's outcome."""
+    """At most `turns` words. Each turn continues the conversation; the chain is the sample's outcome."""
 
     def __init__(self, turns: int = 5) -> None:
         self._turns = turns
