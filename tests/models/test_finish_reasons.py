@@ -23,7 +23,7 @@ from creval.types.messages import Completion, GenerateRequest, Reply
 WORDS = {
     "stop": "stop STOP end_turn stop_sequence STOP_SEQUENCE COMPLETE complete eos eos_token eosFound eogToken "
     "endoftext stopStringFound stop_criteria_met FINISH FINISHED FINISH_REASON_STOP end_of_text normal completed word "
-    "ALTERNATIVE_STATUS_FINAL",
+    "ALTERNATIVE_STATUS_FINAL FinishReason.STOP",
     "length": "length LENGTH max_tokens MAX_TOKENS model_length max_output_tokens max_completion_tokens max_new_tokens "
     "model_context_window_exceeded context_length context_window_exceeded contextLengthReached token_limit "
     "maxPredictedTokensReached FINISH_REASON_MAX_TOKENS ERROR_LIMIT limit maximum_tokens context repetition "

@@ -23,6 +23,7 @@ ENDS = [
         "<start_of_turn>user",
         "<|im_end|><|im_end|>",
         "</s>\n</s>",
+        *("<EOT>", "<eot>", "<eod>", "<im_end>", "<seed:eos>", "<|reserved_special_token_12|>"),
         "\n</s>\n",
     ),
     *("<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", "<\uff5cUser\uff5c>", "<|fim_pad|>", "<EOS>"),

@@ -11,7 +11,7 @@ from creval.parsing.unseen import value_without_unseen, without_unseen
 
 INSIDE_WORDS = [
     *("\u200b", "\ufeff", "\u00ad", "\u2060", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069"),
-    *("\u061c", "\u180e", "\u034f", "\u2063", "\ufff9", "\x00", "\x1b"),
+    *("\u061c", "\u180e", "\u034f", "\u2063", "\ufff9", "\u115f", "\u3164", "\x00", "\x1b"),
 ]
 SEPARATORS = ["\u2028", "\u2029", "\u0085"]
 
@@ -71,3 +71,10 @@ def test_no_such_character_is_left(text: str) -> None:
     assert [c for c in without_unseen(text) if not c.isspace()] == [
         c for c in text if not c.isspace() and c not in left
     ]
+
+
+@pytest.mark.parametrize("escape", ["\\u200b", "\\u00ad", "\\u2028"])
+def test_an_escape_in_json_is_gone_before_words_are_cleaned(escape: str) -> None:
+    parsed = chain("json_array", "words").parse(f'["an{escape}chor", "reef"]')
+    assert parsed.value == ["anchor", "reef"]
+    assert parsed.route is not None and parsed.route.startswith("unseen > json_array")

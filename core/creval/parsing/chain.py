@@ -36,6 +36,7 @@ from creval.types.components import Parsed, Parser
 __all__ = ["MAX_CHARACTERS", "ParserChain", "Step", "build_chain", "build_steps", "step_that_raised"]
 
 MAX_CHARACTERS = 1_000_000
+_UNSEEN = "unseen > "
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,9 @@ class ParserChain:
             return parsed
         value = value_without_unseen(parsed.value)  # an escape in JSON may bring some in
         unseen = shown is not text or value is not parsed.value
-        return replace(parsed, value=value, route=f"unseen > {parsed.route}") if unseen else parsed
+        if not unseen or (parsed.route or "").startswith(_UNSEEN):
+            return parsed
+        return replace(parsed, value=value, route=f"{_UNSEEN}{parsed.route}")
 
     def _first(self, text: str) -> Parsed:
         """Follow the alternatives up to the first that gets through."""
@@ -91,7 +94,10 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
     """Apply one alternative and its refinements; the route of a failure names the parser that failed."""
     value: Any = text.strip()
     route = "" if refiners and extractor is None else "text"
+    unseen = ""
     for step in (extractor, *refiners) if extractor else refiners:
+        if step is not extractor and (clean := value_without_unseen(value)) is not value:  # an escape brought some in
+            value, unseen = clean, _UNSEEN
         parsed = step.parser.parse(text if step is extractor else value)
         if not isinstance(parsed, Parsed):
             made = source_of(step.parser.parse)
@@ -102,7 +108,7 @@ def _follow(text: str, extractor: Step | None, refiners: Sequence[Step]) -> Pars
             return Parsed.failure(parsed.reason or "could not be read", named)
         value = parsed.value
         route = name if step is extractor or not route else f"{route} > {name}"
-    return Parsed(value, True, None, route)
+    return Parsed(value, True, None, unseen + route)
 
 
 def step_that_raised(error: BaseException) -> Step | None:

@@ -14,7 +14,7 @@ __all__ = ["value_without_unseen", "without_unseen"]
 
 _SEPARATORS = "\u2028\u2029\u0085"
 _DROPPED = re.compile(
-    "[\u200b\ufeff\u00ad\u034f\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufff9-\ufffb"
+    "[\u200b\ufeff\u00ad\u034f\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufff9-\ufffb\u115f\u1160\u3164\uffa0"
     "\x00-\x08\x0e-\x1b\x7f]"
 )
 _SEPARATOR = re.compile(f"[{_SEPARATORS}]")

@@ -122,7 +122,7 @@ def _word(said: Any) -> str:
         return ""
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said.strip()[:_LONGEST_WORD])
     text = re.sub(r"[\s_-]+", "_", text.encode("utf-8", "replace").decode()).lower()
-    return text.removeprefix("finish_reason_") if text != "finish_reason_unspecified" else text
+    return re.sub(r"^finish_reason[_.]", "", text) if text != "finish_reason_unspecified" else text
 
 
 def _outcome(word: str) -> str | None:

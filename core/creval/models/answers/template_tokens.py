@@ -32,9 +32,16 @@ _HINTS = (
     "[EOS]",
     "[e~[",
     "<turn",
+    "<eot",
+    "<EOT",
+    "<eod",
+    "<EOD",
+    "<im_end",
+    "<seed:",
 )
 _END = (
-    r"<\|[A-Za-z_\u2581 ]{1,40}\|>|<\uff5c[^<>\uff5c\n]{1,40}\uff5c>|</s>|<(?:eos|EOS|pad|PAD)>"
+    r"<\|[A-Za-z_\u2581 ]{1,40}[0-9]{0,4}\|>|<\uff5c[^<>\uff5c\n]{1,40}\uff5c>|</s>"
+    r"|<(?:eos|EOS|pad|PAD|eot|EOT|eod|EOD|im_end|seed:eos)>"
     r"|<end_of_(?:turn|utterance|text)>|<turn\|>|\[/?INST\]|\[EOS\]|\[e~\["
 )
 """A token that ends a turn, or any other special token: at the end of an answer none of them belongs to it."""

@@ -20,10 +20,17 @@ _UNIT = r"(?:milliseconds?|millis|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|ho
 _PIECE = re.compile(rf"\s*({_NUMBER})\s*({_UNIT})(?![a-z])\s*(?:and|,)?", re.IGNORECASE)
 _RETRY_DELAY = re.compile(rf"""\\*["']?retry_?delay\\*["']?\s*[:=]\s*\\*["']?({_NUMBER}s)\b""", re.IGNORECASE)
 _IN_WORDS = re.compile(
-    rf"(?:retry|try|again|wait|reset(?:s|ting)?|available|back)\b[^.;\d]{{0,40}}?\b(?:in|after|for|another)\s*:?\s*"
+    rf"(?:(?:retry|try|again|wait|reset(?:s|ting)?|available|back|limited|cool-?down)\b[^.;\d]{{0,40}}?"
+    rf"\b(?:in|after|for|another)\s*:?|\bwait(?:ing)?(?:\sat\sleast)?|\bcool-?down(?:\sof|:)?)\s*"
     rf"((?:{_NUMBER}\s*{_UNIT}(?![a-z])\s*(?:and|,)?\s*)+)",
     re.IGNORECASE,
 )
+_AT_DATE = re.compile(
+    r"(?:retry|try|again|wait|reset(?:s|ting)?|available|back)\b[^;\d]{0,40}?\b(?:at|after|until)\s*:?\s*"
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?)",
+    re.IGNORECASE,
+)
+_IN_CHINESE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?秒[钟鐘]?[之以]?[后後]")
 _FIELDS = (
     *("retry_after_ms", "retryafterms", "retry_after", "retryafter", "retry_after_seconds", "retryafterseconds"),
     *("retry_in", "retrydelay", "retry_delay", "wait_seconds", "reset_in", "reset_after"),
@@ -87,8 +94,14 @@ def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
     delay = _RETRY_DELAY.search(text)
     if delay is not None:
         return duration(delay[1], now)
-    words = _IN_WORDS.search(text) if limited else None
-    return _sum_of_pieces(words[1]) if words is not None else None
+    if not limited:
+        return None
+    if words := _IN_WORDS.search(text):
+        return _sum_of_pieces(words[1])
+    if date := _AT_DATE.search(text):
+        return _until_date(_in_utc(date[1]), now)
+    chinese = _IN_CHINESE.search(text)
+    return float(chinese[1]) if chinese is not None else None
 
 
 def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
@@ -143,6 +156,12 @@ def _sum_of_pieces(text: str) -> float | None:
         total += float(piece[1]) * _UNITS["ms" if unit.startswith(("ms", "milli")) else unit[0]]
         at = piece.end()
     return total if math.isfinite(total) else None
+
+
+def _in_utc(date: str) -> str:
+    """A date without a zone is one of UTC."""
+    date = re.sub(r"\s?UTC$", "Z", date, flags=re.IGNORECASE)
+    return date if re.search(r"(?:Z|[+-]\d\d:?\d\d)$", date, re.IGNORECASE) else f"{date}Z"
 
 
 def _until_date(text: str, now: float) -> float | None:
