@@ -123,7 +123,7 @@ def load_result(folder: str | Path) -> RunResult:
     from creval.runs.folder import RunFolder, check_form
 
     file = Path(folder) / "results.json"
-    anew = f"Make it anew: {score_command(Path(folder))}"
+    anew = f"Create it again: {score_command(Path(folder))}"
     try:
         data = read_json(file)
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -134,5 +134,5 @@ def load_result(folder: str | Path) -> RunResult:
         raise RunError(f"cannot be read: {why}", where=str(file), cure=anew) from error
     check_form(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
-        raise RunError("is no file of results", where=str(file), cure=anew)
+        raise RunError("is not a results file", where=str(file), cure=anew)
     return RunResult(Path(folder), data)

@@ -8,7 +8,7 @@
     ├── PluginError                a plugin could not be loaded or breaks the rules
     ├── DataError                  a dataset is missing, altered or malformed
     ├── RunError                   a run folder is locked, damaged or of another shape
-    │   └── DetachedError          no error: batches are on their way, and the run is gone on with later
+    │   └── DetachedError          no error: batches are pending, and the run is resumed later
     ├── ModelError                 a model call failed
     │   ├── RetryableModelError    may succeed later: 429, 5xx, reset connection, time-out
     │   └── FatalModelError        will not succeed: wrong key, unknown model, bad request

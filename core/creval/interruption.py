@@ -16,7 +16,7 @@ __all__ = ["CURRENT", "Interruption"]
 class Interruption:
     """Whether a signal has asked this command to end, and the task of the event loop that then has to.
 
-    `signal` is its number, None as long as there was none. `goes_on` is the command that goes on with the run.
+    `signal` is its number, None as long as there was none. `goes_on` is the command that resumes the run.
     """
 
     def __init__(self) -> None:

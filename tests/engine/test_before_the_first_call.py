@@ -46,7 +46,7 @@ def test_a_model_that_does_not_go_on_with_a_text(make_task, server, options, tmp
     task = make_task()
     with (tmp_path / "parrot.yaml").open("a", encoding="utf-8") as file:
         file.write("requires: [continues]\n")
-    refuse(server, options, [task], UsageError, "does not go on with a text", model="chat/parrot")
+    refuse(server, options, [task], UsageError, "cannot continue a given text", model="chat/parrot")
     creval.run([task], MODEL, options(base_url=server.url))
 
 

@@ -240,5 +240,5 @@ def test_a_role_that_cannot_judge_is_refused(role: str) -> None:
 
 
 def test_a_role_judges_only_on_behalf_of_somebody() -> None:
-    with pytest.raises(UsageError, match="nobody says which"):
+    with pytest.raises(UsageError, match="but none is named"):
         CachedEntailment(RoleEntailment("judge"), "role/judge").predict([("a", "b")])

@@ -84,7 +84,7 @@ def invoke(arguments: Sequence[str]) -> int:
                 import traceback
 
                 traceback.print_exc()
-            _complain(f"{_shown(error.filename)}: {error.strerror or error}\nName another place, or mend this one.")
+            _complain(f"{_shown(error.filename)}: {error.strerror or error}\nName another path, or fix this one.")
             return UsageError.exit_code
         _leave_output()
         _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
@@ -101,7 +101,7 @@ def _told(error: CrevalError, words: Sequence[str]) -> str:
 
 
 def _reader_gone() -> int:
-    """The reader of our output (head, less) has gone: not an error of ours."""
+    """The reader of our output (head, less) has gone: not our error."""
     sys.stderr.close()
     return 0
 

@@ -119,7 +119,7 @@ def settings(values: Sequence[str], option: str) -> dict[str, Any]:
                 raise click.UsageError(f"{option} {name} is given twice; keep one of them")
             inner[name[len("extra.") :]] = value
         elif name == "extra" and "extra" in found:
-            raise click.UsageError(f"{option} extra stands beside extra.NAME; use one of the two forms")
+            raise click.UsageError(f"{option} extra and extra.NAME are both given; use one of the two forms")
         else:
             found[name] = value
     return found

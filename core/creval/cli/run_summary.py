@@ -161,7 +161,7 @@ _BOTH = ("floor", "ceiling")
 def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path, absent: bool = True) -> list[str]:
     """Return lines on the tasks whose baselines in `folder` are over other docs, and (`absent`) on those without any.
 
-    A score stands beside a floor over the same docs alone: numbers over other docs do not compare. Runs that ask the
+    A score is shown next to a floor over the same docs only: numbers over other docs do not compare. Runs that ask the
     same are told the same once. Runs that could not be read are named first.
     """
     notes: dict[tuple[str, ...], None] = {(fault,): None for fault in found.faults}

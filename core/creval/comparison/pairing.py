@@ -143,7 +143,7 @@ class SharedTask:
             raise RunError(
                 f"the results of {self.task!r} do not say what their numbers are made of, as those of a former version",
                 where=str(run.folder),
-                cure=f"Write them anew, which asks no model: {run.score_command}",
+                cure=f"Write them again, which calls no model: {run.score_command}",
             )
         definitions = [metric["definition"] for metric in result["metrics"]]
         names = [name for each in definitions for name in (each["score"], each["weight"]) if name is not None]

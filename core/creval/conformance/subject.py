@@ -29,7 +29,7 @@ SEED = 7
 
 
 class NotExaminedError(CrevalError):
-    """A rule cannot be examined here: data come over the network, or nobody plays a role."""
+    """A rule cannot be checked here: data come over the network, or a role has no model."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Subject:
         """Return what a baseline makes of the first docs, played once. Raises NotExaminedError where a role is free."""
         free = [role for role in task.roles if role not in self.roles]
         if free:
-            what = f"nobody plays its {free[0]} here: name a model under `roles`"
+            what = f"no model for its role {free[0]} here: name one under `roles`"
             raise NotExaminedError(what, where=task.qualified)
         if (task.name, player) not in self._plays:
             self._plays[task.name, player] = play(self, task, player)

@@ -1,4 +1,4 @@
-"""run.json: everything that is needed to understand a run, to go on with it, and to repeat it. No secrets."""
+"""run.json: everything that is needed to understand a run, to resume it, and to repeat it. No secrets."""
 
 from __future__ import annotations
 

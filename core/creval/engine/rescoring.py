@@ -96,7 +96,7 @@ def keep_task_files(folder: Path, files: Sequence[Path], plugins: Plugins) -> No
 
 @contextmanager
 def scoring_goes_on(path: Path, how: Rescoring) -> Iterator[None]:
-    """Let what ends a scoring early name the command that scores again: to go on with the run is another thing."""
+    """Let what ends a scoring early name the command that scores again; resuming the run is something else."""
     again = score_command(path, also=" ".join(_words(path, how)))
     interruption = CURRENT.get()
     if interruption is not None:

@@ -96,11 +96,11 @@ def run_new(
             _keep_calls(setup, folder, manifest)
             context = RunContext(setup, plans, RunRequest(manifest["requested"], roles, asks_people(model)))
             return RunSteps(folder, manifest, Execution(context, executor), watcher, _kept(folder, plans)).whole()
-        except Exception as error:  # an interruption is none: such a run can be gone on with
+        except Exception as error:  # not for an interruption: such a run can be resumed
             if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
                 folder.forget([plan.task.name for plan in plans])
             if not folder.manifest.exists() and hasattr(error, "__notes__"):
-                error.__notes__.clear()  # nothing is left to go on with
+                error.__notes__.clear()  # nothing is left to resume
             raise
 
 
@@ -236,7 +236,7 @@ def _named(roles: Mapping[str, str]) -> dict[str, str]:
 
 
 def _address(stored: str | None, given: str | None, path: Path) -> str | None:
-    """Return the address to go on with. Raises UsageError where it was not stored whole and is not given again."""
+    """Return the address to resume with. Raises UsageError where it was not stored whole and is not given again."""
     if given is not None:
         shown = shown_address(given)
         if shown != stored:
@@ -308,7 +308,7 @@ def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:
 
 
 def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], path: Path) -> None:
-    """Raises RunError where a task is not what it was, with the way on: other questions need another run."""
+    """Raise RunError if a task has changed: other questions need another run."""
     before = {task["task"]: task for task in manifest["tasks"]}
     for plan in plans:
         old, new = before.get(plan.task.name), task_data(plan)

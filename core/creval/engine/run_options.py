@@ -28,7 +28,7 @@ MAY_DIFFER = frozenset(
     | {"allowed_error_share", "offline", "reuse", "base_url", "executor", "executor_options", "batch_size", "detach"}
     | {"rate_limit_wait", *CONSENTS}
 )
-"""Options on which no answer depends: they may be others when a run is gone on with, and in its shards."""
+"""Options on which no answer depends: they may change when a run is resumed, and between its shards."""
 _REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 
@@ -53,7 +53,7 @@ class RunOptions:
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
     - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.
     - `batch`: calls over a network go out as batches of their provider, at its lower price, each of at most
-      `batch_size` requests; `detach`: leave the run once they are on their way (DetachedError), to go on with it later.
+      `batch_size` requests; `detach`: stop once they are sent (DetachedError), to resume the run later.
     - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
     - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that an
       encoder or entailment model brings may run, outside it. Neither is ever read from a file.
@@ -231,7 +231,7 @@ class Consents(TypedDict, total=False):
 
 
 class Resuming(Consents, total=False):
-    """What a run that goes on is given anew: limits and executor in place of its own, consents, its address where
+    """What a resumed run is given: limits and executor in place of its own, consents, its address where
     that was not stored whole, and whether to leave it again while batches are on their way.
     """
 
@@ -247,7 +247,7 @@ class Resuming(Consents, total=False):
 class Rescoring:
     """How saved answers are scored again: other instruments and models of roles, and what may be spent on it.
 
-    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, anew. So do consent to run
+    `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, from zero. So do consent to run
     programs, and `batch` and `detach` (as in RunOptions). `executor` carries it out (None: the run's own).
     `task_files` are other YAML for tasks of the run that ask the same; `output` is a new run folder for the scores
     (None: they take the place of the old ones).

@@ -252,7 +252,7 @@ def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
     wanting = next((task for task in tasks if "continues" in task.requires), None)
     if wanting is not None and not (target.traits.continues or target.traits.verbatim):
         raise UsageError(
-            f"{target.spec} does not go on with a text that it is given, which {wanting.name!r} needs",
+            f"{target.spec} cannot continue a given text, which {wanting.name!r} needs",
             where="--model",
             cure="Take embedded/<model> or hosted_vllm/<model>, or leave the task out.",
         )

@@ -72,7 +72,7 @@ def keep_files(
             made.append(_write(folder / TASKS / f"{file_name(plan.task.name)}.yaml", task_yaml(plan.task)))
             made += copied_data(plan.task, folder / TASKS)
         name = RUN_FILE if "model" in models else SWEEP_FILE
-        head = f"# Repeats this: creval run {name}. In its folder it goes on with what is missing.\n"
+        head = f"# Repeats this: creval run {name}. In its folder it adds what is missing.\n"
         data = {"schema": 1, "tasks": _names(requested, plans), **models, **_stated(options), "output": "."}
         signature = Claims.of_file(data, folder / name).signed() if own else None
         data |= {MADE_HERE: signature} if signature is not None else {}
@@ -106,7 +106,7 @@ def _stands_at(task: Task, name: str) -> bool:
 
 
 def copied_data(task: Task, folder: Path) -> list[Path]:
-    """Copy the data files of a task that is no plugin's, where they stand beside its YAML."""
+    """Copy the data files of a task that is no plugin's, where they are next to its YAML."""
     if task.plugin != LOCAL or task.by_reference:
         return []
     examples = task.few_shot.file if task.few_shot is not None else None

@@ -82,7 +82,7 @@ class RunSteps:
         self._manifest["attempts"].append({"started": now(), "reading": self._reading})
         self._save("running")
         if self._older:
-            self._tell_reading("all of them are scored anew")
+            self._tell_reading("all of them are scored again")
         if self._older or self._manifest["rescored"]:  # by other rules or instruments: those of now score everything
             for kept in self._kept.values():
                 kept.begin_scores()
@@ -252,7 +252,7 @@ class RunSteps:
         return budget
 
     async def _score_anew(self) -> None:
-        """Score all tasks anew; only when all are whole do the new scores take the place of the old ones.
+        """Score all tasks again; only when all are whole do the new scores take the place of the old ones.
 
         Raises BudgetError where the limit came first, and RunError where a role answered nothing; the old scores then
         stand.

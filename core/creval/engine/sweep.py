@@ -1,4 +1,4 @@
-"""The runs of a run file: each is made, gone on with, or left as it is."""
+"""The runs of a run file: each is made, resumed, or left as it is."""
 
 from __future__ import annotations
 

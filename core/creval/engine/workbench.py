@@ -98,7 +98,7 @@ class Workbench:
     ) -> Reply:
         """Ask the model of a role. `key` names what the question is about; `settings` are generation settings.
 
-        Without `draw` each question about a key is a question of its own, and the same one asked again draws anew. With
+        Without `draw` the same question asked again gets a new answer. With
         it the answer is the one that a scorer gets (`Context.ask`): paid once, whoever asks. Raises ModelError where
         the call fails, BudgetError where the limit is reached.
         """
@@ -117,7 +117,7 @@ class Workbench:
         return await self._ledger.ask(model, request, asking)
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that an answer of `ask` cannot be read: it is not given again, and the same question draws anew."""
+        """Say that an answer of `ask` cannot be read: it is not given again; the same question gets a new answer."""
         self._ledger.unreadable(reply, reason)
 
     def resource(self, name: str, spec: str) -> Any:
@@ -150,7 +150,7 @@ class Workbench:
             raise DataError(
                 f"{task!r} was scored with {recorded}, but {spec} is {now} here",
                 where=str(run.folder),
-                cure=f"Install what it was scored with, or score it anew: {run.score_command}",
+                cure=f"Install what it was scored with, or score it again: {run.score_command}",
             )
         return self._bound(opened)
 

@@ -34,7 +34,7 @@ def open_model(
     The first part names a component of kind `provider`; a name that none claims goes to litellm, or with
     `--base-url` to the chat-completions provider as a whole. Nothing is sent yet.
 
-    Raises UnknownNameError for a provider that nobody knows, MissingPartError for a missing key, package or
+    Raises UnknownNameError for an unknown provider, MissingPartError for a missing key, package or
     address, UsageError where the options do not fit, or the provider takes no batches.
     """
     options = options or ModelOptions()

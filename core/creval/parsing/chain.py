@@ -14,7 +14,7 @@ The rule, in full:
    first parser that fails recognises it (lists do, other parsers where they are told `refusals: true`).
 7. An answer that holds JSON is never read as lines, words or numbers because the JSON cannot be read: after a
    failed parser that reads JSON, one that `reads_prose` is not tried.
-8. Characters that nobody sees (`creval.parsing.unseen`) are taken out before the text is read, and out of what was
+8. Invisible characters (`creval.parsing.unseen`) are removed before the text is read, and out of what was
    read; the route begins with `unseen` then.
 """
 

@@ -1,4 +1,4 @@
-"""Characters that nobody sees: taken out of answers before they are read, and out of what was read.
+"""Invisible characters: removed from answers before they are read, and out of what was read.
 
 Models and the pages they learned from leave zero-width spaces, soft hyphens, marks of direction, byte order marks and
 control characters inside words, and line separators that are no line feed (U+2028, U+2029, U+0085). Joiners (U+200C,

@@ -1,4 +1,4 @@
-"""Finds, checks and loads plugins, each in isolation: a broken one costs nobody else anything.
+"""Finds, checks and loads plugins, each in isolation: a broken one does not affect the others.
 
 Discovery reads the entry points of group `creval` itself (`creval.plugins.distributions`); pluggy only calls the
 hooks. A plugin counts whole or not at all: when its import, its hooks or what they return is faulty, nothing of it

@@ -77,7 +77,7 @@ def find_baselines(folder: Path) -> Baselines:
             provider, _, which = str(results.get("model", "")).partition("/")
             found = list(_values(results, which)) if provider == "baseline" else []
         except (CrevalError, OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-            why = error.what if isinstance(error, CrevalError) else "it is no file of results"
+            why = error.what if isinstance(error, CrevalError) else "it is not a results file"
             faults.append(f"{file} is passed over: {why}")
             continue
         for key, value, n in found:

@@ -82,7 +82,7 @@ class Figures:
             "axes.spines.top": False,
             "axes.spines.right": False,
             "legend.frameon": False,
-            "svg.hashsalt": self.creator,  # names inside an SVG are drawn by chance without it
+            "svg.hashsalt": self.creator,  # names inside an SVG are random without it
             "svg.fonttype": "path",
             "date.converter": "concise",
             "figure.dpi": 100,

@@ -1,6 +1,6 @@
 """The results table: one row a metric, with its interval, the counts by status, floor and ceiling.
 
-What a user set in place of a task's own: said in the heading of a table, and where runs stand beside each other.
+What a user set in place of a task's own: said in the heading of a table, and where runs are side by side.
 
 Several runs as one table: a row a metric, a column a run.
 """

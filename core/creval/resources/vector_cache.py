@@ -57,7 +57,7 @@ class VectorCache:
                     f"SELECT text, value FROM vector WHERE instrument = ? AND text IN ({marks})",
                     (self._instrument, *part),
                 )
-                # A row of another length can only be damage; the text is then embedded anew.
+                # A row of another length can only be damage; the text is then embedded again.
                 found.update({t: np.frombuffer(v, dtype="<f4") for t, v in rows if len(v) == self._bytes})
         except sqlite3.Error as error:
             self._give_up(error)

@@ -15,7 +15,7 @@ from creval.runs.jsonl import Appender, drop_torn_line, read_placed
 
 __all__ = ["CallJournal", "CallPlace"]
 
-_OTHER_RUN = "Remove the line, or leave out --reuse, and try again."  # that run need not be gone on with
+_OTHER_RUN = "Remove the line, or leave out --reuse, and try again."  # that run need not be resumed
 
 
 class CallPlace(NamedTuple):

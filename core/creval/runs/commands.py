@@ -1,4 +1,4 @@
-"""The commands that go on with a run or score it again, whole, so that what a message advises can be typed."""
+"""The whole commands that resume a run or score it again, so that users can type what a message advises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONSENTS = ("allow_code_execution", "trust_remote_code")
 
 
 def resume_command(folder: Path, manifest: Mapping[str, Any] | None = None, also: str = "") -> str:
-    """Return the command that goes on with a run, with the words `also` after it; without a manifest run.json is read.
+    """Return the command that resumes a run, with the words `also` after it; without a manifest run.json is read.
 
     Where the run was allowed to run programs, it allows that again; where its address is not stored whole, it asks for
     it; a run of a person is played.

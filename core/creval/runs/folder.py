@@ -30,7 +30,7 @@ _HEAD = re.compile(
 )
 """How the lines of samples and scores begin, unless a name in them is escaped."""
 REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
-"""A sample or score that ended so is made again when its run is gone on with."""
+"""A sample or score that ended so is made again when its run is resumed."""
 _HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz)\.[0-9]+")
 """How the files are called that take the place of others when they are whole (`replacing`)."""
 
@@ -85,9 +85,9 @@ class RunFolder:
             raise disk_error(error, self.manifest) from error
         if taken:
             cure = "Choose another folder with --output."
-            with contextlib.suppress(RunError):  # what is no run, or another creval's, cannot be gone on with
+            with contextlib.suppress(RunError):  # what is no run, or another creval's, cannot be resumed
                 self.read_manifest()
-                cure = f"Choose another folder with --output. {self.to_finish('Or go on with this run')}"
+                cure = f"Choose another folder with --output. {self.to_finish('Or resume this run')}"
             raise RunError("a run stands there already", where=str(self.path), cure=cure)
 
     @classmethod
@@ -165,7 +165,7 @@ class RunFolder:
         return self.path / "scores" / f"{file_name(task)}.jsonl"
 
     def new_scores(self, task: str) -> Path:
-        """Return the file in which a task is scored anew, until it takes the place of `scores`."""
+        """Return the file in which a task is scored again, until it takes the place of `scores`."""
         path = self.scores(task)
         return path.with_name(f"{path.stem}.new.jsonl")
 

@@ -118,17 +118,17 @@ class DiskError(RunError):
         self.first = first
 
     def then(self, words: str) -> DiskError:
-        """This error with another way on: that of who was writing, where going on with the run is not it."""
+        """This error with another fix: that of the writer, where resuming the run is not it."""
         self.cure = f"{self.first}, then {words}"
         return self
 
 
 def disk_error(error: OSError, path: Path) -> DiskError:
-    """Return the error of a file of a run folder that cannot be written, with the way on."""
+    """Return the error of a file of a run folder that cannot be written, with a fix."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     folder = path.parent.parent if path.suffix == ".jsonl" else path.parent
     begun = error.errno != errno.ENAMETOOLONG and (folder / "run.json").exists()
-    then = f"go on with: {resume_command(folder)}" if begun else "try again."
+    then = f"continue with: {resume_command(folder)}" if begun else "try again."
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return DiskError("too many files are open", path, "Raise the limit (ulimit -n 4096)", then)
     what = "the disk is full" if full else f"cannot be written: {error.strerror}"

@@ -123,7 +123,7 @@ class Run:
 
     @property
     def resume_command(self) -> str:
-        """The command that goes on with the run, whole, for what a message advises."""
+        """The whole command that resumes the run, for what a message advises."""
         return resume_command(self.folder, self.manifest)
 
     @property
@@ -135,7 +135,7 @@ class Run:
     def results(self) -> Mapping[str, Any]:
         """Results.json as plain data. Raises RunError where the run did not come to its end, or it is damaged."""
         path = self._files.results
-        again = f"Write it anew: {self.score_command}"
+        again = f"Write it again: {self.score_command}"
         try:
             data = read_json(path)
         except FileNotFoundError as error:
@@ -144,7 +144,7 @@ class Run:
             raise RunError(f"cannot be read: {error}", where=str(path), cure=again) from error
         check_form(data, path)
         if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
-            raise RunError("is no file of results", where=str(path), cure=again)
+            raise RunError("is not a results file", where=str(path), cure=again)
         return data
 
     def result(self, task: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Writes a plugin's package, or a task file, from the texts that stand beside this module."""
+"""Writes a plugin's package, or a task file, from the templates next to this module."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def conformance(
 
     `resources` are instruments in place of the tasks' own (`{"embedding": "embedded/minilm"}`), `roles` models for
     roles such as the judge, `docs` how many docs of a task are played. The rules are described in docs/testing.md; a
-    rule that cannot be examined here (data that come from elsewhere, a role that nobody plays) is a skip that says so.
+    rule that cannot be examined here (data that come from elsewhere, a role without a model) is a skip that says so.
     """
     from creval.conformance.rules import Case, cases, faults_of
     from creval.conformance.subject import NotExaminedError, Subject

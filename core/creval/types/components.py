@@ -67,12 +67,12 @@ class Context(Protocol):
         """Ask the model that plays `role` (e.g. `judge`) on behalf of a sample. Settings override those of the role.
 
         The same question (model, settings, messages) is paid once a run and its answer given again, also when the run
-        is gone on with or scored again; another `draw` is another, independent answer.
+        is resumed or scored again; another `draw` is another, independent answer.
         Raises ModelError where the call failed, UsageError where no model plays the role.
         """
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that an answer of `ask` cannot be read: it is not given again, and the same question draws anew."""
+        """Say that an answer of `ask` cannot be read: it is not given again; the same question gets a new answer."""
 
 
 # --- protocols --------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Session(Protocol):
 
         A completion of the target that was cut, refused or empty ends the sample, unless `tolerate` names `length`,
         `refusal` or `empty`: then it comes back, with its finish reason. Of another role the answer to the same
-        question of this sample is kept as `Context.ask` says; asked again within the sample it draws anew.
+        question of this sample is kept as `Context.ask` says; asked again within the sample it gets a new answer.
         """
 
     def parse(self, text: str) -> Parsed:
@@ -124,7 +124,7 @@ class Session(Protocol):
         """Add plain data to the sample's outcome."""
 
     def unparsed(self, reason: str) -> None:
-        """End as unparsed: the model answered, but not in a form that the protocol can go on with."""
+        """End as unparsed: the model answered, but not in a form that the protocol can continue with."""
 
 
 class TaskProtocol(Protocol):

@@ -11,7 +11,7 @@ READING = 7
 """The version of the rules by which the core reads answers (`creval.models.answers.read_answers`, `creval.parsing`).
 
 Raise it when the same answer may be read otherwise. Earlier rules are not kept as code: a run has one version, and all
-its answers are read by it. One whose answers are all read keeps its own when it is gone on with; where some are
+its answers are read by it. One whose answers are all read keeps its own when it is resumed; where some are
 missing, today's rules read all of them.
 
 1  what servers sent, read as it was

@@ -145,7 +145,7 @@ def _marked_lines(text: str, key: str) -> list[str]:
 
 
 def _marked_lists(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the lists with their headings: numbered ones, a new one where the numbers start anew, or one bulleted.
+    """Return the lists with their headings: numbered ones, a new one where the numbers start again, or one bulleted.
 
     Lines that are set in further than the others explain them.
     """

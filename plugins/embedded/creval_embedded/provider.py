@@ -55,7 +55,7 @@ class EmbeddedProvider:
     llama.cpp (which lets Python go on). Without `max_tokens` an answer ends after DEFAULT_MAX_TOKENS, with finish
     reason `length`. A cancelled call stops within a token. With a seed the same
     question gets the same answer on the same machine; completion i of `n` takes seed + i. Log-probabilities are
-    those before sampling settings (temperature, top_p) are applied. A last message of the assistant is gone on with.
+    those before sampling settings (temperature, top_p) are applied. It continues a last message of the assistant.
     """
 
     def __init__(self, model: str, options: ProviderOptions) -> None:

@@ -101,6 +101,6 @@ def refuse_leaks(leaks: Sequence[Leak], run: Path) -> None:
     raise UsageError(
         f"the run holds what must not leave this machine:\n{listed}{more}",
         where=str(run),
-        cure="Nothing was sent. Take these lines out of a copy of the run (creval resume makes such samples anew), or "
+        cure="Nothing was sent. Take these lines out of a copy of the run (creval resume makes such samples again), or "
         "make the run again without them.",
     )

@@ -1,6 +1,6 @@
 """KUMO: generated reasoning games with provably optimal play (plugin `kumo`).
 
-Import from the modules; nothing is imported here, so that `creval ls` stays fast. A room imports those below it:
+Import from the modules; nothing is imported here, so that `creval ls` stays fast. A package imports those below it:
 
 cli              commands under `creval kumo`
 analysis         what the paper computes from runs and domains; `analysis.commands` are the analyses as commands

@@ -138,7 +138,7 @@ def _register_players(registry: Registry) -> None:
         "baseline",
         "neocoder_gold",
         f"{home}:GoldAnswer",
-        "the gold answer of a problem of ours",
+        "the gold answer of one of our own problems",
         parameters=tokens,
     )
 

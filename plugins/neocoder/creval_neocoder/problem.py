@@ -37,7 +37,7 @@ class Problem:
     """One problem. `constraints[t]` are the techniques forbidden in state t, in the order in which they were added.
 
     `counted`: whether its input begins with the number of cases. `published` are the statements of the states as the
-    authors give them, `codes` GPT-4's programs from the construction of the data set (both empty for problems of ours).
+    authors give them, `codes` GPT-4's programs from the construction of the data set (both empty for our own problems).
     `solutions` are human programs, `techniques` the techniques of each. `changed` are cases whose inputs are like
     those of `cases`, and on whose answers the human solutions agree.
     """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the changed cases of published problems and of ours, on whose answers the human solutions agree.
+"""Writes the changed cases of published problems and of our own, on whose answers the human solutions agree.
 
     python plugins/neocoder/tools/change_inputs.py --data FOLDER [--published FILE] [--own FILE]
 

@@ -128,7 +128,7 @@ def command(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def test_a_killed_command_is_gone_on_with(words, raylets, command) -> None:
-    """Killed without a word in the middle, it is gone on with on the cluster."""
+    """A run killed in the middle is resumed on the cluster."""
     task, model = words(20 * COUNT)
     given = ["--executor-option", "workers=2", "--executor-option", "env=CREVAL_CACHE"]
     process = command("--tasks", task, "--model", model, "--output", "run", "--executor", raylets.spec, *given)

@@ -131,4 +131,4 @@ def _named(key: SampleKey) -> str:
 
 
 def _fault(what: str, line: Line) -> RunError:
-    return RunError(what, where=f"{line.path}:{line.number}", cure="Remove the line, go on with that run, merge again.")
+    return RunError(what, where=f"{line.path}:{line.number}", cure="Remove the line, resume that run, merge again.")

@@ -100,7 +100,7 @@ class _Book:
             yield [int(row) for row in rows]
 
 
-_CURE = "Remove the line, go on with that run, merge again."
+_CURE = "Remove the line, resume that run, merge again."
 
 
 def merge_calls(parts: Sequence[ShardRun], target: RunFolder, role: str, places: CallRanks) -> Verdicts:

@@ -48,7 +48,7 @@ class ShardRun:
             return {task["task"]: task for task in data["tasks"]}
         except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             where = str(self.folder.results)
-            raise RunError(f"cannot be read: {error!r}", where=where, cure="Write it anew: creval score") from error
+            raise RunError(f"cannot be read: {error!r}", where=where, cure="Write it again: creval score") from error
 
 
 @contextmanager

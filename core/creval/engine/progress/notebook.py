@@ -1,4 +1,4 @@
-"""Live progress in a notebook: one output of the cell, written anew as the run goes on."""
+"""Live progress in a notebook: one output of the cell, updated during the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from creval.types.sample import Status
 __all__ = ["Notebook", "in_notebook"]
 
 SECONDS = 0.25
-"""How often the output is written anew: each time is a message to the browser."""
+"""How often the output is updated: each time is a message to the browser."""
 
 
 def in_notebook() -> bool:

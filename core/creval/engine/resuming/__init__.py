@@ -1,1 +1,1 @@
-"""What a run that is gone on with holds, and what it has used up."""
+"""What a resumed run holds, and what it has used up."""

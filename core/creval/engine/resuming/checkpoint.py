@@ -1,4 +1,4 @@
-"""Checkpoints: what the rows of a large file say, so that whoever goes on with its run need not read them again."""
+"""Checkpoints: what the rows of a large file say, so that resuming its run need not read them again."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class ResumeState(Generic[S]):
         self._scores.note()
 
     def keep(self) -> None:
-        """A step has come to its end: write the checkpoints of large files anew."""
+        """A step has come to its end: write the checkpoints of large files again."""
         self._samples.keep()
         self._scores.keep()
 

@@ -29,7 +29,7 @@ Column = np.ndarray[Any, np.dtype[Any]]
 class Summary(Protocol):
     """What is made of the rows on the way: sums, columns.
 
-    RowState that are to be made again when the run is gone on with (`stays` is false) are held apart, so that `forget`
+    RowState that are to be made again when the run is resumed (`stays` is false) are held apart, so that `forget`
     takes them out. `saved` and `restore` turn it into plain data and arrays, and back.
     """
 
@@ -79,7 +79,7 @@ class RowState(Generic[S]):
 
     @property
     def sound(self) -> int:
-        """How many rows stay when the run is gone on with."""
+        """How many rows stay when the run is resumed."""
         return len(self.done) - len(self._redo) // len(_Redo._fields)
 
     @property

@@ -1,4 +1,4 @@
-"""What a run has used up already when it is gone on with."""
+"""What a run has used up already when it is resumed."""
 
 from __future__ import annotations
 

@@ -165,9 +165,9 @@ class TaskContext:
         return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that an answer cannot be read: it is not given again, and the same question asked anew draws anew."""
+        """Say that an answer cannot be read: the same question then gets a new one."""
         self._ledger.unreadable(reply, reason)
 
     def forget(self, key: SampleKey) -> None:
-        """Drop the counters of a sample's calls: its scoring is over, or starts anew."""
+        """Drop the counters of a sample's calls: its scoring is over, or starts again."""
         self._calls.pop(key, None)

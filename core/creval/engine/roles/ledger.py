@@ -2,8 +2,8 @@
 
 A question is (provider, address, model, settings, messages, draw number). Its answer is the same one whoever asks it
 and in whatever order; asked while it is on its way already, both askers get the one answer. Kept answers are given
-again when a run is gone on with or scored again. Never given again are answers that were cut, refused or empty, and
-those that their asker could not read (`Ledger.unreadable`): the next one to ask draws anew.
+again when a run is resumed or scored again. Never given again are answers that were cut, refused or empty, and
+those that their asker could not read (`Ledger.unreadable`): the next one to ask gets a new answer.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Ledger:
         return self._again(await asyncio.shield(flying), role)
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Say that the asker could not read an answer: it is never given again, and who asks next draws anew."""
+        """Say that the asker could not read an answer: the next one to ask gets a new answer."""
         if reply.record is None:
             return
         role, key, attempt = reply.record.split("#")

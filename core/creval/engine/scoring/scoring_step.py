@@ -53,7 +53,7 @@ async def score_missing(
 async def score_again(
     folder: RunFolder, kept: ResumeState[Any], how: Scoring, watch: ScoringWatch
 ) -> BudgetError | None:
-    """Score every sample anew, into the file beside the old one that is to take its place (`RunFolder.new_scores`)."""
+    """Score every sample again, into the file next to the old one that it replaces (`RunFolder.new_scores`)."""
     kept.begin_scores()
     return await _score(_SamplesToScore(folder, kept), how, watch)
 
@@ -140,7 +140,7 @@ class _Queue:
         self._filling = asyncio.Lock()
 
     async def take(self, count: int) -> list[Pending]:
-        """Return up to `count` samples to which the scorers that ask nobody were applied; none at the end."""
+        """Return up to `count` samples to which the scorers that call no model were applied; none at the end."""
         async with self._filling:
             if not self._ready and self.budget is None:
                 batch = next(self._batches, None)

@@ -118,7 +118,7 @@ class TaskScoring:
         return [self.joined(each) for each in pending]
 
     async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
-        """Read the answers, and apply the scorers that ask nobody."""
+        """Read the answers, and apply the scorers that call no model."""
         if self.dataset is not None:
             samples = [with_doc(sample, self.dataset) for sample in samples]
         pending = [self._read(sample) for sample in samples]

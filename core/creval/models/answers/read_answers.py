@@ -16,7 +16,7 @@ from creval.types.messages import Completion, GenerateRequest, Reply, Usage
 __all__ = ["read_answers"]
 
 _LEAST_LIMIT = 16
-"""A lower limit is hit by answers that are whole by chance."""
+"""Complete answers reach a lower limit by coincidence."""
 _LEAST_WORDS = 64
 _CHARACTERS_A_TOKEN = 10
 """No tokenizer puts more characters of a long text into a token than this on average."""

@@ -214,7 +214,7 @@ class Courier:
         else:
             harvest.close()
             self._desk.book.ended(batch.name, state.status)
-        if stopped:  # somebody wanted no more of it; who goes on with the run wants it again
+        if stopped:  # it was stopped; resuming the run needs it again
             raise RunError(
                 f"the batch {self._which()} was cancelled at the provider; what it had answered by then is kept",
                 cure=f"The rest is asked again by: {self._desk.goes_on}",

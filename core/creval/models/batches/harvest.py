@@ -35,7 +35,7 @@ class Harvest:
         self._places: dict[str, _Place] = {}
 
     async def bring(self, calls: BatchCalls, files: Sequence[str], keys: Collection[str]) -> None:
-        """Fetch the files of a batch with these keys. Done again it begins anew. Raises ModelError."""
+        """Fetch the files of a batch with these keys. Called again, it starts from the beginning. Raises ModelError."""
         self._places.clear()
         self.close()
         foreign = doubles = 0

@@ -23,7 +23,7 @@ __all__ = ["ENDPOINTS", "Address", "Endpoint", "has_proxy", "is_hosted", "is_loo
 class Endpoint:
     """A provider: its default address (None: the user must say), variables, and habits.
 
-    `continues`: members of a request whose answer goes on with the assistant's message at its end; None: it cannot.
+    `continues`: members of a request whose answer continues the assistant's message at its end; None: it cannot.
     `suffix` is added to an address that lacks it (Ollama's own address has no /v1). `key_required`: without a key
     no call is made to a provider's own address. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
     `batches`: OpenAI's batch protocol may be spoken there (whether a server does shows when it is asked).

@@ -1,3 +1,3 @@
-"""JSON in answers: where it stands, how a slip in it is mended, what is taken out of it."""
+"""JSON in answers: where it is, how a slip in it is repaired, what is extracted from it."""
 
 from __future__ import annotations

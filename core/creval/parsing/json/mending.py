@@ -17,7 +17,7 @@ from typing import Any
 __all__ = ["CUT", "MAX_MENDED", "TOO_LONG", "UNSURE", "Effort", "UnreadableError", "begins_json", "mend"]
 
 MAX_MENDED = 50_000
-"""Characters of faulty JSON that are mended at most."""
+"""Maximum length of faulty JSON that is repaired, in characters."""
 MAX_READS = 400_000
 """Characters that the library may look at in one answer, each look counted; a slip takes about 3 a character."""
 CUT = "the JSON in the answer is never closed"
@@ -60,7 +60,7 @@ _CLOSING = {"]": "[", "}": "{"}
 
 
 class UnreadableError(ValueError):
-    """Faulty JSON that is not mended: the `reason`, and the place after it where that is known (`end`)."""
+    """Faulty JSON that is not repaired: the `reason`, and the place after it where that is known (`end`)."""
 
     def __init__(self, reason: str, end: int | None = None) -> None:
         super().__init__(reason)

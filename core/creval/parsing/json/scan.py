@@ -71,7 +71,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 def scan(text: str) -> Sequence[Found]:
     """Return the JSON arrays and objects of a text, outermost ones only, in order.
 
-    Faulty ones are mended where it is certain what was meant. After one that is never closed nothing more is looked
+    Faulty ones are repaired where it is certain what was meant. After one that is never closed nothing more is looked
     for: what follows may stand inside it.
     """
     found = []

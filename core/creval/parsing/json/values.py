@@ -4,7 +4,7 @@ Where the value is looked for, first place that holds a fitting one: the whole a
 Within a place the rule `choose` decides: `largest` (most items; among equals the last), `last` or `first`. A
 bracket pair that is no JSON (`[see note 1]`) is passed over; it never hides the list that follows.
 
-Faulty JSON is mended (the route ends in `/mended`) or it is a failure: one that stands after the fitting values (before
+Faulty JSON is repaired (the route ends in `/mended`) or it is a failure: one after the fitting values (before
 them where the first counts) may be what was meant, and then nothing is read.
 """
 

@@ -163,7 +163,7 @@ _SETTINGS = (
 
 
 def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> dict[str, Any]:
-    """Return what the page shows of runs: their facts, every metric with what stands beside it, and samples.
+    """Return what the page shows of runs: their facts, every metric with its floor, ceiling and counts, and samples.
 
     Texts of docs that a task keeps by reference are not in it. Raises RunError where a run did not come to its end.
     """
@@ -301,7 +301,7 @@ _SCRIPTS = ("base.js", "curves.js", "results.js", "browser.js")
 def write_page(folders: Sequence[Path], file: Path, baselines: Path | None = None, most: int = MOST) -> Path:
     """Write the page of finished runs to `file`, and return its path.
 
-    Floor and ceiling come from the runs in `baselines`, by default from those that stand beside the first one.
+    Floor and ceiling come from the runs in `baselines`, by default from those in the folder of the first one.
     Raises RunError where a run is none or did not come to its end, UsageError where the file cannot be written.
     """
     runs = open_runs(folders, as_stored=True)  # texts kept by reference do not leave the folder

@@ -16,7 +16,7 @@ __all__ = ["TransformersEntailment", "label_order"]
 
 _CLASSES = ("entail", "neutral", "contradict")
 _NEGATED = re.compile(r"(?:not|non)(?![a-z])")
-_NO_LIMIT = 1_000_000  # what a tokenizer states where nobody told it
+_NO_LIMIT = 1_000_000  # what a tokenizer states without a setting
 
 
 def label_order(labels: Mapping[int, str], model: str) -> list[int]:

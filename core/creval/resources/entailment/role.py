@@ -81,7 +81,7 @@ class RoleEntailment:
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Refuse: a role is asked through a task or a workbench. Raises UsageError."""
         raise UsageError(
-            f"{self.name} asks a model, and nobody says which",
+            f"{self.name} calls a model, but none is named",
             cure="Open it through the context of a task, or a Workbench with roles.",
         )
 
@@ -127,7 +127,7 @@ class _Asking:
         raise ScoringError(
             f"the verdict of the {self._role} cannot be read, asked {_TRIES} times: {self._unread[pair]}",
             where=self.name,
-            cure="Name a model that follows the prompt; who goes on with the run asks anew.",
+            cure="Name a model that follows the prompt; resuming the run asks again.",
         )
 
 

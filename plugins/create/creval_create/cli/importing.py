@@ -78,6 +78,6 @@ def _sound(rows: Rows) -> list[Any]:
     for row in rows:
         if not isinstance(row, dict):
             reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
-            raise DataError(reason, where=where, cure="Fetch the file anew.")
+            raise DataError(reason, where=where, cure="Download the file again.")
         found.append(row)
     return found

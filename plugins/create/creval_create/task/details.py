@@ -1,4 +1,4 @@
-"""What a sample's score keeps: enough to compute any patience, threshold and filter anew without judge or encoder."""
+"""What a sample's score keeps: enough to compute any patience, threshold and filter again without judge or encoder."""
 
 from __future__ import annotations
 

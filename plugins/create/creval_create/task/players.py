@@ -29,7 +29,7 @@ class OwnPaths:
     kind: Literal["floor", "ceiling"]
 
     def reply(self, turn: Turn) -> str:
-        """Return the answer. Raises MissingPartError for a query that is none of ours."""
+        """Return the answer. Raises MissingPartError for a query that is not our own."""
         paths = [made.path for made in judged_paths() if made.query == turn.key.doc and made.kind == self.kind]
         if not paths:
             raise MissingPartError(

@@ -30,7 +30,7 @@ class CreateProtocol:
 
     `samples` independent answers to the prompt; after the first, `rounds` further ones in the same conversation (prompt
     `again`, Prompt E.3). `strategy` and `wording` reach the templates as fields. An answer that was cut or declined is
-    left out where another stands beside it (`cut` in the outcome counts them), and ends the sample where none does.
+    left out where there is another (`cut` in the outcome counts them), and ends the sample where none does.
     """
 
     strategy: Strategy = "base"

@@ -66,10 +66,10 @@ def _number(cell: str, where: str) -> float:
 
 
 def match_models(ours: Sequence[str], theirs: Sequence[str], aliases: Sequence[str]) -> dict[str, str]:
-    """Return model of ours -> model of the table, for those that match.
+    """Return our model -> model of the table, for those that match.
 
     `aliases` are texts OURS=THEIRS and come first; then equal names; then a name of the table that equals the last part
-    of ours (`openai/gpt-4o` and `GPT-4o`), letter case aside, where it is the only such pair. Raises UsageError
+    of our models (`openai/gpt-4o` and `GPT-4o`), letter case aside, where it is the only such pair. Raises UsageError
     for an alias that names no model.
     """
     found: dict[str, str] = {}

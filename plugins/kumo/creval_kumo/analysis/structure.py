@@ -14,8 +14,8 @@ freedom. With this reading the published runs of the 15 models on 100 domains gi
 but LLaMA-3.2-3B-instruct and Gemma-2-27B-it.
 
 With hundreds of structures and a few games in each the chi-square distribution is only roughly right, and V is large
-without any association: about the square root of k / (n - 1) / min(r - 1, c - 1). So two numbers stand beside the
-paper's: `chance_v`, and a p-value by permutation (correctness dealt out anew among the games).
+without any association: about the square root of k / (n - 1) / min(r - 1, c - 1). So two numbers are next to the
+paper's: `chance_v`, and a p-value by permutation (correctness shuffled among the games).
 """
 
 from __future__ import annotations

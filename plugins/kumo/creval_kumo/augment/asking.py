@@ -74,7 +74,7 @@ class Augmenter:
 
 
 def joined(answer: str, more: str) -> str:
-    """Join an answer and its continuation: without the fence that opens it anew, and without what it repeats."""
+    """Join an answer and its continuation: without the fence that opens it again, and without what it repeats."""
     if answer.count(_FENCE) % 2 and more.lstrip().startswith(_FENCE):
         first, line_break, rest = more.lstrip().partition("\n")
         if line_break and first.removeprefix(_FENCE).strip().isalpha():

@@ -29,7 +29,7 @@ AT_ONCE = 8
 
 
 @click.command(
-    short_help="Write the guidebooks of games anew, or check them.",
+    short_help="Write the guidebooks of games again, or check them.",
     epilog="Example: creval kumo book games.jsonl --augmenter openai/gpt-4o -o with_books.jsonl",
 )
 @click.argument("games", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -41,7 +41,7 @@ AT_ONCE = 8
 @output_option("JSON Lines of the games with the new books; without it they are printed.")
 @overwrite_option
 def book(games: Path, check: bool, rounds: int, output: Path | None, overwrite: bool, **given: Any) -> None:
-    """Write the books of GAMES (a file of `creval kumo generate`) anew: by template, or by a model.
+    """Write the books of GAMES (a file of `creval kumo generate`) again: by template, or by a model.
 
     A model's book is searched for errors, by the model and by a check that knows every fact of the game, and revised
     until none is found. A game whose book fails is left out and told, and the exit code is 1; the others are kept.

@@ -36,7 +36,7 @@ def generate(output: Path | None, overwrite: bool, count: int, **given: Any) -> 
     """Generate games from a domain: the same bytes from the same seed on every machine.
 
     The observations of each game leave exactly the valid truths. No two games of a set are equal. With --reliability
-    below 1 results are evidence only, drawn by chance; play such games with kumo_probabilistic.
+    below 1 results are evidence only, drawn at random; play such games with kumo_probabilistic.
     """
     from creval_kumo.games.generation import generate as games
     from creval_kumo.task.datasets import game_doc

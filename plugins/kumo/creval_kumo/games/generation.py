@@ -5,7 +5,7 @@ actions are sorted by name before they are drawn. Neither the hash seed nor the 
 solver's choice of a model has an influence.
 
 With a reliability below 1 ("probabilistic reasoning" in the paper's discussion) truths and actions come about in the
-same way; the valid truth and what the actions show are then drawn by chance (`creval_kumo.games.observing`), from a
+same way; the valid truth and what the actions show are then drawn at random (`creval_kumo.games.observing`), from a
 stream of its own. No two such games have the same truths and actions: to refuse a game for what it shows would make the
 probabilities wrong that the player is told.
 """

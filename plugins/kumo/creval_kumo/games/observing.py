@@ -23,7 +23,7 @@ def observe(state: State, stream: Stream) -> Observation:
 
 
 def observe_by_chance(instance: Instance, reliability: float, stream: Stream) -> Instance:
-    """Return the game with truths and actions kept, and its valid truth and observations drawn by chance.
+    """Return the game with truths and actions kept, and its valid truth and observations drawn at random.
 
     The valid truth is drawn afresh, uniformly among all truths of the game, and each observation from P(o | t) of
     `creval_kumo.games.belief`. Nothing of the game's former choice may stay: the SAT solver chose observations so that

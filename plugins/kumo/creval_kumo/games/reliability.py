@@ -51,7 +51,7 @@ def need_certain(reliability: float, where: str, so: str = _NO_OPTIMUM) -> None:
 
 
 def need_uncertain(reliability: float, where: str) -> None:
-    """Raise UsageError where results are certain: they are chosen to single out a truth, not drawn by chance."""
+    """Raise UsageError where results are certain: they are chosen to single out a truth, not drawn at random."""
     if reliability == 1:
         raise UsageError(
             "results of this game are certain (reliability 1), so no probabilities belong to them",

@@ -1,4 +1,4 @@
-"""Reads assignments of plain Python data (`Truths = [...]`) out of text that nobody may execute.
+"""Reads assignments of plain Python data (`Truths = [...]`) out of text that must not be executed.
 
 Each statement goes to `ast.literal_eval` once its size and the depth of its brackets are known to be small. Beyond what
 that function reads, `set([...])` and the constants `true` and `false` are understood. Everything else is refused with
@@ -152,7 +152,7 @@ def _parsed(text: str, statement: Statement, kind: type[Any]) -> Any:
     """Return the one node of a text."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an unknown escape in somebody's text is no concern of ours
+            warnings.simplefilter("ignore")  # an unknown escape in somebody's text is not our concern
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refusal(statement, f"no Python data: {getattr(error, 'msg', None) or type(error).__name__}") from error

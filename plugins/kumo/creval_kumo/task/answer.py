@@ -1,7 +1,7 @@
 """Reads a player's answer: the name inside the last <ANSWER> tag.
 
 As in the original evaluation: the text after the last `<ANSWER>`, up to `</ANSWER>` where there is one, stripped;
-where `${` occurs, the part inside `${...}`. Characters that nobody sees are taken out first. Whether the name exists is
+where `${` occurs, the part inside `${...}`. Invisible characters are removed first. Whether the name exists is
 for the game to say (exact, case-sensitive).
 """
 

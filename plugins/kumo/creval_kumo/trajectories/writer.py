@@ -1,4 +1,4 @@
-"""Writes trajectories to a file that can be gone on with after any interruption."""
+"""Writes trajectories to a file that can be continued after any interruption."""
 
 from __future__ import annotations
 

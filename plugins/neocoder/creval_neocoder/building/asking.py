@@ -29,7 +29,7 @@ def settings_of(bench: Workbench) -> dict[str, dict[str, Any]]:
 
 
 class Asker:
-    """Asks on behalf of one problem. A list of techniques that cannot be read is drawn anew (`unreadable`)."""
+    """Asks on behalf of one problem. A list of techniques that cannot be read is asked for again (`unreadable`)."""
 
     def __init__(self, bench: Workbench, book: Book, problem: str) -> None:
         self._bench = bench
@@ -56,7 +56,7 @@ class Asker:
         return Reply((Completion(said.text, said.finish_reason),))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
-        """Let the same question draw anew."""
+        """Let the same question get a new answer."""
         self._draws[self._last] += 1
 
     async def _said(self, role: str, messages: Sequence[Message], draw: int) -> Said:

@@ -1,4 +1,4 @@
-"""Reads the fifteen problems of ours."""
+"""Reads our own fifteen problems."""
 
 from __future__ import annotations
 

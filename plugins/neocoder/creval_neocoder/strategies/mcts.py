@@ -22,7 +22,7 @@ class TreeSearch:
     """Searches with at most `rollouts` completed programs; the reward is the share of the sample's cases that pass.
 
     The answer is the text of the best reward, the first found of equal ones. A completion that was cut at the limit
-    counts by what it holds. Needs a model that goes on with a text (`continues`) and tells its `top_k` likeliest
+    counts by what it holds. Requires a model that continues a text (`continues`) and returns its `top_k` likeliest
     tokens.
     """
 

@@ -53,7 +53,7 @@ class FollowingSolution(Player):
 
 
 class GoldAnswer(Player):
-    """Answers with the gold answer of a problem of ours: it passes, follows every constraint, and is new."""
+    """Answers with the gold answer of one of our own problems: it passes, follows every constraint, and is new."""
 
     def answer(self, turn: Turn) -> str:
         """Return it."""

@@ -54,7 +54,7 @@ def open_published(
 
 
 def open_own(state: int, *, base: Path, options: DataOptions) -> Rows:
-    """Return the fifteen problems of ours in a state, each with its gold answer."""
+    """Return our own fifteen problems in a state, each with its gold answer."""
     gold = gold_answers()
     problems = _with_changed(read_own(), "creval_neocoder.own")
     docs = [{**state_doc(problem, state), "gold": gold[problem.name]} for problem in problems]

@@ -1,6 +1,6 @@
 """A detector without a language model, for Python: what can be seen in a program's syntax tree.
 
-It knows a part of the vocabulary only (`SEEN`), and stands beside the augmenter as a cross-check; it enters no score.
+It knows a part of the vocabulary only (`SEEN`), and serves as a cross-check of the augmenter; it enters no score.
 """
 
 from __future__ import annotations

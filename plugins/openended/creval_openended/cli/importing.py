@@ -73,6 +73,6 @@ def _sound(rows: Rows) -> list[Mapping[str, Any]]:
     for row in rows:
         if not isinstance(row, Mapping):
             reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
-            raise DataError(reason, where=where, cure="Fetch the file anew.")
+            raise DataError(reason, where=where, cure="Download the file again.")
         found.append(row)
     return found

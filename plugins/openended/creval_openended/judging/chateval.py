@@ -22,7 +22,7 @@ __all__ = ["ChatEval"]
 
 
 class ChatEval:
-    """Scores as those of `openended.jury`. 36 calls for three criteria and two `rounds`: all analysts begin anew.
+    """Scores as those of `openended.jury`. 36 calls for three criteria and two `rounds`: all analysts begin again.
 
     The confidence of a verdict is the share of analysts who gave it. With `curve` verdicts are taken after each round,
     so that one run tells what 1, 2 and 3 rounds cost; the last one counts. `words` bounds a turn.

@@ -19,7 +19,7 @@ class Wording:
     """Fields of the prompts, and the texts that the task's prompts `query` and `focus` give for a role.
 
     `query` is what an analyst looks fragments up by, `focus` what it heeds when it rates and decides; both are
-    templates with `analyst`, `phase`, `criterion` and `definition`, so that a task of one's own may say them anew.
+    templates with `analyst`, `phase`, `criterion` and `definition`, so that a task of one's own may reword them.
     With `shifted` the focus is that of another analyst, as the released code has it.
     """
 

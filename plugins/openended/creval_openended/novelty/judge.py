@@ -22,7 +22,7 @@ BOOKMIA = (
     "How far the events, images and turns of each answer depart from what a reader would expect between this beginning "
     "and this ending. Ignore grammar, length and whether the story is plausible."
 )
-"""A definition of ours: the paper prints none for stories."""
+"""Our own definition: the paper prints none for stories."""
 
 _SYSTEM = (
     "You are an expert judge. Your task is to compare two Question/Answer (Q/A) pairs based on a specific definition "
@@ -79,7 +79,7 @@ class NoveltyJudge:
     """Compares solutions by the role `judge`. Which one is shown first is drawn for each pair from `seed`.
 
     With `both_orders` each pair is asked both ways; where the verdicts differ the drawn order decides. The same
-    question is paid once, also in a later analysis, and what cannot be read is asked anew, three times at most.
+    question is paid once, also in a later analysis, and what cannot be read is asked again, three times at most.
     """
 
     def __init__(self, bench: Workbench, definition: str, seed: int, both_orders: bool) -> None:

@@ -1,7 +1,7 @@
 """Scorer `openended.divergence`: entropy over classes of meaning.
 
 Source: paper 004, 3.2, Section 5 and Appendix C. A step's measure is taken over its usable candidates, a solution's is
-the mean over its steps; the lowest and highest step stand beside it. Classes are found here and not while the solution
+the mean over its steps; with the lowest and highest step. Classes are found here and not while the solution
 is made, so that another entailment model costs no call of the target.
 """
 

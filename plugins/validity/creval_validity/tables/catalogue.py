@@ -74,7 +74,7 @@ def names_of(kind: ColumnKind) -> tuple[str, ...]:
 
 
 def describe(name: str, kind: ColumnKind) -> ColumnInfo:
-    """Return what is known of a column; a column that nobody knows is labelled by its own name.
+    """Return what is known of a column; an unknown column is labelled by its own name.
 
     The name of a user's benchmark may carry its construct: `construct: name` is not parsed here; a
     benchmark without one belongs to the construct that bears its own label.

@@ -105,7 +105,7 @@ def _scores(run: Run, names: Aliases) -> Iterator[_Score]:
         raise RunError(
             f"is not a results file of creval: {error!r}",
             where=str(folder / "results.json"),
-            cure=f"Write it anew: {run.score_command}",
+            cure=f"Write it again: {run.score_command}",
         ) from error
 
 
@@ -166,7 +166,7 @@ def _same_task(scores: Sequence[_Score], allowed: bool) -> list[str]:
             raise DataError(
                 f"{column} was made with {len(made)} different versions of its task or data",
                 where=where,
-                cure="Score the runs anew with one version (creval score RUN), or allow it with --mixed-tasks.",
+                cure="Score the runs again with one version (creval score RUN), or allow it with --mixed-tasks.",
             )
         notes.append(f"{column} comes from {len(made)} different versions of its task or data ({where})")
     return notes
