@@ -9,7 +9,7 @@ import yaml
 
 from creval.plugins.loader import Plugins, load_plugins
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import MetricSpec, Task
+from creval.tasks.task_model import MetricSpec, Task
 from creval.tasks.yaml.headers import TaskHeader
 
 __all__ = ["task_pages"]

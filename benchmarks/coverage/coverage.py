@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from creval.scoring.estimate import CONFIDENCE
 from creval.scoring.intervals import clopper_pearson, quantile, t_interval, transformed_interval
+from creval.scoring.metric_estimate import CONFIDENCE
 
 __all__ = ["DOCS", "ROWS", "Row", "Studies", "coverage", "studies", "table"]
 

@@ -63,13 +63,13 @@ async def through_creval(url: str, concurrency: int, variant: str) -> tuple[Call
     from creval.models.budget import Budget
     from creval.models.model_options import ModelOptions
     from creval.models.open_model import open_model
-    from creval.plugins.builtin import models
+    from creval.plugins import builtin
     from creval.plugins.registry import Registry
     from creval.types.messages import GenerateRequest, Message, Origin
     from creval.types.sample import SampleKey
 
     registry = Registry()
-    models.register(registry.scoped("core"))
+    builtin.register(registry.scoped("core"))
     options = ModelOptions(
         base_url=url,
         concurrency=concurrency,

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from creval.errors import UsageError
-from creval.resources.vector_store import FORMAT, VectorStore
+from creval.resources.word_vectors import FORMAT, VectorStore
 from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey
 from creval_association.geometry import unit

@@ -8,7 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers know the name; `typing` would hold up the start, and Ctrl-C within it
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
-    from creval.comparison.comparing import Compared, compare
+    from creval.comparison.compare_runs import Compared, compare
     from creval.errors import CrevalError
     from creval.runs.reader import Run, open_run
 
@@ -30,8 +30,8 @@ _HOMES = {
     "RunOptions": "creval.api",
     "RunResult": "creval.api",
     "run": "creval.api",
-    "Compared": "creval.comparison.comparing",
-    "compare": "creval.comparison.comparing",
+    "Compared": "creval.comparison.compare_runs",
+    "compare": "creval.comparison.compare_runs",
     "CrevalError": "creval.errors",
     "Run": "creval.runs.reader",
     "open_run": "creval.runs.reader",

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.engine.observer import Guarded, Observer
-from creval.engine.progress.notebook import in_notebook
+from creval.engine.progress.progress_counts import in_notebook
 from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError
 from creval.format import some
-from creval.runs.frames import data_frame, flat_metric
-from creval.runs.result_metrics import Metrics, metrics_table, of_task
+from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
 
 if TYPE_CHECKING:
     import pandas
@@ -105,7 +104,7 @@ def run(
     A failed sample raises nothing; see its status. Where an event loop is running (a notebook), the run has a
     thread and a loop of its own; an interrupt ends it in order, and what is finished is saved.
     """
-    from creval.engine.progress.showing import showing
+    from creval.engine.progress.terminal import showing
     from creval.engine.run import run_new
 
     shown = in_notebook() if progress is None else progress
@@ -119,8 +118,8 @@ def load_result(folder: str | Path) -> RunResult:
     """Read the result of a finished run. Raises RunError where there is none, or its results.json is damaged."""
     from creval.errors import RunError
     from creval.opener import read_json
-    from creval.runs.commands import score_command
     from creval.runs.folder import RunFolder, check_form
+    from creval.runs.run_commands import score_command
 
     file = Path(folder) / "results.json"
     anew = f"Create it again: {score_command(Path(folder))}"

@@ -187,7 +187,7 @@ def test_every_installed_task_survives_being_written_as_one_file(tmp_path: Path)
     ]
     assert len(names) > 20
     from creval.tasks.yaml.nodes import plain
-    from creval.tasks.yaml.reader import read_yaml
+    from creval.tasks.yaml.yaml_reader import read_yaml
 
     for name in names:
         task = index.load(name)

@@ -13,11 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from creval.comparison.detectable import POWER, detectable_mean, detectable_share
-from creval.comparison.paired import Difference, Pairs, compare_pairs, paired_means
-from creval.comparison.ranking import letters, pairs
+from creval.comparison.metric_comparison import compare_trials, letters, pairs
+from creval.comparison.paired import (
+    POWER,
+    Difference,
+    Pairs,
+    compare_pairs,
+    detectable_mean,
+    detectable_share,
+    paired_means,
+)
 from creval.comparison.significance import ALPHA, holm, mcnemar, swap_test
-from creval.comparison.unpaired import compare_trials
 from creval.scoring.clusters import Clusters
 from creval.scoring.median import Median
 from creval.scoring.ratio import Mean, PassAtK, Rate

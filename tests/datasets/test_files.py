@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from creval.data.dataset import Dataset
 from creval.data.row_types import ListRows
-from creval.data.tables.open_table import open_file
-from creval.data.tables.text_files import JsonLinesRows
+from creval.data.table_files import JsonLinesRows, open_file
 from creval.errors import DataError, MissingPartError
 from creval.types.sample import Doc
 

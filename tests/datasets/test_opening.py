@@ -16,7 +16,7 @@ from creval.data.open_dataset import open_dataset
 from creval.errors import DataError, TaskError
 from creval.plugins.registry import Registry
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 
 
 def load(

@@ -14,7 +14,7 @@ from creval.data.dataset import Dataset
 from creval.data.row_types import ListRows
 from creval.data.shaping import Shaping
 from creval.errors import DataError
-from creval.tasks.model import ChoicesRef, FewShot, FieldRef
+from creval.tasks.task_model import ChoicesRef, FewShot, FieldRef
 
 
 def made(row: Mapping[str, Any], *fields: FieldRef) -> Mapping[str, Any]:

@@ -12,14 +12,14 @@ from support.commands import creval
 from support.page_files import shown_files, write_plugin
 from support.toy_plugins import toy_plugins
 
-from creval.data.tables.open_table import FORMATS
+from creval.data.table_files import FORMATS
 from creval.plugins.builtin import register
 from creval.plugins.registry import Component, Registry
 from creval.tasks.check_files import check
 from creval.tasks.sections.settings import generation_settings
 from creval.tasks.templates.environment import environment
-from creval.tasks.yaml.reader import read_yaml_text
 from creval.tasks.yaml.schema import load_schema
+from creval.tasks.yaml.yaml_reader import read_yaml_text
 from creval.types.kinds import Kind
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -19,8 +19,8 @@ from creval.api import load_result
 from creval.cli.main import invoke
 from creval.engine.run import resume
 from creval.errors import CrevalError, RunError
-from creval.runs.commands import resume_command, score_command
 from creval.runs.reader import open_run, open_runs
+from creval.runs.run_commands import resume_command, score_command
 
 MODEL = "hosted_vllm/parrot"
 ROOT = Path(creval.__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import pytest
 import creval
 from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
-from creval.engine.roles.models import RoleModels
+from creval.engine.roles.role_models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
 from creval.models.model_options import ModelOptions
 from creval.plugins.loader import load_plugins

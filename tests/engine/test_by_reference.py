@@ -22,8 +22,7 @@ from creval.errors import DataError, RunError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
-from creval.runs.references import settings_reference
-from creval.runs.texts import with_texts
+from creval.runs.text_references import settings_reference, with_texts
 from creval.tasks.index import TaskIndex
 from creval.types.messages import Message
 

@@ -20,8 +20,8 @@ from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.plugin import UsageError
 from creval.plugins.loader import load_plugins
-from creval.runs.commands import CONSENTS, resume_command, score_command
 from creval.runs.folder import RunFolder
+from creval.runs.run_commands import CONSENTS, resume_command, score_command
 from creval.tasks.index import TaskIndex
 
 PLUGIN = """

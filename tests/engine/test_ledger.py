@@ -361,7 +361,7 @@ def test_prompts_of_roles_are_checked_like_those_of_the_task(tmp_path, options):
 NURSERY = """
 import os, sys
 from pathlib import Path
-import creval.engine.run, creval.models.providers.chat_provider, creval.scoring.estimate
+import creval.engine.run, creval.models.providers.chat_provider, creval.scoring.metric_estimate
 from creval.engine.run import resume
 output = Path(sys.argv[1])
 print("ready", flush=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from creval.data.dataset import Dataset, _canonical
 from creval.data.row_types import ListRows
-from creval.data.tables.text_files import JSON, JsonLinesRows
+from creval.data.table_files import JSON, JsonLinesRows
 from creval.engine.scoring.tally import TaskTally
 from creval.errors import DataError, ScoringError
 from creval.models.local.replay import AnswerIndex, AnswerPlace

@@ -200,7 +200,7 @@ def test_a_second_process_is_refused_and_a_dead_one_leaves_no_lock(make_task, tm
 NURSERY = """
 import os, sys
 from pathlib import Path
-import creval.engine.run, creval.models.providers.chat_provider, creval.scoring.estimate
+import creval.engine.run, creval.models.providers.chat_provider, creval.scoring.metric_estimate
 from creval.engine.run_options import RunOptions
 from creval.engine.run import resume, run_new
 task, url, output = sys.argv[1:]

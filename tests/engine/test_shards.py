@@ -22,7 +22,7 @@ from support.parrot import parrot
 import creval
 from creval.comparison.gate import decide
 from creval.comparison.policy import Policy
-from creval.engine.merging.merge import merge_runs
+from creval.engine.merging.merge_runs import merge_runs
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import RunOptions
@@ -398,7 +398,7 @@ def test_shards_stopped_by_a_budget_or_with_errors(make_task, tmp_path):
 def test_a_merge_that_is_killed_or_finds_the_disk_full_leaves_nothing(halves, tmp_path, monkeypatch):
     _, parts = halves
     stop = (
-        "import os,sys;from pathlib import Path;import creval.engine.merging.merge as m;"
+        "import os,sys;from pathlib import Path;import creval.engine.merging.merge_runs as m;"
         "m.keep_files=lambda *a,**k:os.kill(os.getpid(),9);m.merge_runs([Path(p) for p in sys.argv[1:]],Path('merged'))"
     )
     done = subprocess.run([sys.executable, "-c", stop, *map(str, parts)], timeout=100, cwd=tmp_path)

@@ -15,7 +15,7 @@ import yaml
 
 import creval
 from creval.cli.main import invoke
-from creval.engine.merging.merge import merge_runs
+from creval.engine.merging.merge_runs import merge_runs
 from creval.engine.run import rescore, resume
 from creval.engine.run_file import read_run_file
 from creval.engine.run_options import Rescoring, RunOptions

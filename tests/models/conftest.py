@@ -9,7 +9,7 @@ import pytest
 
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
-from creval.plugins.builtin import models as builtin_models
+from creval.plugins import builtin as builtin_models
 from creval.plugins.registry import Registry
 from creval.types.messages import GenerateRequest, Message, Origin
 from creval.types.sample import SampleKey
@@ -21,7 +21,7 @@ Ask = Callable[..., GenerateRequest]
 def registry() -> Registry:
     """A registry with the core's own model providers."""
     registry = Registry()
-    builtin_models.register(registry.scoped("core"))
+    builtin_models.register_providers(registry.scoped("core"))
     return registry
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from creval.models.providers.chat_provider import parse_body
 from creval.models.providers.chat_reply import MalformedReplyError, read_reply
-from creval.models.providers.event_stream import parse_body
 
 SSE, JSON = "text/event-stream; charset=utf-8", "application/json"
 

@@ -13,7 +13,7 @@ import pytest
 from support.chat_server import ChatServer, HttpError
 from support.virtual_time import LoopClock, run_virtual
 
-from creval.engine.progress.counting import Counting
+from creval.engine.progress.progress_counts import Counting
 from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool, RateLimitNews

@@ -16,8 +16,7 @@ from creval.errors import FatalModelError
 from creval.models.answers.flags import DEFAULT_LEFT_OUT
 from creval.models.open_model import open_model
 from creval.models.providers.chat_request import exclusive_settings
-from creval.models.providers.failures import Caller, error_of, explain, with_sent
-from creval.models.providers.refused_settings import refused_setting
+from creval.models.providers.failures import Caller, error_of, explain, refused_setting, with_sent
 from creval.types.messages import Reply
 
 SENT = {

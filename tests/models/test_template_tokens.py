@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from creval.models.answers.flags import LOGPROBS_DROPPED, TEMPLATE_TOKENS, THINKING
-from creval.models.answers.read_answers import read_answers
-from creval.models.answers.template_tokens import without_template_tokens
+from creval.models.answers.read_answers import read_answers, without_template_tokens
 from creval.types.messages import Completion, Reply, TokenLogprob
 
 ENDS = [

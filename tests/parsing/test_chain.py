@@ -7,14 +7,14 @@ import pytest
 from creval.errors import ScoringError
 from creval.parsing import MAX_CHARACTERS, ParserChain, build_chain
 from creval.parsing.chain import Step
-from creval.plugins.builtin import parsing
+from creval.plugins.builtin import parsers
 from creval.plugins.registry import Registry
-from creval.tasks.model import ComponentRef
+from creval.tasks.task_model import ComponentRef
 
 
 def chain(*steps: str | tuple[str, dict]):
     registry = Registry()
-    parsing.register(registry.scoped("core"))
+    parsers.register(registry.scoped("core"))
     refs = [ComponentRef(step) if isinstance(step, str) else ComponentRef(step[0], step[1]) for step in steps]
     return build_chain(refs, registry)
 

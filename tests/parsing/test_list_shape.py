@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.parsing.json.values import JsonArray
-from creval.parsing.lines import Lines
-from creval.parsing.lists import Words, is_no_item, one_item_a_line, plain_separators
+from creval.parsing.lists import Lines, Words, is_no_item, one_item_a_line, plain_separators
 from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal
 
 ITEM = st.text("abcdefgh xyz", min_size=1, max_size=12).map(str.strip).filter(bool)

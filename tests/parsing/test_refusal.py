@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.parsing.json.values import JsonArray
-from creval.parsing.lines import Lines, Text
-from creval.parsing.lists import Words
+from creval.parsing.lists import Lines, Text, Words
 from creval.parsing.refusal import is_refusal, is_small_talk, without_opening
 
 REFUSALS = """

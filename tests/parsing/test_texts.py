@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.errors import ScoringError, UsageError
-from creval.parsing.lines import Lines, Text
-from creval.parsing.lists import Words
+from creval.parsing.lists import Lines, Text, Words
 from creval.parsing.pattern import MAX_SLOW, MAX_TEXT, Regex, expanded_size, has_nested_repeats
 from creval.parsing.tagged import Tagged
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parsing.test_chain import chain
 
-from creval.parsing.unseen import value_without_unseen, without_unseen
+from creval.parsing.chain import value_without_unseen, without_unseen
 
 INSIDE_WORDS = [
     *("\u200b", "\ufeff", "\u00ad", "\u2060", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069"),

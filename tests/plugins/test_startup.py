@@ -22,7 +22,7 @@ print(json.dumps([[h.name for h in headers], [str(f) for f in plugins.failures],
 HEAVY = {
     *("litellm", "datasets", "torch", "transformers", "pandas", "jsonschema", "onnxruntime", "numpy", "scipy"),
     *("jinja2", "aiohttp", "yaml", "referencing", "pyarrow", "networkx", "pysat", "click", "rich", "matplotlib"),
-    *("email", "importlib.metadata", "urllib.request", "ssl", "asyncio", "creval.tasks.model", "creval.engine"),
+    *("email", "importlib.metadata", "urllib.request", "ssl", "asyncio", "creval.tasks.task_model", "creval.engine"),
 }
 
 

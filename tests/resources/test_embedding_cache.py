@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from creval.errors import ScoringError
-from creval.resources.embedding_cache import CachedEmbedding
-from creval.resources.options import ResourceOptions
+from creval.resources.open_resource import CachedEmbedding
+from creval.resources.resource_options import ResourceOptions
 
 
 class Counting:

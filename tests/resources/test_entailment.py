@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.entailment.cache import CachedEntailment
-from creval.resources.entailment.classifier import TransformersEntailment
-from creval.resources.entailment.exact import ExactEntailment
-from creval.resources.entailment.role import RoleEntailment, read_label
+from creval.resources.entailment import CachedEntailment, ExactEntailment, RoleEntailment, read_label
+from creval.resources.entailment_classifier import TransformersEntailment
 from creval.resources.local_models import find_model
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 
 pytestmark = pytest.mark.model
 

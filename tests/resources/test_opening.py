@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
-from creval.plugins.builtin.resources import register
+from creval.plugins.builtin import register
 from creval.plugins.registry import Registry
-from creval.resources.entailment.classifier import label_order
-from creval.resources.opening import open_resource, resolve
-from creval.resources.options import ResourceOptions
+from creval.resources.entailment_classifier import label_order
+from creval.resources.open_resource import open_resource, resolve
+from creval.resources.resource_options import ResourceOptions
 from creval.user_folders import cache_folder
 
 

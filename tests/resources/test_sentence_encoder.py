@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, UsageError
-from creval.resources.entailment.classifier import TransformersEntailment
-from creval.resources.options import ResourceOptions
+from creval.resources.entailment_classifier import TransformersEntailment
+from creval.resources.resource_options import ResourceOptions
 from creval.resources.sentence_encoder import SentenceTransformersEmbedding
 
 pytestmark = pytest.mark.model

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from nbclient.util import run_sync
 
 import creval
-from creval.engine.progress.notebook import in_notebook
+from creval.engine.progress.progress_counts import in_notebook
 from creval.engine.run_options import RunOptions
 
 CELLS = (

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from creval.scoring.clusters import Clusters
-from creval.scoring.estimate import estimate
+from creval.scoring.metric_estimate import estimate
 from creval.scoring.ratio import Mean
 from creval.scoring.scale import Scale
 

@@ -15,7 +15,7 @@ from creval.models.batches.pace import Pace
 from creval.models.model import Model
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
-from creval.plugins.builtin import models as builtin_models
+from creval.plugins import builtin as builtin_models
 from creval.plugins.registry import Registry
 from creval.runs.batch_notes import BatchNotes
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
@@ -35,7 +35,7 @@ def request(number: int, n: int = 1, **settings: Any) -> GenerateRequest:
 def opened(server: BatchServer, notes: Path, pace: Pace = FAST, detach: bool = False, **options: Any) -> Model:
     """A model over the chat provider whose batches stand in a book."""
     registry = Registry()
-    builtin_models.register(registry.scoped("core"))
+    builtin_models.register_providers(registry.scoped("core"))
     batching = Batching(pace, detach)
     batching.book.open(BatchNotes(notes))
     given = ModelOptions(base_url=server.url, backoff_base=0.0, backoff_cap=0.0, max_retries=4)

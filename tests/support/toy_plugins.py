@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from creval.plugins.builtin import sources
+from creval.plugins import builtin
 from creval.plugins.loader import PluginInfo, Plugins
 from creval.plugins.registry import Registry
 from creval.types.sample import Doc
@@ -46,7 +46,7 @@ def toy_registry() -> Registry:
     """The core's real sources, and names of everything else that a task can use."""
     registry = Registry()
     core = registry.scoped("core")
-    sources.register(core)
+    builtin.register_sources(core)
     count = {"type": "integer", "minimum": 1}
     core.add("protocol", "chat", f"{HERE}:Letters", prompts=("prompt",))
     core.add(

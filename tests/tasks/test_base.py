@@ -14,7 +14,7 @@ from creval.engine.run_options import RunOptions
 from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 
 DRAT = "schema: 1\ninclude: association/drat\ntask: drat\n"
 

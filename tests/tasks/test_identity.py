@@ -12,10 +12,10 @@ import pytest
 from support.toy_plugins import toy_plugins, write_task
 
 from creval.plugins.loader import load_plugins
-from creval.tasks import build, model
+from creval.tasks import load_task, task_model
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import ComponentRef, MetricSpec
-from creval.tasks.sections import dataset
+from creval.tasks.sections import dataset_section
+from creval.tasks.task_model import ComponentRef, MetricSpec
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "identity.json").read_text("utf-8"))
 """By qualified name: the task's own version, its plugin's version, its hash, and a digest of its content."""
@@ -69,7 +69,7 @@ def test_a_key_of_a_metric_that_comes_later_counts_only_where_it_is_stated(
     for weight in (1.0, 2.0):
         stated = later("m", "m", ComponentRef("mean"), stated=spec.stated | {"weight"}, weight=weight)
         assert stated.content() == {**spec.content(), "weight": weight}
-    monkeypatch.setattr("creval.tasks.sections.scoring.MetricSpec", later)
+    monkeypatch.setattr("creval.tasks.sections.scoring_section.MetricSpec", later)
     assert _hash(tmp_path) == before
 
 
@@ -78,7 +78,7 @@ def test_a_default_that_changes_changes_no_hash(tmp_path: Path, monkeypatch: pyt
     changed = dataclasses.make_dataclass(
         "Changed", [("ci", str, dataclasses.field(default="none"))], bases=(MetricSpec,), frozen=True
     )
-    monkeypatch.setattr("creval.tasks.sections.scoring.MetricSpec", changed)
+    monkeypatch.setattr("creval.tasks.sections.scoring_section.MetricSpec", changed)
     assert _hash(tmp_path) == before
     assert _hash(tmp_path, metrics="metrics: [{name: length, failed: zero, ci: none}]") != before
 
@@ -87,8 +87,8 @@ def test_a_key_of_the_dataset_that_comes_later_counts_only_where_it_is_stated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = _hash(tmp_path)
-    for module in (build, dataset):
-        monkeypatch.setattr(module, "OWN_KEYS", (*dataset.OWN_KEYS, "sample"))
+    for module in (load_task, dataset_section):
+        monkeypatch.setattr(module, "OWN_KEYS", (*dataset_section.OWN_KEYS, "sample"))
     assert _hash(tmp_path) == before
     sampled = [
         _hash(tmp_path, dataset=f"dataset: {{source: file, file: docs.jsonl, sample: {{n: {size}, seed: 1}}}}")
@@ -104,7 +104,7 @@ def test_what_shapes_only_intervals_is_no_other_task(tmp_path: Path) -> None:
 
 def test_every_key_of_a_metric_is_hashed_or_said_not_to_be() -> None:
     names = {field.name for field in dataclasses.fields(MetricSpec)}
-    assert names >= {*model._SILENT, *model._NEVER_HASHED, "name", "source", "primary", "aggregate"}
+    assert names >= {*task_model._SILENT, *task_model._NEVER_HASHED, "name", "source", "primary", "aggregate"}
 
 
 def test_the_name_of_an_aggregation_does_not_depend_on_who_else_has_one(tmp_path: Path) -> None:

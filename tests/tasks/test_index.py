@@ -14,7 +14,7 @@ from creval.plugins.loader import PluginFailure, Plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.yaml.headers import read_head
 from creval.tasks.yaml.nodes import plain
-from creval.tasks.yaml.reader import read_yaml_text
+from creval.tasks.yaml.yaml_reader import read_yaml_text
 
 titles = st.one_of(
     st.text("ab: #'\"-[]{},.!&*?|>%@0123", min_size=1, max_size=12).map(lambda text: text.strip() or "x"),
@@ -122,7 +122,7 @@ def test_sound_task_text_is_read_without_the_yaml_reader(tmp_path: Path, monkeyp
     def refuse(*_: object) -> None:
         raise AssertionError("the YAML reader was used")
 
-    monkeypatch.setattr("creval.tasks.yaml.reader.read_yaml", refuse)
+    monkeypatch.setattr("creval.tasks.yaml.yaml_reader.read_yaml", refuse)
     head = read_head(file)
     assert not isinstance(head, Problem) and head.name == "toy"
 

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.tasks.yaml.merge import merge, merge_plain
+from creval.tasks.yaml.includes import merge, merge_plain
 from creval.tasks.yaml.nodes import Node, plain, walk
-from creval.tasks.yaml.reader import read_yaml_text
+from creval.tasks.yaml.yaml_reader import read_yaml_text
 
 names = st.sampled_from("abcde")
 values = st.integers(0, 9) | st.text("xyz", max_size=3) | st.lists(st.integers(0, 9), max_size=3)

@@ -10,7 +10,7 @@ import pytest
 from creval.plugins.loader import load_plugins
 from creval.plugins.registry import ANY_SCORE, BINARY
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import MetricSpec, Task
+from creval.tasks.task_model import MetricSpec, Task
 
 
 @pytest.fixture(scope="module")

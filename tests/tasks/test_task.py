@@ -12,7 +12,7 @@ from support.toy_plugins import sound_task, toy_plugins, write_task
 
 from creval.errors import TaskError
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Bounds, ComponentRef, Said, Task
+from creval.tasks.task_model import Bounds, ComponentRef, Said, Task
 from creval.types.sample import Condition, Status
 
 FULL = """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jinja2 import Environment, StrictUndefined
 
 from creval.errors import TaskError
-from creval.tasks.model import PromptMessage
+from creval.tasks.task_model import PromptMessage
 from creval.tasks.templates.rendering import render, syntax_problem, undefined_fields
 from creval.types.messages import Message
 

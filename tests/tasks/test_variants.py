@@ -15,9 +15,9 @@ from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
 from creval.tasks.yaml import headers
+from creval.tasks.yaml.headers import scan
 from creval.tasks.yaml.nodes import plain
-from creval.tasks.yaml.reader import read_yaml_text
-from creval.tasks.yaml.scan import scan
+from creval.tasks.yaml.yaml_reader import read_yaml_text
 
 TWO = """
 variants:
@@ -336,10 +336,10 @@ def test_a_thousand_variants_are_listed_from_one_read_and_loaded_from_one_parse(
     names = [header.name for header in found.headers()]
     assert len(names) == 1001 and len(set(names)) == 1001 and len(read) == 1
     parsed: list[Path] = []
-    from creval.tasks.yaml import reader
+    from creval.tasks.yaml import yaml_reader
 
-    read_yaml = reader.read_yaml
-    monkeypatch.setattr(reader, "read_yaml", lambda file: parsed.append(file) or read_yaml(file))  # type: ignore[func-returns-value]
+    read_yaml = yaml_reader.read_yaml
+    monkeypatch.setattr(yaml_reader, "read_yaml", lambda file: parsed.append(file) or read_yaml(file))  # type: ignore[func-returns-value]
     assert [task.repeats for task in found.expand(["toy_v99?"])] == list(range(991, 1001))
     assert len(parsed) == 1
 

@@ -11,10 +11,10 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from creval.tasks.yaml import reader as yaml_reader
+from creval.tasks.yaml import yaml_reader
 from creval.tasks.yaml.nodes import Node, format_path, plain, walk
-from creval.tasks.yaml.reader import MAX_BYTES, read_yaml, read_yaml_text
 from creval.tasks.yaml.scalars import resolve
+from creval.tasks.yaml.yaml_reader import MAX_BYTES, read_yaml, read_yaml_text
 
 FILE = Path("task.yaml")
 

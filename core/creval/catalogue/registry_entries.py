@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from creval.errors import CrevalError, Problem, TaskError, UnknownNameError, UsageError
 from creval.tasks.yaml.nodes import Node, plain
-from creval.tasks.yaml.reader import read_yaml
 from creval.tasks.yaml.schema import named_validator, problems_of
+from creval.tasks.yaml.yaml_reader import read_yaml
 
 __all__ = ["SHIPPED", "RegistryEntry", "Source", "check_entry", "read_entries", "read_entry"]
 

@@ -130,7 +130,7 @@ def _value(name: str, text: str, option: str) -> Any:
     from pathlib import Path
 
     from creval.tasks.yaml.nodes import plain
-    from creval.tasks.yaml.reader import read_yaml_text
+    from creval.tasks.yaml.yaml_reader import read_yaml_text
 
     document = read_yaml_text(text, Path(option))
     if document.root is None or document.problems:

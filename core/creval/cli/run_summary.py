@@ -27,8 +27,8 @@ from creval.models.answers.flags import (
 )
 from creval.report.baselines import Baselines, find_baselines
 from creval.report.result_tables import count_groups, listed_names, print_results, setting_words
-from creval.runs.commands import CONSENTS, resume_command
 from creval.runs.folder import RunFolder
+from creval.runs.run_commands import CONSENTS, resume_command
 
 __all__ = ["baseline_notes", "ending", "last_words"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from creval.comparison.compare import Comparison, ComparisonRequest, compare_runs
+from creval.comparison.metric_comparison import Comparison, ComparisonRequest, compare_runs
 from creval.comparison.policy import Policy, Rule
 from creval.errors import UnknownNameError, UsageError
 from creval.runs.reader import Run

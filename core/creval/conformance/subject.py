@@ -19,7 +19,7 @@ from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError, DataError, UnknownNameError
 from creval.plugins.loader import PluginInfo, Plugins, load_plugins
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.tasks.task_paths import TaskFile
 from creval.tasks.yaml.headers import TaskHeader
 

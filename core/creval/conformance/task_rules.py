@@ -13,8 +13,8 @@ from creval.engine.task_examples import run_examples
 from creval.errors import CrevalError, TaskError
 from creval.parsing.chain import build_chain
 from creval.tasks.check_files import check_file
-from creval.tasks.model import ComponentRef, Said, Task
-from creval.tasks.templates.shots import render_prompt
+from creval.tasks.task_model import ComponentRef, Said, Task
+from creval.tasks.templates.rendering import render_prompt
 from creval.types.components import Parsed
 from creval.types.sample import Status
 

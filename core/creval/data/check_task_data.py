@@ -17,7 +17,7 @@ from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
 from creval.tasks.check_files import check, places_of
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import ComponentRef, Task
+from creval.tasks.task_model import ComponentRef, Task
 from creval.tasks.task_paths import TaskFile
 from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from creval.data.dataset import Dataset
+from creval.data.dataset import SHOTS, Dataset
 from creval.data.shaping import brief
-from creval.data.shots import SHOTS
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Component, Registry
-from creval.tasks.components import whole_refs
-from creval.tasks.model import ComponentRef, FewShot, PromptMessage, Task
-from creval.tasks.templates.lists import list_fields
-from creval.tasks.templates.rendering import fields_of, render
+from creval.tasks.task_components import whole_refs
+from creval.tasks.task_model import ComponentRef, FewShot, PromptMessage, Task
+from creval.tasks.templates.rendering import fields_of, list_fields, render
 from creval.types.code_location import line_of
 from creval.types.kinds import Kind
 from creval.types.sample import Doc

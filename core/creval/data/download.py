@@ -14,11 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from creval.data.checksum import check_sha256, sha256_of
 from creval.data.data_options import DataOptions
-from creval.data.mirror import offline_cure
+from creval.data.mirror import check_sha256, offline_cure, sha256_of
 from creval.data.row_types import Rows
-from creval.data.tables.open_table import FORMATS, open_file
+from creval.data.table_files import FORMATS, open_file
 from creval.errors import DataError
 
 __all__ = ["MAX_BYTES", "download", "open_url"]

@@ -1,25 +1,46 @@
 """Local copies of remote datasets: the folder that CREVAL_DATA names.
 
 A task's data are looked for under the task's name (`drat.jsonl`), then under the dataset's own: the last part of
-its URL, or for Hugging Face `owner/name.jsonl` and `name.jsonl`. Any format of `creval.data.tables.open_table` will do.
+its URL, or for Hugging Face `owner/name.jsonl` and `name.jsonl`. Any format of `creval.data.table_files` will do.
+
+Checksums of files.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from creval.data.checksum import check_sha256
 from creval.data.data_options import DataOptions
-from creval.data.tables.open_table import FORMATS
+from creval.data.table_files import FORMATS
 from creval.errors import DataError
 from creval.plugins.registry import Component
-from creval.tasks.model import DatasetRef
+from creval.tasks.task_model import DatasetRef
 
-__all__ = ["find_in_mirror", "offline_cure"]
+__all__ = ["check_sha256", "find_in_mirror", "offline_cure", "sha256_of"]
+
+
+def sha256_of(file: Path) -> str:
+    """Return the sha256 of a file's bytes as hex."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def check_sha256(file: Path, expected: str) -> None:
+    """Raise DataError where a file is not the one that the task pins."""
+    actual = sha256_of(file)
+    if actual != expected.lower():
+        raise DataError(
+            f"the file is not the one that the task pins: sha256 {actual} instead of {expected}",
+            where=str(file),
+            cure="Get the right version of the file, or give another one on purpose with --data TASK=FILE.",
+        )
+
 
 REMOTE_KEY = "x-remote"
+
 """In the parameter schema of a source: its data come over the network, so that a mirror may stand in."""
 
 

@@ -11,11 +11,11 @@ from creval.data.dataset import Dataset
 from creval.data.mirror import find_in_mirror
 from creval.data.row_types import ListRows, Rows
 from creval.data.shaping import Shaping
-from creval.data.tables.open_table import open_file
+from creval.data.table_files import open_file
 from creval.errors import CrevalError, DataError
 from creval.plugins.registry import Component, Registry
-from creval.tasks.components import COMPONENT_KEY
-from creval.tasks.model import ComponentRef, DatasetRef, FewShot
+from creval.tasks.task_components import COMPONENT_KEY
+from creval.tasks.task_model import ComponentRef, DatasetRef, FewShot
 from creval.tasks.task_paths import find_data_file, strays
 
 __all__ = ["open_dataset"]

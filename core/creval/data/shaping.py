@@ -10,7 +10,7 @@ from typing import Any
 import regex
 
 from creval.numerals import number_of, read_numeral
-from creval.tasks.model import ChoicesRef, FieldRef
+from creval.tasks.task_model import ChoicesRef, FieldRef
 
 __all__ = ["LETTERS", "Shaping", "brief", "names_of"]
 

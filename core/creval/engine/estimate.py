@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.context import OpenResources, resource_options_of
-from creval.engine.roles.models import TARGET
+from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import RunOptions
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.errors import CrevalError, MissingPartError, UsageError
@@ -18,8 +18,8 @@ from creval.models.model_options import ModelOptions
 from creval.models.open_model import listed_price
 from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
-from creval.resources.entailment.role import CALLS_A_PAIR, PROMPT_BYTES
-from creval.tasks.sections.resources import role_behind
+from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES
+from creval.tasks.sections.resource_section import role_behind
 from creval.types.components import Expected
 from creval.types.execution import WorkItem
 from creval.types.messages import Message, Usage

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from creval.engine.generation.sampling import make_sample
 from creval.engine.generation.session import TaskRuntime
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.roles.models import TARGET
+from creval.engine.roles.role_models import TARGET
 from creval.engine.scoring.scoring_step import score_stream
 from creval.engine.scoring.task_scoring import BATCH, TaskScoring
 from creval.engine.setup import Setup

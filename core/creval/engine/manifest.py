@@ -20,10 +20,10 @@ from creval.errors import RunError
 from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
-from creval.runs.commands import CONSENTS
 from creval.runs.folder import FORM
+from creval.runs.run_commands import CONSENTS
 from creval.runs.trust import MADE_HERE, Claims
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.tasks.task_paths import is_path
 from creval.types.reading_version import READING
 

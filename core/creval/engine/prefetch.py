@@ -11,10 +11,10 @@ from creval.data.mirror import REMOTE_KEY
 from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError
 from creval.plugins.loader import Plugins
-from creval.resources.opening import open_resource
-from creval.resources.options import ResourceOptions
+from creval.resources.open_resource import open_resource
+from creval.resources.resource_options import ResourceOptions
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 
 __all__ = ["Fetched", "prefetch"]
 

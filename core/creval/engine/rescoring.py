@@ -18,13 +18,13 @@ from creval.interruption import CURRENT
 from creval.models.providers.addresses import shown_addresses
 from creval.opener import copy_files, is_there, open_new, read_bytes
 from creval.plugins.loader import Plugins
-from creval.runs.commands import CONSENTS, score_command
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
+from creval.runs.run_commands import CONSENTS, score_command
 from creval.runs.task_copies import TASKS
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.tasks.task_paths import parse_path
 
 __all__ = ["copy_run", "keep_task_files", "scoring_goes_on", "with_task_files"]

@@ -18,7 +18,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
 from creval.engine.resuming.resume_state import ResumeState
 from creval.engine.resuming.spending import Spending
-from creval.engine.roles.models import TARGET
+from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import Rescoring, Resuming, RunOptions
 from creval.engine.scoring.tally import ResumableTally
 from creval.engine.setup import Common, Setup, open_plans, open_setup
@@ -30,9 +30,9 @@ from creval.models.providers.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.batch_notes import BatchNotes
 from creval.runs.call_journal import CallJournal
-from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
+from creval.runs.run_commands import resume_command, score_command
 from creval.runs.task_copies import tasks_here
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex

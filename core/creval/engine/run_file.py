@@ -10,12 +10,12 @@ from typing import Any
 
 from creval.engine.run_options import RunOptions
 from creval.errors import Problem, TaskError, UsageError
-from creval.runs.commands import CONSENTS
+from creval.runs.run_commands import CONSENTS
 from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.task_paths import is_path, parse_path
 from creval.tasks.yaml.nodes import Node, plain, problem_at
-from creval.tasks.yaml.reader import read_yaml
 from creval.tasks.yaml.schema import named_validator, problems_of
+from creval.tasks.yaml.yaml_reader import read_yaml
 
 __all__ = ["ModelEntry", "RunFile", "entry_names", "read_run_file"]
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 from creval.engine.planning.shards import parse_shard
 from creval.errors import UnknownNameError, UsageError
 from creval.escape import odd_sign
-from creval.runs.commands import CONSENTS
+from creval.runs.run_commands import CONSENTS
 from creval.tasks.sections.settings import EXTRA, generation_settings
 
 __all__ = ["MAY_DIFFER", "Consents", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]

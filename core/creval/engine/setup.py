@@ -21,7 +21,7 @@ from creval.engine.roles.context import (
     with_roles,
 )
 from creval.engine.roles.ledger import Ledger
-from creval.engine.roles.models import TARGET, Others, RoleModels, model_options
+from creval.engine.roles.role_models import TARGET, Others, RoleModels, model_options
 from creval.engine.run_options import RunOptions
 from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.task_scoring import TaskScoring, make_scoring
@@ -35,11 +35,11 @@ from creval.models.model_options import RunTasks
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component
-from creval.resources.opening import resolve
-from creval.tasks.components import whole
+from creval.resources.open_resource import resolve
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import ComponentRef, Task
 from creval.tasks.sections.settings import generation_settings
+from creval.tasks.task_components import whole
+from creval.tasks.task_model import ComponentRef, Task
 from creval.types.components import Baseline, Context
 from creval.types.kinds import Kind
 from creval.types.screens import Seat

@@ -14,12 +14,12 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.run_options import RunOptions
 from creval.opener import open_new, remove
 from creval.plugins.loader import LOCAL
-from creval.runs.commands import CONSENTS
 from creval.runs.folder import file_name
 from creval.runs.jsonl import disk_error
+from creval.runs.run_commands import CONSENTS
 from creval.runs.task_copies import TASKS
 from creval.runs.trust import MADE_HERE, Claims
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.tasks.task_paths import find_data_file, is_path, parse_path, search_folders
 from creval.tasks.yaml.scalars import resolve
 

@@ -19,7 +19,7 @@ from creval.engine.manifest import core_version, library_data, now, plugin_data
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.resuming.resume_state import ResumeState
-from creval.engine.roles.models import TARGET
+from creval.engine.roles.role_models import TARGET
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
 from creval.engine.scoring.scoring_step import Scoring, ScoringWatch, score_again, score_missing
 from creval.engine.scoring.tally import ResumableTally, empty_tally
@@ -27,8 +27,8 @@ from creval.errors import BudgetError, CrevalError, DetachedError, RunError, Sco
 from creval.interruption import CURRENT
 from creval.opener import remove, rename
 from creval.runs.batch_notes import BatchNotes
-from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import FORM, RunFolder
+from creval.runs.run_commands import resume_command, score_command
 from creval.runs.schemas import check_manifest, check_results
 from creval.types.reading_version import READING, reading_of
 from creval.types.sample import ScoreRecord

@@ -12,7 +12,7 @@ from typing import Any
 from creval.engine.manifest import options_data, read_options
 from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.roles.models import TARGET, model_options
+from creval.engine.roles.role_models import TARGET, model_options
 from creval.engine.run import resume, run_new
 from creval.engine.run_file import ModelEntry, RunFile, entry_names
 from creval.engine.run_options import MAY_DIFFER, RunOptions

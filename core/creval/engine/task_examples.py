@@ -12,7 +12,7 @@ from creval.data.dataset import Dataset
 from creval.data.open_dataset import open_dataset
 from creval.engine.generation.sampling import make_sample
 from creval.engine.roles.context import OpenResources, with_roles
-from creval.engine.roles.models import TARGET
+from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import RunOptions
 from creval.engine.setup import Common, Setup, open_resources, open_setup
 from creval.errors import FatalModelError, UnknownNameError
@@ -24,7 +24,7 @@ from creval.models.model_spec import ModelSpec
 from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy
 from creval.plugins.loader import Plugins
-from creval.tasks.model import Example, Said, Task
+from creval.tasks.task_model import Example, Said, Task
 from creval.types.execution import WorkItem
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
 from creval.types.sample import Doc, SampleKey, ScoreRecord

@@ -17,7 +17,7 @@ from creval.engine.roles.context import (
     resource_options_of,
 )
 from creval.engine.roles.ledger import CallOrigin, Ledger, question_key
-from creval.engine.roles.models import TARGET, RoleModels, model_options
+from creval.engine.roles.role_models import TARGET, RoleModels, model_options
 from creval.engine.run_options import RunOptions
 from creval.errors import DataError, RunError, UsageError
 from creval.models.budget import Budget
@@ -29,7 +29,7 @@ from creval.runs.lock import RunLock
 from creval.runs.reader import Run
 from creval.runs.trust import Claims, names_a_file
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.types.components import Context
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import Doc, SampleKey

@@ -12,7 +12,7 @@ from creval.models.clock import Clock, SystemClock
 from creval.models.limiter import LimiterPool
 from creval.models.retries import RetryPolicy
 from creval.plugins.registry import Registry
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.types.components import Baseline, Context
 from creval.types.screens import Seat
 

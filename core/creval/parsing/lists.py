@@ -1,4 +1,7 @@
-"""Lists in answers: their marks, lists on one line, what is no item; and the parser `words`, which cleans the items."""
+"""Parsers `lines` and `text`.
+
+Lists in answers: their marks, lists on one line, what is no item; and the parser `words`, which cleans the items.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from creval.parsing.base import Extractor, not_text
 from creval.parsing.refusal import is_refusal, refused
 from creval.types.components import Parsed
 
 __all__ = [
+    "Lines",
+    "Text",
     "Words",
     "has_mark",
     "is_no_item",
@@ -20,8 +26,8 @@ __all__ = [
     "straighten",
     "strip_edges",
     "strip_marks",
-    "strip_quotes",
 ]
+
 
 # --- marks, quotes and emphasis around an item ---
 
@@ -29,14 +35,18 @@ __all__ = [
 # them; "-", "*", "a)", "iv.", "#1", "1 -" only before a space ("-" before a letter too); signs that are only bullets
 # anywhere; the box of a list of things to do after one of these; the ">" of quoted text before it
 _BOX = r"(?:\[[ xX✓]?\]\s{1,100})?"
+
 _MARK = re.compile(
     r"\s{0,100}(?:>\s{0,100})?(?:"
     r"[\"'“]?[*_]{0,3}(?:\(?\d{1,3}[.):．）：、](?!\d)|\[\d{1,3}\][.:)]?|\d{1,2}\ufe0f?\u20e3|[🔟①-⑳❶-❿])[*_]{0,3}\s{0,100}"
     r"|(?:[-*+–—]|\(?(?:[A-Za-z]|[ivxIVX]{2,5})[.)]|#\d{1,3}[.:]?|\d{1,3}\s[-–—])\s{1,100}" + _BOX + r"|-(?=[^\W\d_])"
     r"|[•‣◦▪·●○■□➤➢►▶▸✓✔✅☑➔◆◇★☆⁃∙🔹🔸🔷🔶]\ufe0f?\s{0,100}" + _BOX + ")"
 )
+
 _QUOTED = re.compile(r"\s{0,100}>\s{1,100}")
+
 _CURLY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‑": "-", "‐": "-"})
+
 _WRAPPING = "\"'`*_#«»‹›„‚“”‘’＂＇「」『』《》〈〉【】"
 
 
@@ -71,18 +81,27 @@ def strip_edges(text: str, punctuation: str = ".,;:!?") -> str:
 # --- lists on one line, and what is in a list in place of an item ---
 
 _SIGNS = str.maketrans({"，": ",", "،": ",", "﹐": ",", "；": ";", "؛": ";"})
+
 _NUMBERED = re.compile(r"(?<![^\s,;:：,，、;；])[*_]{0,3}\(?(\d{1,2})([.)．）、:])[*_]{0,3}(?!\d)[ \t]*(?=\S)")
+
 _LETTERED = re.compile(r"(?<![^\s,;:：])\(?([a-z])(\))[ \t]+(?=\S)", re.IGNORECASE)
+
 _CIRCLED = re.compile(r"(?<=\S)[ \t]*(?=[①-⑳❶-❿])")
+
 _SURE = ")）"
+
 """Signs that hardly ever stand after a number in prose: two in a row are a list; of others it takes three."""
+
 _NOTHING = re.compile(
     r"n/?a|n\. ?a\.?|none|null|nil|nothing|not applicable|no (?:answer|response|uses?|words?|items?|idea|comment)"
     r"|refus(?:ed|al)|declined|redacted|omitted|blank|empty|skipped|unknown|undefined|nan",
     re.IGNORECASE,
 )
+
 _WORDS = frozenset({"nothing", "null", "nil", "refusal", "nan", "blank", "unknown"})
+
 """Which of these are words too: where words are listed they are items, unless in brackets."""
+
 _BRACKETED = re.compile(r"[\[(<{]\s*(.*?)\s*[\])>}]")
 
 
@@ -132,7 +151,9 @@ def is_no_item(item: str, words: bool = False) -> bool:
 # --- the parser ---
 
 _GLOSS = re.compile(r"\s[-–—=]\s|\s?[:;(\[{]")
+
 _SEPARATORS = re.compile(r"[\n,;]")
+
 _EDGES = ".,;:!?…)]}>"
 
 
@@ -215,3 +236,53 @@ def _is_word(text: str) -> bool:
     if not text or not text[0].isalpha() or not (text[-1].isalpha() or unicodedata.combining(text[-1])):
         return False
     return all(c.isalpha() or c in "-'" or unicodedata.combining(c) for c in text)
+
+
+@dataclass(frozen=True)
+class Lines(Extractor):
+    """The lines of an answer, stripped, without blank ones, code fences and list marks.
+
+    Those that say there is none (`N/A`) are left out; a list on one line (`1) a 2) b`) is one item a line.
+
+    `marked`: only lines that begin with a list mark (`1.`, `-`, `a)`). `keep_marks`: leave the marks on.
+    `limit`: keep the first so many. `minimum`: fewer lines are a failure.
+    """
+
+    marked: bool = False
+    keep_marks: bool = False
+    limit: int | None = None
+    minimum: int = 1
+
+    gives: ClassVar[str | None] = "list"
+    spots_refusals: ClassVar[bool] = True
+    reads_prose: ClassVar[bool] = True
+
+    def parse(self, text: Any) -> Parsed:
+        if not isinstance(text, str):
+            return not_text(text)
+        if self.is_refusal(text):
+            return refused()
+        kept = []
+        for line in one_item_a_line(text).splitlines():
+            if self.marked and not has_mark(line):
+                continue
+            item = line.strip() if self.keep_marks else strip_marks(line)
+            if item and not item.startswith("```") and not is_no_item(item):
+                kept.append(item)
+        if len(kept) < self.minimum:
+            kind = "marked lines" if self.marked else "lines"
+            return Parsed.failure(f"{self.minimum} {kind} needed, {len(kept)} found")
+        return Parsed(kept[: self.limit], route="lines")
+
+
+@dataclass(frozen=True)
+class Text(Extractor):
+    """The whole answer, stripped."""
+
+    gives: ClassVar[str | None] = "text"
+    reads_prose: ClassVar[bool] = True
+
+    def parse(self, text: Any) -> Parsed:
+        if not isinstance(text, str):
+            return not_text(text)
+        return refused() if self.is_refusal(text) else Parsed(text.strip(), route="text")

@@ -5,13 +5,12 @@ Promised: these names follow semantic versioning.
 
 from __future__ import annotations
 
-from creval.data.checksum import sha256_of
 from creval.data.data_options import DataOptions
 from creval.data.download import download
 from creval.data.huggingface import open_huggingface
-from creval.data.mirror import offline_cure
+from creval.data.mirror import offline_cure, sha256_of
 from creval.data.row_types import ListRows, Rows
-from creval.data.tables.open_table import open_file
+from creval.data.table_files import open_file
 from creval.user_folders import cache_folder
 
 __all__ = [

@@ -5,9 +5,9 @@ Promised: these names follow semantic versioning. Which texts count as a refusal
 
 from __future__ import annotations
 
+from creval.parsing.chain import without_unseen
 from creval.parsing.json.scan import holds_json
 from creval.parsing.json.values import JsonArray, JsonObject
 from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
-from creval.parsing.unseen import without_unseen
 
 __all__ = ["REFUSAL_ROUTE", "JsonArray", "JsonObject", "holds_json", "is_refusal", "refused", "without_unseen"]

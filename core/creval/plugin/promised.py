@@ -18,7 +18,7 @@ from creval.errors import (
 from creval.plugin import params
 from creval.plugins.hookspecs import hookimpl
 from creval.plugins.registry import Registry
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval.resources.wordlists import WordList
 from creval.runs.reader import Run, open_run, open_runs
 from creval.types.components import (

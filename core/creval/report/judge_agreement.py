@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from creval.data.row_types import MalformedRow
-from creval.data.tables.open_table import open_file
+from creval.data.table_files import open_file
 from creval.engine.manifest import read_options
 from creval.engine.run_options import RunOptions
 from creval.engine.scoring.task_scoring import make_scoring
@@ -23,7 +23,7 @@ from creval.report.output_files import unguarded
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
 from creval.runs.task_copies import tasks_here
-from creval.runs.texts import with_doc
+from creval.runs.text_references import with_doc
 from creval.runs.trust import Claims
 from creval.scoring.agreement import agreement
 from creval.types.components import AnalysisOutput, FieldSpec

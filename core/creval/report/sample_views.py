@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from creval.errors import UnknownNameError, UsageError, nearest
 from creval.runs.reader import Run
-from creval.runs.texts import RunTexts
+from creval.runs.text_references import RunTexts
 from creval.types.sample import CallRecord, Sample, SampleKey, ScoreRecord
 
 __all__ = ["Filter", "Seen", "find_sample", "judge_calls", "key_writer", "seen_samples", "transcript", "with_texts"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from creval.resources.opening import open_resource
-    from creval.resources.options import ResourceOptions
+    from creval.resources.open_resource import open_resource
+    from creval.resources.resource_options import ResourceOptions
 
 __all__ = ["ResourceOptions", "open_resource"]
 
-_HOMES = {"open_resource": "creval.resources.opening", "ResourceOptions": "creval.resources.options"}
+_HOMES = {"open_resource": "creval.resources.open_resource", "ResourceOptions": "creval.resources.resource_options"}
 
 
 def __getattr__(name: str) -> Any:

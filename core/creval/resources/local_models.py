@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.errors import CrevalError, MissingPartError, UsageError
 from creval.hub_address import hub_address, hub_answers
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 
 __all__ = ["ModelSource", "file_digest", "find_model", "is_local_only", "library_absent", "not_loaded"]
 

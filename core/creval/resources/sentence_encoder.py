@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from creval.errors import UsageError
-from creval.resources.encoders.torch_free import TorchFreeEncoder
+from creval.resources.known_encoders import TorchFreeEncoder
 from creval.resources.local_models import find_model, is_local_only, library_absent, not_loaded
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval.types.components import Embedding
 
 __all__ = ["SentenceTransformersEmbedding", "open_sentence_encoder"]
@@ -21,7 +21,7 @@ __all__ = ["SentenceTransformersEmbedding", "open_sentence_encoder"]
 def open_sentence_encoder(model: str, options: ResourceOptions) -> Embedding:
     """Open `sentence-transformers/<model>`: by the library, or, where it is not installed, without torch.
 
-    The latter serves the known encoders with equal vectors (`creval.resources.encoders.known`); others raise
+    The latter serves the known encoders with equal vectors (`creval.resources.known_encoders`); others raise
     MissingPartError.
     """
     if importlib.util.find_spec("sentence_transformers") is None:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal
 import numpy as np
 
 from creval.errors import DataError
-from creval.resources.vector_store import FORMAT, VectorStore, store_folder
+from creval.resources.word_vectors import FORMAT, VectorStore, store_folder
 
 __all__ = ["build_store"]
 

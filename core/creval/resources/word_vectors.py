@@ -1,16 +1,157 @@
-"""Static word vectors (GloVe, fastText, any other text file) as embeddings."""
+"""Static word vectors (GloVe, fastText, any other text file) as embeddings.
+
+Word vectors in a folder that opens at once: memory-mapped rows under a sorted vocabulary.
+
+    <cache>/vectors/<name>/
+        meta.json     format, name, words, dimension, dtype, source file and its sha256
+        vectors.npy   (words, dimension) float16 or float32, in the order of the vocabulary
+        words.bin     the words as UTF-8, sorted by their bytes, one after the other
+        offsets.npy   (words + 1) uint64: where each word begins in words.bin
+
+A word is found by binary search in the mapped files, so opening reads a few hundred bytes however many words
+there are, and only the pages that are touched count as memory.
+"""
 
 from __future__ import annotations
 
+import json
+import mmap
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from creval.errors import MissingPartError, ScoringError
-from creval.resources.options import ResourceOptions
-from creval.resources.vector_store import VectorStore, list_stores, store_folder
+from creval.errors import DataError, MissingPartError, ScoringError
+from creval.resources.resource_options import ResourceOptions
 
-__all__ = ["WordVectors", "open_fasttext", "open_glove", "open_vectors"]
+__all__ = [
+    "FORMAT",
+    "VectorStore",
+    "WordVectors",
+    "list_stores",
+    "open_fasttext",
+    "open_glove",
+    "open_vectors",
+    "store_folder",
+]
+
+
+FORMAT = 1
+
+_FILES = ("meta.json", "vectors.npy", "words.bin", "offsets.npy")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStoreInfo:
+    """What `meta.json` says. `sha256` is that of the text file the vectors were read from."""
+
+    name: str
+    words: int
+    dimension: int
+    dtype: str
+    sha256: str
+    source: str
+    folder: Path
+
+
+def store_folder(cache: Path, name: str) -> Path:
+    """Return where the vectors called `name` are kept (`glove/840b` and `glove-840b` are one name)."""
+    return cache / "vectors" / name.replace("/", "-")
+
+
+def list_stores(cache: Path) -> Sequence[VectorStoreInfo]:
+    """Return every complete store of a cache folder, by name."""
+    root = cache / "vectors"
+    folders = sorted(root.iterdir()) if root.is_dir() else []
+    return [_read_meta(folder) for folder in folders if all((folder / file).is_file() for file in _FILES)]
+
+
+def _read_meta(folder: Path) -> VectorStoreInfo:
+    try:
+        meta: dict[str, Any] = json.loads((folder / "meta.json").read_text("utf-8"))
+        if meta["format"] != FORMAT:
+            raise DataError(
+                f"format {meta['format']} is not {FORMAT}", where=str(folder), cure="Add the vectors again."
+            )
+        return VectorStoreInfo(
+            name=str(meta["name"]),
+            words=int(meta["words"]),
+            dimension=int(meta["dimension"]),
+            dtype=str(meta["dtype"]),
+            sha256=str(meta["sha256"]),
+            source=str(meta["source"]),
+            folder=folder,
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"the vector store is damaged: {error!r}",
+            where=str(folder),
+            cure="Remove the folder and add the vectors again.",
+        ) from error
+
+
+class VectorStore:
+    """An open store. Raises DataError where it is incomplete or damaged.
+
+    Vocabulary and offsets are mapped into memory, vectors are read one by one where the system can: mapped, each
+    would make 16 pages around it resident.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.info = _read_meta(folder)
+        try:
+            self._vectors: np.memmap = np.lib.format.open_memmap(folder / "vectors.npy", mode="r")
+            self._file = (folder / "vectors.npy").open("rb") if hasattr(os, "pread") else None
+            # A plain view: the memmap class makes every access to an item several times slower.
+            self._offsets = np.load(folder / "offsets.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)
+            with (folder / "words.bin").open("rb") as file:
+                self._words = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"the vector store is damaged: {error}", where=str(folder), cure="Add the vectors again."
+            ) from error
+        if self._vectors.shape != (self.info.words, self.info.dimension) or len(self._offsets) != self.info.words + 1:
+            raise DataError("the files do not fit together", where=str(folder), cure="Add the vectors again.")
+
+    def __len__(self) -> int:
+        return self.info.words
+
+    def word(self, index: int) -> str:
+        """Return the word at a position of the sorted vocabulary."""
+        return self._bytes(index).decode("utf-8", "replace")
+
+    def find(self, word: str) -> int | None:
+        """Return the position of a word (exact spelling), or None."""
+        wanted = word.encode("utf-8", "replace")
+        low, high = 0, self.info.words
+        while low < high:
+            middle = (low + high) // 2
+            if self._bytes(middle) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < self.info.words and self._bytes(low) == wanted else None
+
+    def row(self, index: int) -> np.ndarray:
+        """Return the vector at a position as float32."""
+        if self._file is None:
+            return np.asarray(self._vectors[index], dtype=np.float32)
+        size = self._vectors.itemsize * self.info.dimension
+        data = os.pread(self._file.fileno(), size, self._vectors.offset + index * size)
+        return np.frombuffer(data, dtype=self._vectors.dtype).astype(np.float32)
+
+    def mean(self) -> np.ndarray:
+        """Return the mean of all vectors as float32, read in blocks."""
+        total = np.zeros(self.info.dimension, dtype=np.float64)
+        for start in range(0, self.info.words, 65_536):
+            total += self._vectors[start : start + 65_536].sum(axis=0, dtype=np.float64)
+        return np.asarray(total / self.info.words, dtype=np.float32)
+
+    def _bytes(self, index: int) -> bytes:
+        return self._words[self._offsets[index] : self._offsets[index + 1]]
 
 
 class WordVectors:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from creval.errors import MissingPartError
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 
 __all__ = ["WordList", "open_word_file"]
 

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 from creval.errors import RunError
 from creval.opener import open_plain, parse_json
-from creval.runs.commands import resume_command
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import Appender, drop_torn_line, read_placed
+from creval.runs.run_commands import resume_command
 
 __all__ = ["CallJournal", "CallPlace"]
 

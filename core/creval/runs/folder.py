@@ -13,10 +13,10 @@ from urllib.parse import quote, unquote
 from creval.errors import RunError
 from creval.opener import StrangeFileError, read_json, remove
 from creval.packed_keys import PackedHashes
-from creval.runs.commands import resume_command
 from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_json
 from creval.runs.lock import LOCK, in_use
 from creval.runs.record_data import read_key, read_sample, read_score
+from creval.runs.run_commands import resume_command
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 __all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]

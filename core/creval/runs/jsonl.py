@@ -16,7 +16,7 @@ import orjson
 
 from creval.errors import RunError
 from creval.opener import DECODE, open_new, open_plain, remove, rename
-from creval.runs.commands import resume_command
+from creval.runs.run_commands import resume_command
 
 __all__ = [
     "Appender",

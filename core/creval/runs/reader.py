@@ -13,18 +13,17 @@ from creval.errors import RunError, UnknownNameError, UsageError
 from creval.format import html_table, some
 from creval.opener import is_there, read_json
 from creval.runs.call_journal import CallJournal
-from creval.runs.commands import resume_command, score_command
 from creval.runs.folder import DoneKeys, RunFolder, check_form
-from creval.runs.frames import data_frame, flat_metric
 from creval.runs.jsonl import numbered_lines
 from creval.runs.record_data import read_sample, read_score
-from creval.runs.result_metrics import Metrics, metrics_table, of_task
+from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
+from creval.runs.run_commands import resume_command, score_command
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 if TYPE_CHECKING:
     import pandas
 
-    from creval.runs.texts import RunTexts
+    from creval.runs.text_references import RunTexts
 
 __all__ = ["Run", "open_run", "open_runs"]
 
@@ -251,7 +250,7 @@ class Run:
 
     @cached_property
     def _texts(self) -> RunTexts:
-        from creval.runs.texts import RunTexts  # it knows tasks and data, which most runs are read without
+        from creval.runs.text_references import RunTexts  # it knows tasks and data, which most runs are read without
 
         return RunTexts(self.manifest, self.folder)
 

@@ -1,16 +1,41 @@
-"""The metrics of a task as plain data that shows itself shortly: in a shell, and as a table in a notebook."""
+"""The metrics of a task as plain data that shows itself shortly: in a shell, and as a table in a notebook.
+
+Rows of runs for notebooks: flat, and as data frames.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from creval.errors import UnknownNameError
+from creval.errors import MissingPartError, UnknownNameError
 from creval.format import cell, html_table, interval
 
-__all__ = ["Metric", "Metrics", "metrics_table", "of_task"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Metric", "Metrics", "data_frame", "flat_metric", "metrics_table", "of_task"]
+
+
+_NESTED = ("name", "counts", "definition")
+
+
+def flat_metric(metric: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a metric of results.json fits into one row, with the counts by status; not what it is made of."""
+    return {key: value for key, value in metric.items() if key not in _NESTED} | dict(metric["counts"])
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """Return rows as a data frame. Raises MissingPartError without pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingPartError("pandas is not installed", cure="Install it: pip install pandas") from error
+    return pandas.DataFrame(rows)
+
 
 _COLUMNS = ("task", "metric", "condition", "value", "95 % interval", "n", "not scored")
+
 _ROWS = 40  # of a table in a notebook
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from creval.opener import plain_size
-from creval.runs.commands import resume_command
 from creval.runs.folder import RunFolder, file_name
+from creval.runs.run_commands import resume_command
 from creval.runs.trust import UntrustedError
 from creval.tasks.task_paths import is_path, parse_path
 

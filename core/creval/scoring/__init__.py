@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from creval.scoring.clusters import Clusters
-from creval.scoring.estimate import estimate
+from creval.scoring.metric_estimate import estimate
 
 __all__ = ["Clusters", "estimate"]

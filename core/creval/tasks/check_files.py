@@ -9,7 +9,7 @@ from pathlib import Path
 from creval.errors import CrevalError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
 from creval.tasks.index import TaskIndex, yaml_files
-from creval.tasks.loading import load_task
+from creval.tasks.load_task import load_task
 from creval.tasks.suites import check_suite
 from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, read_heads

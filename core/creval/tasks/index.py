@@ -15,9 +15,9 @@ from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads
 
 if TYPE_CHECKING:
-    from creval.tasks.model import Task
-    from creval.tasks.owner import Owner
-    from creval.tasks.yaml.reader import Document
+    from creval.tasks.task_model import Task
+    from creval.tasks.task_paths import Owner
+    from creval.tasks.yaml.yaml_reader import Document
 
 __all__ = ["TaskEntry", "TaskIndex", "yaml_files"]
 
@@ -112,7 +112,7 @@ class TaskIndex:
     def read(self, file: Path) -> Document:
         """Return what a YAML file holds; the index reads each file once."""
         if file not in self._documents:
-            from creval.tasks.yaml.reader import read_yaml
+            from creval.tasks.yaml.yaml_reader import read_yaml
 
             self._documents[file] = read_yaml(file)
         return self._documents[file]
@@ -222,7 +222,7 @@ class TaskIndex:
 
     def owner(self, file: Path) -> Owner:
         """Return the plugin that a file belongs to."""
-        from creval.tasks.owner import Owner
+        from creval.tasks.task_paths import Owner
 
         real = file.resolve()
         for plugin, folder in self._plugins.task_folders:
@@ -253,7 +253,7 @@ class TaskIndex:
 
     def load(self, named: Named) -> Task:
         """Load one task. Raises UnknownNameError, UsageError (ambiguous, or a suite), TaskError (every problem)."""
-        from creval.tasks.loading import load_task
+        from creval.tasks.load_task import load_task
 
         entry = self.entry(named)
         if entry.head.kind == "suite":

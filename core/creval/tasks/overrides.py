@@ -1,6 +1,6 @@
 """Lays the overrides of a suite over the tree of a task, before the task is checked.
 
-conditions, generation, resources, roles, dataset   merge by the rule of creval.tasks.yaml.merge
+conditions, generation, resources, roles, dataset   merge by the rule of creval.tasks.yaml.includes
 repeats                                             replaces
 protocol                                            parameters merge into those of the task's protocol
 parse, score                                        component name -> parameters, merged into that component's
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from creval.errors import Problem, nearest
-from creval.tasks.components import unfold
-from creval.tasks.yaml.merge import merge
+from creval.tasks.task_components import unfold
+from creval.tasks.yaml.includes import merge
 from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
 
 __all__ = ["Overrides", "apply_overrides"]

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from creval.errors import Problem, TaskError, UsageError
 from creval.plugins.registry import Registry
-from creval.tasks.loading import Lookup, load_task
-from creval.tasks.model import Task
+from creval.tasks.load_task import Lookup, load_task
 from creval.tasks.overrides import Overrides
+from creval.tasks.task_model import Task
 from creval.tasks.task_paths import TaskFile, is_path, parse_path, strays
 from creval.tasks.yaml.headers import Head
 from creval.tasks.yaml.includes import read_merged

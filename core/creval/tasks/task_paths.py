@@ -1,4 +1,7 @@
-"""Names and paths: telling them apart, which task of a file is meant, and where a named data file is looked for."""
+"""Names and paths: telling them apart, which task of a file is meant, and where a named data file is looked for.
+
+Whose task a file is.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from creval.plugins.loader import LOCAL, PluginInfo
+
 __all__ = [
     "FILE_KEY",
     "PATHS_FOLLOW",
     "STRAY_CURE",
+    "Owner",
     "TaskFile",
     "find_data_file",
     "is_path",
@@ -23,10 +29,26 @@ __all__ = [
     "strays",
 ]
 
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The plugin that a task file belongs to; `package` is the folder of its package."""
+
+    plugin: str = LOCAL
+    version: str = "0"
+    package: Path | None = None
+
+    @classmethod
+    def of(cls, info: PluginInfo | None) -> Owner:
+        return cls() if info is None else cls(info.name, info.version, info.folder)
+
+
 FILE_KEY = "x-file"
+
 """In a parameter schema of a dataset source: the parameter names a file."""
 
 PATHS_FOLLOW = ("replay", "file")
+
 """Providers and resources whose names go on with a path."""
 
 STRAY_CURE = "Put it into that folder, or give it on the command line: --data TASK=FILE"

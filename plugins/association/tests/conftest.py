@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from creval.errors import MissingPartError
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval.user_folders import cache_folder
 
 ROOT = Path(__file__).resolve().parents[3]

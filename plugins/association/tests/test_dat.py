@@ -16,7 +16,7 @@ from association_support import Table, context, scorer_input
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval.resources.word_vectors import open_glove
 from creval.resources.wordlists import WordList, open_word_file
 from creval_association.nouns import open_english

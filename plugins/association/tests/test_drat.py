@@ -76,7 +76,7 @@ def test_figure_8_with_sentence_transformers(reference_data: Path) -> None:
     pytest.importorskip("sentence_transformers")
     from association_support import ROOT
 
-    from creval.resources.options import ResourceOptions
+    from creval.resources.resource_options import ResourceOptions
     from creval.resources.sentence_encoder import SentenceTransformersEmbedding
 
     if not (ROOT / ".cache" / "models" / "all-mpnet-base-v2").is_dir():

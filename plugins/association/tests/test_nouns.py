@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from creval.errors import MissingPartError, UnknownNameError
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval_association.nouns import open_english, open_nouns
 
 

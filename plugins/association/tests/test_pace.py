@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from association_support import Table, context, scorer_input, turn
 
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval.resources.wordlists import WordList
 from creval_association.banks import read_jsonl
 from creval_association.chains import PaceChain, PaceProtocol, read_entries

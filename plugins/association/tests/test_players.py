@@ -69,7 +69,7 @@ def test_players_depend_on_the_seed_alone() -> None:
 
 def test_the_ceiling_of_drat_satisfies_the_gate(embedded: Any) -> None:
     """With the packaged GloVe vectors: every word of the player survives, for every set of anchors."""
-    from creval.resources.options import ResourceOptions
+    from creval.resources.resource_options import ResourceOptions
     from creval_association.nouns import open_nouns
 
     where = context(embedding=embedded("glove-6b-50d"), wordlist=open_nouns("oewn", ResourceOptions()))

@@ -115,7 +115,7 @@ def test_failures_of_aut() -> None:
 
 
 def test_players_of_aut(embedded: Callable[[str], Any]) -> None:
-    from creval.resources.options import ResourceOptions
+    from creval.resources.resource_options import ResourceOptions
     from creval_association.nouns import open_nouns
 
     where = context(embedding=embedded("glove-6b-50d"), wordlist=open_nouns("oewn", ResourceOptions()))

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from creval.errors import DataError, UsageError
-from creval.resources.options import ResourceOptions
+from creval.resources.resource_options import ResourceOptions
 from creval.resources.word_vectors import open_glove
 from creval_association.cli.vectors import vectors
 

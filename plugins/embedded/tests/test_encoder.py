@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from creval.errors import DataError, MissingPartError, UnknownNameError, UsageError
-from creval.resources.encoders.forward import NumpyEncoder, _relative_buckets
-from creval.resources.encoders.weights import read_safetensors
-from creval.resources.options import ResourceOptions
+from creval.resources.numpy_encoder import NumpyEncoder, _relative_buckets, read_safetensors
+from creval.resources.resource_options import ResourceOptions
 from creval_embedded.embeddings import SentenceEncoder, open_embedding
 from creval_embedded.parts import MINILM, Part
 

@@ -11,7 +11,7 @@ from support.chat_server import ChatServer
 from creval.models.model import Model
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
-from creval.plugins.builtin import models as builtin_models
+from creval.plugins import builtin as builtin_models
 from creval.plugins.registry import Registry
 from creval_kumo.augment.asking import Augmenter
 from creval_kumo.domains import load_domain
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 def ask_server(server: ChatServer, work: Callable[[Augmenter], Awaitable[Result]]) -> Result:
     """Let `work` ask the model behind the server; failed calls are not tried again."""
     registry = Registry()
-    builtin_models.register(registry.scoped("core"))
+    builtin_models.register_providers(registry.scoped("core"))
 
     async def asking() -> Result:
         model: Model = open_model("openai/test", registry, ModelOptions(base_url=server.url, max_retries=0))

@@ -15,7 +15,7 @@ from creval.data.open_dataset import open_dataset
 from creval.errors import DataError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.types.components import Turn
 from creval.types.messages import Message
 from creval.types.sample import Condition, SampleKey

@@ -238,14 +238,14 @@ def test_several_answers_of_one_request_come_together(notes: Path) -> None:
 def test_a_batch_asks_and_reads_as_a_single_call_does(said_back: Answer, asked: dict[str, Any], notes: Path) -> None:
     from creval.models.model_options import ModelOptions
     from creval.models.open_model import open_model
-    from creval.plugins.builtin import models as builtin_models
+    from creval.plugins import builtin as builtin_models
     from creval.plugins.registry import Registry
 
     question = request(1, **asked)
     with BatchServer([Plan(lines=lambda number, received: said_back)], script=lambda received: said_back) as server:
         (batched,) = answers(opened(server, notes), [question])
         registry = Registry()
-        builtin_models.register(registry.scoped("core"))
+        builtin_models.register_providers(registry.scoped("core"))
 
         async def single() -> Reply:
             model = open_model("openai/gpt-test", registry, ModelOptions(base_url=server.url))

@@ -135,14 +135,14 @@ def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypa
     from creval.models.batches.desk import Batching
     from creval.models.model_options import ModelOptions
     from creval.models.open_model import open_model
-    from creval.plugins.builtin import models as builtin_models
+    from creval.plugins import builtin as builtin_models
     from creval.plugins.registry import Registry
     from creval.runs.batch_notes import BatchNotes
 
     monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "made-up-key-of-no-use")
     monkeypatch.setenv("AZURE_API_VERSION", "2025-04-01-preview")
     registry = Registry()
-    builtin_models.register(registry.scoped("core"))
+    builtin_models.register_providers(registry.scoped("core"))
     faults = {1: HttpError(500, {"message": "the server had an error"})}
     plans = [Plan(end="expired", share=4, lines=lambda number, asked: faults.get(number)), Plan(made_unheard=True)]
     steps: list[str] = []

@@ -14,7 +14,7 @@ from creval.cli.shared_options import format_options
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.comparison.compare import Comparison
+    from creval.comparison.metric_comparison import Comparison
     from creval.runs.reader import Run
 
 __all__ = ["compare", "gate"]
@@ -47,11 +47,13 @@ def compare(
     doc has one 0/1, else the swap test over docs), the smallest difference that so many docs could have shown, and a
     verdict: better, worse, equivalent (within --margin), or cannot tell.
     """
-    from creval.comparison import comparing
+    from creval.comparison import compare_runs
     from creval.escape import json_text, visible
     from creval.report.output_files import FORMATS
 
-    found = comparing.compare(runs, tasks=tasks, metrics=metrics, margin=_margins(margins), force=bool(more["force"]))
+    found = compare_runs.compare(
+        runs, tasks=tasks, metrics=metrics, margin=_margins(margins), force=bool(more["force"])
+    )
     if form == "json":
         click.echo(json_text(found.to_data()))
         return
@@ -64,7 +66,7 @@ def compare(
 
 
 def _print(found: Sequence[Comparison], runs: Sequence[Run], most_flips: int) -> None:
-    from creval.comparison.tables import (
+    from creval.comparison.comparison_tables import (
         GROUPS_NOTE,
         RANK_COLUMNS,
         flips,

@@ -13,7 +13,7 @@ from creval.cli.option_values import NewPath
 from creval.cli.shared_options import trust_option
 
 if TYPE_CHECKING:
-    from creval.engine.merging.merge import MergedRun
+    from creval.engine.merging.merge_runs import MergedRun
 
 __all__ = ["merge"]
 
@@ -32,7 +32,7 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
     creval resume makes the rest in the merged run. The shards stay as they are.
     """
     from creval.cli.runner import command_line
-    from creval.engine.merging.merge import merge_runs
+    from creval.engine.merging.merge_runs import merge_runs
 
     made = merge_runs(runs, output, command_line())
     for line in _notes(made):
@@ -50,7 +50,7 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
 def _notes(made: MergedRun) -> list[str]:
     """Say what the merged run lacks, and which verdicts differ."""
     from creval.escape import visible
-    from creval.runs.commands import resume_command
+    from creval.runs.run_commands import resume_command
 
     notes = []
     if made.differing:

@@ -14,7 +14,7 @@ from creval.errors import nearest
 from creval.escape import json_text, visible
 
 if TYPE_CHECKING:
-    from creval.tasks.model import MetricSpec, Task
+    from creval.tasks.task_model import MetricSpec, Task
     from creval.tasks.yaml.headers import TaskHeader
 
 __all__ = ["ls", "prefetch", "show"]
@@ -287,7 +287,7 @@ def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) 
     """
     from creval.engine.prefetch import prefetch as fetch
     from creval.plugins.loader import load_plugins
-    from creval.resources.options import ResourceOptions
+    from creval.resources.resource_options import ResourceOptions
 
     failed = 0
     names = [name for given in tasks for name in given.split(",") if name]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from creval.engine.run_options import Consents
-    from creval.tasks.model import Task
+    from creval.tasks.task_model import Task
 
 __all__ = ["validate"]
 

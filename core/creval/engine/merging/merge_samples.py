@@ -11,7 +11,7 @@ import numpy as np
 
 from creval.engine.merging.line_tables import LinePlace, LineTable, Sources, writing
 from creval.engine.merging.shard_runs import ShardRun
-from creval.engine.planning.ranking import DoneRanks, Ranking
+from creval.engine.planning.sample_ranks import DoneRanks, Ranking
 from creval.engine.roles.usage import UsageTally
 from creval.errors import RunError
 from creval.runs.folder import REDO, RunFolder

@@ -15,7 +15,7 @@ from creval.engine.merging.line_tables import Ints, LinePlace, Sources, writing
 from creval.engine.merging.merge_samples import Merged
 from creval.engine.merging.shard_runs import ShardRun
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.planning.ranking import Ranking
+from creval.engine.planning.sample_ranks import Ranking
 from creval.engine.roles.ledger import reusable
 from creval.errors import RunError
 from creval.runs.folder import RunFolder

@@ -11,8 +11,8 @@ from typing import Any
 from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError, UsageError
 from creval.plugins.registry import Registry
-from creval.tasks.model import Task
 from creval.tasks.sections.settings import MAX_CELLS, cells, generation_settings, varied_settings
+from creval.tasks.task_model import Task
 from creval.tasks.yaml.schema import validator_for
 from creval.tasks.yaml.wording import SchemaFault, say
 from creval.types.sample import Condition

@@ -14,7 +14,7 @@ from creval.engine.planning.seeds import choose
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run_options import RunOptions, parse_limit
 from creval.errors import DataError
-from creval.tasks.model import Task
+from creval.tasks.task_model import Task
 from creval.types.execution import WorkItem
 from creval.types.sample import Doc, SampleKey
 

@@ -1,4 +1,7 @@
-"""Live progress: a rich display on a terminal, plain lines everywhere else."""
+"""Live progress: a rich display on a terminal, plain lines everywhere else.
+
+Where progress is shown: in the cell of a notebook, else on standard error.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from creval.engine.progress.counting import Counting
+from creval.engine.observer import Observer
+from creval.engine.progress.progress_counts import Counting, Notebook, in_notebook
 
-__all__ = ["watch"]
+__all__ = ["showing", "watch"]
+
 
 PLAIN_SECONDS = 10.0
+
 """How often a line is printed where there is no terminal."""
 
 
@@ -69,3 +75,14 @@ class _Plain(Counting):
     def _print(self, line: str) -> None:
         self._last = time.monotonic()
         print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def showing() -> Iterator[Observer]:
+    """Give an observer that shows the progress where the caller looks."""
+    if in_notebook():
+        yield Notebook()
+        return
+
+    with watch() as observer:
+        yield observer

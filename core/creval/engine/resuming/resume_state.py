@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.planning.ranking import Ranking
+from creval.engine.planning.sample_ranks import Ranking
 from creval.engine.resuming.checkpoint import Checkpoint
 from creval.engine.resuming.row_state import RowState, S
 from creval.engine.resuming.spending import SampleUsage

@@ -11,14 +11,14 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from creval.engine.planning.ranking import DoneRanks, Ranking
+from creval.engine.planning.sample_ranks import DoneRanks, Ranking
 from creval.errors import RunError
 from creval.opener import open_plain, plain_size
 from creval.plugins.component_code import is_unchanged
-from creval.runs.commands import resume_command
 from creval.runs.folder import REDO
 from creval.runs.jsonl import Line, cut_out, drop_torn_line, whole_lines
 from creval.runs.record_data import read_faults, read_key
+from creval.runs.run_commands import resume_command
 from creval.types.sample import ComponentFault
 
 __all__ = ["Column", "RowState", "Summary"]

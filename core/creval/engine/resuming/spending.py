@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from creval.engine.resuming.row_state import Column
-from creval.engine.roles.models import TARGET
+from creval.engine.roles.role_models import TARGET
 from creval.engine.roles.usage import UsageTally
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from creval.engine.roles.ledger import CallOrigin, Ledger
-from creval.engine.roles.models import RoleModels
+from creval.engine.roles.role_models import RoleModels
 from creval.engine.run_options import RunOptions
 from creval.errors import UnknownNameError, UsageError
 from creval.plugins.registry import Registry
-from creval.resources.opening import open_resource, resolve
-from creval.resources.options import ResourceOptions
-from creval.tasks.model import Task
-from creval.tasks.sections.resources import role_behind
+from creval.resources.open_resource import open_resource, resolve
+from creval.resources.resource_options import ResourceOptions
+from creval.tasks.sections.resource_section import role_behind
+from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey

@@ -25,7 +25,7 @@ from creval.models.cache_key import canonical_json
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.runs.call_journal import CallJournal, CallPlace
-from creval.runs.references import message_reference, settings_reference
+from creval.runs.text_references import message_reference, settings_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
 
 __all__ = ["CallOrigin", "Ledger", "RoleCounts", "question_key", "reusable"]

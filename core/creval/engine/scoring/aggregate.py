@@ -17,10 +17,10 @@ from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
 from creval.scoring.clusters import Clusters
-from creval.scoring.estimate import estimate
+from creval.scoring.metric_estimate import estimate
 from creval.scoring.ratio import Ratio
 from creval.scoring.scale import Scale
-from creval.tasks.model import MetricSpec
+from creval.tasks.task_model import MetricSpec
 from creval.types.code_location import line_of
 from creval.types.components import Aggregation
 from creval.types.metrics import Estimate, MetricResult, StatusCounts

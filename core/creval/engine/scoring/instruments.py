@@ -9,9 +9,9 @@ from typing import Any
 
 from creval.engine.run_options import RunOptions
 from creval.plugins.registry import ANY_SCORE, Registry
-from creval.tasks.components import whole
-from creval.tasks.model import ComponentRef, MetricSpec, Task
-from creval.tasks.sections.resources import resource_kind, role_behind
+from creval.tasks.sections.resource_section import resource_kind, role_behind
+from creval.tasks.task_components import whole
+from creval.tasks.task_model import ComponentRef, MetricSpec, Task
 
 __all__ = ["Instruments", "changed_parameters", "changed_sections", "standard_metric"]
 

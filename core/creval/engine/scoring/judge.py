@@ -17,7 +17,7 @@ from creval.errors import ScoringError, UsageError
 from creval.parsing.chain import ParserChain, Step, build_steps
 from creval.parsing.verdicts import ScaleVerdict
 from creval.plugins.loader import load_plugins
-from creval.tasks.model import ComponentRef
+from creval.tasks.task_model import ComponentRef
 from creval.types.components import Context, Expected, Parsed, Parser, Score, ScorerInput
 from creval.types.messages import Message
 

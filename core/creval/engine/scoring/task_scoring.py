@@ -23,8 +23,8 @@ from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain, build_chain, step_that_raised
 from creval.plugins.component_code import fault_of
 from creval.plugins.registry import ANY_SCORE, Registry
-from creval.runs.texts import with_doc
-from creval.tasks.model import ComponentRef, Task
+from creval.runs.text_references import with_doc
+from creval.tasks.task_model import ComponentRef, Task
 from creval.types.code_location import line_of, source_of
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
 from creval.types.sample import ComponentFault, Condition, MissingScore, Sample, ScoreRecord, Status

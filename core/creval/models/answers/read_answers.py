@@ -1,27 +1,194 @@
 """How a reply is read before anybody sees it.
 
 Thinking and marks of the chat template are taken out; answers that were cut at the limit and cut prompts are noticed.
+
+Marks of a model's chat template that a server left in the answer: end tokens, openings of a turn, boxes.
+
+A server that uses the wrong template, or shows special tokens, sends `m3</s>` or `<|begin_of_box|>42<|end_of_box|>`.
 """
 
 from __future__ import annotations
 
+import functools
+import re
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
-from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, OVER_LIMIT
-from creval.models.answers.template_tokens import without_template_tokens
+from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, LOGPROBS_DROPPED, OVER_LIMIT, TEMPLATE_TOKENS
+from creval.models.answers.kept_tokens import kept_tokens
 from creval.models.answers.thinking import tags_in, without_thinking
 from creval.models.providers.chat_request import LIMITS
 from creval.types.messages import Completion, GenerateRequest, Reply, Usage
 
-__all__ = ["read_answers"]
+__all__ = ["read_answers", "without_template_tokens"]
+
+
+_HINTS = (
+    "<|",
+    "|>",
+    "<\uff5c",
+    "</s>",
+    "<s>",
+    "_of_",
+    "<eos",
+    "<EOS",
+    "<bos",
+    "<pad",
+    "INST]",
+    "[EOS]",
+    "[e~[",
+    "<turn",
+    "<eot",
+    "<EOT",
+    "<eod",
+    "<EOD",
+    "<im_end",
+    "<seed:",
+)
+
+_END = (
+    r"<\|[A-Za-z_\u2581 ]{1,40}[0-9]{0,4}\|>|<\uff5c[^<>\uff5c\n]{1,40}\uff5c>|</s>"
+    r"|<(?:eos|EOS|pad|PAD|eot|EOT|eod|EOD|im_end|seed:eos)>"
+    r"|<end_of_(?:turn|utterance|text)>|<turn\|>|\[/?INST\]|\[EOS\]|\[e~\["
+)
+
+"""A token that ends a turn, or any other special token: at the end of an answer none of them belongs to it."""
+
+_ROLE = r"(?:system|user|assistant|model|human|tool)"
+
+_OPENS = (
+    rf"<\|start_header_id\|>\s*{_ROLE}?\s*(?:<\|end_header_id\|>)?|<\|(?:im_start|start|header_start)\|>\s*{_ROLE}?"
+    rf"(?:<\|header_end\|>)?|<start_of_turn>\s*{_ROLE}?|<\|turn>\s*{_ROLE}?|<\|(?:user|human|system|observation)\|>"
+    r"|<\uff5c(?:User|Assistant)\uff5c>|<\|(?:START_OF_TURN|USER|SYSTEM|CHATBOT)_TOKEN\|>|<s>\s*\[INST\]|\[INST\]"
+)
+
+"""What opens the next turn."""
+
+_BEGINS = (
+    r"<\|(?:begin_of_text|startoftext|start_of_text|bos)\|>|<\uff5cbegin\u2581of\u2581sentence\uff5c>|<bos>"
+    r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<\|header_start\|>assistant<\|header_end\|>"
+    r"|<\|im_start\|>\s*assistant\b|<\|start\|>assistant\b|<start_of_turn>\s*model\b|<\|turn>\s*model\b|<\|assistant\|>"
+    r"|<\uff5cAssistant\uff5c>|<\|START_OF_TURN_TOKEN\|>(?:<\|CHATBOT_TOKEN\|>)?|<\|CHATBOT_TOKEN\|>|\[/INST\]"
+)
+
+"""What may precede an answer."""
+
+_BOX = (
+    r"(?<!`)<\|(?:begin|start)_of_(?:box|solution|answer|response|output)\|>"
+    r"|<\|end_of_(?:box|solution|answer|response|output)\|>(?!`)|(?<!`)<\|(?:START|END)_RESPONSE\|>(?!`)"
+)
+
+"""What stands around an answer, or the part of it that counts."""
+
+
+class _Patterns(NamedTuple):
+    """Compiled on first use: almost no answer needs them."""
+
+    last: re.Pattern[str]
+    first: re.Pattern[str]
+    box: re.Pattern[str]
+    next_turn: re.Pattern[str]
+
+
+@functools.cache
+def _patterns() -> _Patterns:
+    return _Patterns(
+        re.compile(rf"(?:{_OPENS}|{_END})\s*\Z"),
+        re.compile(rf"\s*(?:{_BEGINS})\s*"),
+        re.compile(_BOX),
+        re.compile(rf"(?:{_END})\s*(?:{_OPENS})"),
+    )
+
+
+def without_template_tokens(completion: Completion, prompts: Iterable[str]) -> tuple[Completion, tuple[str, ...]]:
+    """Return a completion without the marks of a chat template, and the flags that say so.
+
+    Gone are tokens at the end and at the beginning, boxes around the answer or a part of it, and all that follows an
+    end token behind which another turn opens. `</s>` stays where the answer has `<s>`, and so does every token that
+    the prompts hold. The text as it was sent is kept as `raw`; log-probabilities are cut to what is left.
+    """
+    text = completion.text
+    if not any(hint in text for hint in _HINTS):
+        return completion, ()
+    spans = _spans(text, prompts)
+    kept = "".join(text[start:end] for start, end in spans)
+    if kept == text:
+        return completion, ()
+    tokens, dropped = kept_tokens(completion.logprobs, text, spans)
+    if dropped and "".join(token.token for token in completion.logprobs or ()) == kept:
+        tokens, dropped = completion.logprobs, False
+    raw = text if completion.raw is None else completion.raw
+    changed = replace(completion, text=kept, logprobs=tokens, raw=raw)
+    return changed, (TEMPLATE_TOKENS, *((LOGPROBS_DROPPED,) if dropped else ()))
+
+
+def _spans(text: str, prompts: Iterable[str]) -> list[tuple[int, int]]:
+    """The parts of a text that are the answer."""
+    named = _TaskTokens(text, prompts)
+    last, first, box, next_turn = _patterns()
+    start, end = 0, len(text)
+    turn = next_turn.search(text)
+    if turn is not None and not named.holds(turn[0]):
+        end = turn.start()
+    while (token := last.search(text, max(start, end - 200), end)) is not None and not named.holds(token[0]):
+        end = len(text[: token.start()].rstrip())
+    while (token := first.match(text, start, end)) is not None and not named.holds(token[0]):
+        start = token.end()
+    spans, at = [], start
+    for token in box.finditer(text, start, end):
+        if not named.holds(token[0]):
+            spans.append((at, token.start()))
+            at = token.end()
+    spans.append((at, end))
+    return _trimmed(text, [(a, b) for a, b in spans if a < b]) if len(spans) > 1 else spans
+
+
+def _trimmed(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Without the white space that a box leaves at the beginning and the end."""
+    while spans and not text[slice(*spans[0])].strip():
+        spans = spans[1:]
+    while spans and not text[slice(*spans[-1])].strip():
+        spans = spans[:-1]
+    if not spans:
+        return []
+    (start, end), rest = spans[0], spans[1:]
+    spans = [(end - len(text[start:end].lstrip()), end), *rest]
+    start, end = spans[-1]
+    return [*spans[:-1], (start, start + len(text[start:end].rstrip()))]
+
+
+class _TaskTokens:
+    """Whether a token is the task's own: the prompts hold it, or the answer opens what it closes."""
+
+    def __init__(self, text: str, prompts: Iterable[str]) -> None:
+        self._opened = "<s>" in text
+        self._prompts = prompts
+        self._joined: str | None = None
+
+    def holds(self, token: str) -> bool:
+        """Whether the token is to be left alone."""
+        if token.strip() == "</s>" and self._opened:
+            return True
+        if self._joined is None:
+            self._joined = "\n".join(self._prompts)
+        return any(part in self._joined for part in token.split())
+
 
 _LEAST_LIMIT = 16
+
 """Complete answers reach a lower limit by coincidence."""
+
 _LEAST_WORDS = 64
+
 _CHARACTERS_A_TOKEN = 10
+
 """No tokenizer puts more characters of a long text into a token than this on average."""
+
 _FIRST_WIDE = "\u2e80"
+
 _WIDE_A_TOKEN = 3
+
 """Of Chinese, Japanese and Korean characters, which stand without white space, not more than this."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from creval.errors import ScoringError
 from creval.numerals import number_text
-from creval.tasks.model import PromptMessage
+from creval.tasks.task_model import PromptMessage
 from creval.tasks.templates.rendering import render
 from creval.types.components import Turn
 

@@ -33,7 +33,7 @@ from creval.report.page.page_samples import MOST, PageSamples, collect_samples
 from creval.runs.folder import file_name
 from creval.runs.reader import Run, open_runs
 from creval.tasks.yaml.nodes import plain
-from creval.tasks.yaml.reader import read_yaml_text
+from creval.tasks.yaml.yaml_reader import read_yaml_text
 
 __all__ = [
     "Printed",

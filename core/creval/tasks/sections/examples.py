@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from creval.errors import nearest
-from creval.tasks.model import Bounds, Example, Said
-from creval.tasks.sections.scoring import ScoreNames
+from creval.tasks.sections.scoring_section import ScoreNames
 from creval.tasks.sections.section_reader import Reading
+from creval.tasks.task_model import Bounds, Example, Said
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.sample import Status
 

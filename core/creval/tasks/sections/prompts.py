@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from creval.errors import nearest
-from creval.tasks.components import FoundComponent, whole_refs
-from creval.tasks.model import PromptMessage
 from creval.tasks.sections.section_reader import Reading
+from creval.tasks.task_components import FoundComponent, whole_refs
+from creval.tasks.task_model import PromptMessage
 from creval.tasks.yaml.nodes import KeyPath, Node
 
 __all__ = ["check_prompts", "read_messages", "read_prompts"]

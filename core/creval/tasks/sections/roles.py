@@ -1,4 +1,7 @@
-"""`roles:`: the models with a job besides the target's, with their settings and prompts."""
+"""`roles:`: the models with a job besides the target's, with their settings and prompts.
+
+`human:`: what people are asked in place of the prompt, and how they answer.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,40 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creval.plugins.loader import LOCAL
-from creval.tasks.components import FoundComponent, whole
-from creval.tasks.model import PromptMessage
 from creval.tasks.sections.prompts import read_messages
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_settings
+from creval.tasks.task_components import FoundComponent, whole
+from creval.tasks.task_model import HumanWording, PromptMessage
 from creval.tasks.task_paths import names_a_stray
 from creval.tasks.yaml.nodes import KeyPath, Node
 
-__all__ = ["Roles", "add_asked", "read_roles"]
+__all__ = ["Roles", "add_asked", "read_human", "read_roles"]
+
+
+KEY = "human"
+
+
+def read_human(reading: Reading, protocol: str | None) -> HumanWording | None:
+    """Return a task's wording for people, None where it has none. What is wrong joins the problems."""
+    from creval.tasks.templates.rendering import syntax_problem
+
+    node = reading.section(KEY)
+    if node is None or not reading.sound((KEY,)):
+        return None
+    if protocol is not None and protocol.rpartition("/")[2] != "chat":
+        cure = "Leave it out: the protocol says what is asked, and a screen of its plugin how people see it."
+        reading.add(node.key or node.place, f"the protocol {protocol!r} asks more than one prompt", (KEY,), cure)
+        return None
+    content = node.value["prompt"]
+    line = content.place.text_line or content.place.line
+    message = PromptMessage("user", content.value, line, content.place.file)
+    problem = syntax_problem(message, content.place.file, (KEY, "prompt"))
+    if problem is not None:
+        reading.problems.append(problem)
+    words, guide = node.get("words"), node.get("guide")
+    return HumanWording(prompt=message, words=int(words.value) if words else 0, guide=str(guide.value) if guide else "")
+
 
 _TARGET = "target"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from creval.errors import Problem
 from creval.plugins.registry import Registry
-from creval.tasks.components import ComponentReader, FoundComponent
-from creval.tasks.owner import Owner
+from creval.tasks.task_components import ComponentReader, FoundComponent
+from creval.tasks.task_paths import Owner
 from creval.tasks.yaml.nodes import KeyPath, Node, Place, format_path, plain, problem_at
 from creval.types.kinds import Kind
 

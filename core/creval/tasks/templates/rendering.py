@@ -2,28 +2,73 @@
 
 The last newline of a template is dropped (so `|` and `|-` in YAML mean the same), the line break after a `{% ... %}`
 and the blanks before it too. Everything else is sent as it is written.
+
+Which fields of a doc a prompt takes apart as lists.
+
+A prompt with examples before the question: as turns of the conversation, or as text before it.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from creval.errors import Problem, TaskError, nearest
-from creval.tasks.model import PromptMessage
+from creval.tasks.task_model import FewShot, PromptMessage, Task
 from creval.tasks.yaml.nodes import KeyPath, format_path
 from creval.types.messages import Message
 
 if TYPE_CHECKING:
     from jinja2 import Template, nodes
 
-__all__ = ["fields_of", "render", "syntax_problem", "undefined_fields"]
+__all__ = ["SHOTS", "fields_of", "list_fields", "render", "render_prompt", "syntax_problem", "undefined_fields"]
+
+
+class ListField(NamedTuple):
+    """A field that is taken as a list, with the file and line of the use."""
+
+    name: str
+    file: Path
+    line: int | None
+
+
+def list_fields(messages: Iterable[PromptMessage], file: Path) -> Iterator[ListField]:
+    """Yield the fields of a doc of which a prompt takes single items (`stems[0]`), walks over them or joins them.
+
+    A text in such a field would be asked letter by letter. `file` is the file of messages that know none.
+    """
+    from jinja2 import meta, nodes
+
+    from creval.tasks.templates.environment import environment
+
+    for message in messages:
+        if "{{" not in message.template and "{%" not in message.template:
+            continue
+        tree = environment().prepare(message.template)
+        names = meta.find_undeclared_variables(tree)
+        used: list[tuple[nodes.Node | None, int]] = [
+            *((item.node, item.lineno) for item in tree.find_all(nodes.Getitem) if _is_place(item.arg)),
+            *((loop.iter, loop.lineno) for loop in tree.find_all(nodes.For)),
+            *((each.node, each.lineno) for each in tree.find_all(nodes.Filter) if each.name == "join"),
+        ]
+        for node, line in used:
+            if isinstance(node, nodes.Name) and node.name in names:
+                place = None if message.line is None else message.line + line - 1
+                yield ListField(node.name, message.file or file, place)
+
+
+def _is_place(node: nodes.Node) -> bool:
+    value = getattr(node, "value", None)
+    return isinstance(value, int) and not isinstance(value, bool)
+
 
 _MARKS = ("{{", "{%", "{#")
+
 _GUARDS = ("defined", "undefined")
+
 _DEFAULTS = ("default", "d")
 
 
@@ -219,3 +264,36 @@ def _guarded(tree: nodes.Template) -> Iterator[str]:
     for applied in tree.find_all(nodes.Filter):
         if applied.name in _DEFAULTS and isinstance(applied.node, nodes.Name):
             yield applied.node.name
+
+
+SHOTS = "shots"
+
+"""The field of a doc that holds the fields of its examples."""
+
+PLAIN = "prompt"
+
+
+def render_prompt(task: Task, name: str, fields: Mapping[str, Any]) -> list[Message]:
+    """Render a prompt of a task for a doc; the task's `prompt` with the examples that `few_shot` gives the doc.
+
+    An example is the prompt's last message of the user, filled in with the example, and the answer by `few_shot`'s
+    template. Raises TaskError as `render` does, UnknownNameError where there is no such prompt.
+    """
+    templates = task.find_prompt(name)
+    messages = render(templates, fields, task.file)
+    shots = fields.get(SHOTS)
+    if task.few_shot is None or name != PLAIN or not shots:
+        return messages
+    last = max(place for place, message in enumerate(templates) if message.role == "user")
+    pairs = [_pair(templates[last], task.few_shot, shot, task) for shot in shots]
+    if task.few_shot.turns:
+        turns = [turn for ask, say in pairs for turn in (Message("user", ask), Message("assistant", say.strip()))]
+        return [*messages[:last], *turns, *messages[last:]]
+    text = "\n\n".join([*(f"{ask}{say}" for ask, say in pairs), messages[last].content])
+    return [*messages[:last], Message("user", text), *messages[last + 1 :]]
+
+
+def _pair(question: PromptMessage, few_shot: FewShot, shot: Mapping[str, Any], task: Task) -> tuple[str, str]:
+    answer = PromptMessage("assistant", few_shot.answer, few_shot.line, few_shot.file_of_answer)
+    asked, said = render([question, answer], shot, task.file)
+    return asked.content, said.content

@@ -1,0 +1,131 @@
+"""`creval.compare`: runs beside each other, from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from creval.api import RunResult
+from creval.comparison.comparison_tables import (
+    GROUPS_NOTE,
+    PAIR_COLUMNS,
+    RANK_COLUMNS,
+    marked,
+    names_of,
+    pair_rows,
+    rank_rows,
+    readable,
+)
+from creval.comparison.metric_comparison import Comparison, ComparisonRequest, as_data, compare_runs
+from creval.errors import UsageError
+from creval.format import html_table, some
+from creval.runs.reader import Run, open_runs
+from creval.runs.result_metrics import data_frame
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Compared", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Runs beside each other: a `Comparison` for each metric that they share, and `notes` on what else to know.
+
+    A comparison holds the `ranking` of the runs and the `contrasts` of each two (their places in `runs`), with the
+    difference, its interval, the p-value, the smallest difference that could have been shown, and the verdict.
+    """
+
+    runs: Sequence[Run]
+    comparisons: Sequence[Comparison]
+    notes: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """What the runs are called in tables: their models, with the folder where several have it."""
+        return names_of(self.runs)
+
+    def verdicts(self) -> dict[str, str]:
+        """Return of two runs what is said of the second: better, worse, equivalent, cannot tell (higher, lower).
+
+        By metric; with the task before it where there are several, and with the condition in brackets behind it.
+        Raises UsageError where there are more than two runs: then each two have a verdict, in `contrasts`.
+        """
+        if len(self.runs) != 2:
+            cure = "Look into comparisons: each has the contrasts of all pairs."
+            raise UsageError(f"{len(self.runs)} runs have no single verdict", where="verdicts", cure=cure)
+        several = len({each.task for each in self.comparisons}) > 1
+        return {_named(each, several): each.contrasts[0].verdict for each in self.comparisons}
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return the table of `creval compare`: of two runs a row a metric, of more a row a metric and run."""
+        columns, rows = self.table()
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return `to_rows` as a data frame. Raises MissingPartError without pandas."""
+        return data_frame(self.to_rows())
+
+    def to_data(self) -> dict[str, Any]:
+        """Return all that is known, of every pair of runs, as plain data: what `creval compare --json` prints."""
+        return as_data(self.comparisons, self.runs, self.notes)
+
+    def __repr__(self) -> str:
+        said = f"{len(self.comparisons)} metrics"
+        if len(self.runs) == 2:
+            said = some([f"{name}: {verdict}" for name, verdict in self.verdicts().items()])
+        return f"Compared({some(self.names)}; {said})"
+
+    def _repr_html_(self) -> str:
+        columns, rows = self.table()
+        if len(self.runs) > 2:
+            notes = [f"* primary metric; {GROUPS_NOTE}", *self.notes]
+            return html_table(f"{len(self.runs)} runs, best first", columns, marked(rows, self.comparisons), notes)
+        shown, cells = readable(marked(rows, self.comparisons))
+        notes = ["* primary metric; difference: second minus first", *self.notes]
+        return html_table(f"first: {self.names[0]}; second: {self.names[1]}", shown, cells, notes)
+
+    def table(self) -> tuple[Sequence[str], list[list[Any]]]:
+        if len(self.runs) == 2:
+            return PAIR_COLUMNS, pair_rows(self.comparisons)
+        return RANK_COLUMNS, rank_rows(self.comparisons, self.names)
+
+
+def compare(
+    runs: Sequence[str | Path | Run | RunResult],
+    *,
+    tasks: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    margin: float | Mapping[str, float] | None = None,
+    force: bool = False,
+) -> Compared:
+    """Say doc by doc whether the second of two runs is better than the first; rank several.
+
+    `runs` are folders, opened runs or results. `tasks` and `metrics` by name (none: all that the runs share). `margin`
+    is the difference that does not matter, in the metric's unit: for all metrics, or by metric. `force` compares what
+    differs in task, data or instruments too. docs/compare.md explains tests and intervals.
+
+    Raises UsageError for fewer than two runs and for a margin that is no positive number, UnknownNameError for a task
+    or metric that is none, and RunError where runs did not come to their end or do not compare.
+    """
+    margins = dict(margin) if isinstance(margin, Mapping) else {} if margin is None else {"": margin}
+    for name, value in margins.items():
+        if not 0 < value < float("inf"):
+            where = f"margin of {name}" if name else "margin"
+            raise UsageError(f"{value!r} is no difference that does not matter", where=where, cure="Give more than 0.")
+    folders = [one.folder if isinstance(one, Run | RunResult) else one for one in runs]
+    opened = [run.as_stored() for run in open_runs(folders)]  # numbers alone are read
+    found, notes = compare_runs(opened, ComparisonRequest(_listed(tasks), _listed(metrics), margins, force))
+    return Compared(opened, found, notes)
+
+
+def _listed(names: Sequence[str]) -> Sequence[str]:
+    """One name alone is a name, not its letters."""
+    return (names,) if isinstance(names, str) else names
+
+
+def _named(each: Comparison, several: bool) -> str:
+    name = f"{each.task}.{each.metric}" if several else each.metric
+    return f"{name} [{each.condition}]" if each.condition else name

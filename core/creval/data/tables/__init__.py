@@ -1,1 +1,0 @@
-"""Local files with rows."""

@@ -1,0 +1,291 @@
+"""`creval merge`: shards of a run become the one run that they are parts of."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from creval.engine.manifest import core_version, now, read_options, start_manifest
+from creval.engine.merging.merge_samples import Merged, merge_samples, merge_scores
+from creval.engine.merging.merge_verdicts import CallRanks, Verdicts, merge_calls
+from creval.engine.merging.shard_runs import ShardRun, check_same, locked_parts, missing_shards
+from creval.engine.planning.grid import asked_people
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.sample_ranks import Ranking
+from creval.engine.planning.shards import Shard
+from creval.engine.roles.ledger import Ledger
+from creval.engine.roles.role_models import TARGET
+from creval.engine.run_options import RunOptions
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
+from creval.engine.scoring.instruments import Instruments
+from creval.engine.scoring.tally import empty_tally
+from creval.engine.setup import open_plans
+from creval.engine.snapshot import keep_files
+from creval.errors import RunError
+from creval.plugins.loader import Plugins, load_plugins
+from creval.runs.call_journal import CallJournal
+from creval.runs.folder import FORM, RunFolder
+from creval.runs.jsonl import disk_error
+from creval.runs.lock import RunLock
+from creval.runs.schemas import check_manifest, check_results
+from creval.runs.task_copies import tasks_here
+from creval.runs.trust import MADE_HERE, Claims
+from creval.types.reading_version import READING, reading_of
+
+__all__ = ["MergedRun", "merge_runs"]
+
+_INSTRUMENTS = ("instruments", "asked_instruments", "notes")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedRun:
+    """The run that was made, and what it lacks: shards, samples of how many planned, scores.
+
+    `results` is None where it lacks anything: `creval resume` then makes the rest. `differing` counts the questions to
+    other roles that parts answered otherwise.
+    """
+
+    folder: Path
+    results: Mapping[str, Any] | None
+    missing: Sequence[Shard]
+    planned: int
+    samples: int
+    scores: int
+    differing: int
+
+
+def merge_runs(folders: Sequence[Path], output: Path, command: str = "") -> MergedRun:
+    """Make one run of its parts, in the order of the undivided run. The parts stay as they are.
+
+    Only tables of where lines stand are held. Until all is written it stands in a hidden folder beside `output`, so
+    that a process that is killed leaves no run behind; the next merge clears that away.
+    Raises RunError (no parts of one run, one is at work, samples that differ, damaged rows, a full disk), UsageError,
+    and TaskError or DataError where the tasks or data of the runs are not here.
+    """
+    with locked_parts(folders, output) as parts, _new_folder(output) as target:
+        check_same(parts)
+        options = _options(parts, output, command)
+        plugins = load_plugins()
+        claims = [Claims.of_run(part.manifest, part.path) for part in parts]
+        claims[0].check(_again(folders, output), only=("data",))  # all else acts where the merged run is resumed
+        requested = tasks_here(parts[0].folder, parts[0].manifest["requested"], claims[0].trusted)
+        plans = open_plans(requested, options, plugins, new=False, people=asked_people(parts[0].manifest))
+        _check_plans(parts, plans)
+        made = _Merge(parts, target, plans, plugins, options)
+        made.own = all(each.trusted for each in claims)
+        made.write()
+        return made.finish(output)
+
+
+@contextmanager
+def _new_folder(output: Path) -> Iterator[RunFolder]:
+    """Give a hidden folder that is put in the place of `output` at the end, and goes where that is not reached."""
+    try:
+        taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
+    except OSError as error:
+        raise disk_error(error, output / "run.json") from error
+    if taken:
+        raise RunError("something stands there already", where=str(output), cure="Name another folder with --output.")
+    hidden = output.parent / f".{output.name}.merging"
+    try:
+        hidden.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_error(error, output / "run.json") from error
+    with RunLock(hidden):
+        try:
+            _empty(hidden)
+            yield RunFolder(hidden)
+            hidden.replace(output)
+        except OSError as error:
+            shutil.rmtree(hidden, ignore_errors=True)
+            raise disk_error(error, output / "run.json") from error
+        except BaseException:
+            shutil.rmtree(hidden, ignore_errors=True)
+            raise
+
+
+def _again(folders: Sequence[Path], output: Path) -> str:
+    return shlex.join(["creval", "merge", *map(str, folders), "--output", str(output)])
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a merge that was killed left."""
+    for path in folder.iterdir():
+        if path.name != ".lock":
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _options(parts: Sequence[ShardRun], output: Path, command: str) -> RunOptions:
+    """Return the options of the undivided run; what all parts may spend is what it may."""
+    given = [read_options(part.manifest["options"]) for part in parts]
+    costs = [options.max_cost for options in given if options.max_cost is not None]
+    calls = [options.max_calls for options in given if options.max_calls is not None]
+    stored = [part.manifest["options"] for part in parts]
+    return replace(
+        given[0],
+        shard=None,
+        output=output,
+        command=command,
+        max_cost=sum(costs) if len(costs) == len(parts) else None,
+        max_calls=sum(calls) if len(calls) == len(parts) else None,
+        allow_code_execution=any(options.get("allow_code_execution") for options in stored),
+        trust_remote_code=any(options.get("trust_remote_code") for options in stored),
+    )
+
+
+def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
+    """Raises RunError where tasks or data are not what the runs were made with."""
+    before = {task["task"]: task for task in parts[0].manifest["tasks"]}
+    for plan in plans:
+        old = before.get(plan.task.name)
+        if old is None or old["hash"] != plan.task.hash or old["dataset"]["fingerprint"] != plan.dataset.fingerprint:
+            same = old is not None and old["hash"] == plan.task.hash
+            what = f"its data of {plan.task.name!r} are not those that are here" if same else "its tasks changed since"
+            raise RunError(what, where=str(parts[0].path), cure="Merge with the tasks and data of the runs.")
+    if len(before) != len(plans):
+        raise RunError("its tasks changed since", where=str(parts[0].path), cure="Merge with the tasks of the runs.")
+
+
+class _Merge:
+    """One merge on its way."""
+
+    def __init__(
+        self,
+        parts: Sequence[ShardRun],
+        target: RunFolder,
+        plans: Sequence[TaskPlan],
+        plugins: Plugins,
+        options: RunOptions,
+    ) -> None:
+        self._parts = parts
+        self._target = target
+        self._plans = plans
+        self._plugins = plugins
+        self._options = options
+        self._merged: list[Merged] = []
+        self._scores = 0
+        self._differing = 0
+        self.own = True  # else the merged run is as little this installation's as its parts
+
+    def write(self) -> None:
+        """Write samples, calls and scores in order."""
+        rankings = [Ranking(plan) for plan in self._plans]
+        for plan, ranking in zip(self._plans, rankings, strict=True):
+            self._merged.append(merge_samples(self._parts, self._target, plan.task.name, ranking))
+        places, unused = CallRanks(self._plans, rankings, self._merged), set[tuple[int, str]]()
+        for role in sorted({role for part in self._parts for role in part.folder.called_roles()}):
+            verdicts: Verdicts = merge_calls(self._parts, self._target, role, places)
+            self._differing += verdicts.differing
+            unused |= verdicts.unused
+        for plan, ranking, merged in zip(self._plans, rankings, self._merged, strict=True):
+            stale = {part for part, role in unused if role in plan.task.roles}
+            which = (merged, stale)
+            self._scores += merge_scores(self._parts, self._target, plan.task.name, ranking, which)
+
+    def finish(self, output: Path) -> MergedRun:
+        """Write the manifest, and the results where nothing lacks."""
+        planned = sum(plan.total for plan in self._plans)
+        samples = sum(merged.samples for merged in self._merged)
+        missing = missing_shards(self._parts)
+        whole = not missing and all(part.ended for part in self._parts) and samples == self._scores == planned
+        whole = whole and reading_of(self._parts[0].manifest) == READING  # else all are scored by today's rules
+        first = self._parts[0].manifest
+        model = {"model": first["roles"][TARGET]}
+        keep_files(self._target.path, first["requested"], model, self._options, self._plans, own=self.own)
+        results = self._results(output) if whole else None
+        if results is not None:
+            check_results(results)
+            self._target.write_results(results)
+        manifest = self._manifest(whole)
+        check_manifest(manifest)
+        self._target.write_manifest(manifest)
+        return MergedRun(output, results, missing, planned, samples, self._scores, self._differing)
+
+    def _manifest(self, whole: bool) -> dict[str, Any]:
+        of = [part.manifest for part in self._parts]
+        single = list({str(manifest.get("id", number)): manifest for number, manifest in enumerate(of)}.values())
+        manifest = start_manifest(of[0]["requested"], of[0]["roles"], self._options, self._plugins, self._plans)
+        if not self.own:
+            manifest.pop(MADE_HERE, None)
+        for name in ("attempts", "rescored", "reused"):
+            manifest[name] = [each for one in single for each in one.get(name, ())]
+        models: dict[str, Any] = {}
+        for one in of:
+            models |= one.get("models", {})
+        return manifest | {
+            "models": models,
+            "reading": reading_of(of[0]),
+            "started": min(one["started"] for one in of),
+            "finished": max(str(one["finished"]) for one in of) if whole else None,
+            "status": "done" if whole else "interrupted",
+            "merged": {
+                "at": now(),
+                "runs": [
+                    {"run": str(part.path.absolute()), "id": part.manifest.get("id"), "status": part.manifest["status"]}
+                    | ({} if part.shard is None else {"shard": str(part.shard)})
+                    for part in self._parts
+                ],
+                "differing_verdicts": self._differing,
+            },
+        }
+
+    def _results(self, output: Path) -> dict[str, Any]:
+        first = self._parts[0].manifest
+        book = CallJournal(self._target)
+        ledger = Ledger(self._options.seed)
+        try:
+            ledger.keep_in(book)
+            made_with = self._made_with()
+            tasks = [
+                self._task(plan, TaskUsage(merged.usage, ledger.usage(plan.task.name)), made_with[plan.task.name])
+                for plan, merged in zip(self._plans, self._merged, strict=True)
+            ]
+        finally:
+            book.close()
+        return {
+            "schema": FORM,
+            "creval": core_version(self._plugins),
+            "run": output.name,
+            "model": first["roles"][TARGET],
+            "roles": {**first["roles"], **self._options.roles},
+            "seed": self._options.seed,
+            "reading": READING,
+            "status": "done",
+            "tasks": tasks,
+        }
+
+    def _task(self, plan: TaskPlan, usage: TaskUsage, said: Mapping[str, Any]) -> dict[str, Any]:
+        task, registry = plan.task, self._plugins.registry
+        own = {**task.resources, **task.role_models}
+        instruments = Instruments(said["asked_instruments"], own, said["instruments"], said["notes"])
+        tally = empty_tally(plan)
+        for record in self._target.quick_scores(task.name):
+            tally.add_row(record)
+        metrics = aggregate_task(plan, tally, instruments, registry, self._options.seed)
+        return task_results(plan, (tally, usage), metrics, instruments)
+
+    def _made_with(self) -> dict[str, Mapping[str, Any]]:
+        """Return the instruments of each task, which are those of every part. Raises RunError where they are not."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for part in self._parts:
+            results = part.results()
+            for plan in self._plans:
+                name = plan.task.name
+                said = {key: results.get(name, {}).get(key) or type(_EMPTY[key])() for key in _INSTRUMENTS}
+                said["hash"] = results.get(name, {}).get("hash")
+                if said["hash"] != plan.task.hash or found.setdefault(name, said) != said:
+                    raise RunError(
+                        f"its scores of {name!r} were made with another task or other instruments than those of "
+                        f"{self._parts[0].path}",
+                        where=str(part.path),
+                        cure="Score all of them alike first: creval score",
+                    )
+        return found
+
+
+_EMPTY: Mapping[str, Any] = {"instruments": {}, "asked_instruments": {}, "notes": []}

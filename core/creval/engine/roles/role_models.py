@@ -1,0 +1,131 @@
+"""The models of a run by role, sharing one budget and one limiter a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from creval.engine.run_options import RunOptions
+from creval.errors import UsageError
+from creval.models.batches.desk import Batching
+from creval.models.budget import Budget
+from creval.models.model import Model
+from creval.models.model_options import ModelOptions
+from creval.models.open_model import open_model
+from creval.plugins.registry import Registry
+from creval.resources.resource_options import ResourceOptions
+
+__all__ = ["TARGET", "Others", "RoleModels", "model_options"]
+
+TARGET = "target"
+Others = Callable[[str, str | None], Model]
+"""Finds the model of a role that is not the target, where it is not opened here: role, the task's own choice of it."""
+
+
+def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
+    """Return how the models of a run are opened."""
+    folder = ResourceOptions(cache=options.cache_folder).folder
+    return ModelOptions(
+        base_url=options.base_url,
+        offline=options.offline,
+        timeout=options.timeout,
+        max_retries=options.max_retries,
+        rate_limit_wait=options.rate_limit_wait,
+        concurrency=options.concurrency,
+        cache=folder / "responses.sqlite" if options.cache else None,
+        budget=budget,
+    )
+
+
+class RoleModels:
+    """Opens the model of a role when it is first asked. `--base-url` belongs to one role alone, `addressed`.
+
+    With `batching` calls over a network go out in batches, when nothing else of these models is in flight.
+    """
+
+    def __init__(
+        self,
+        specs: Mapping[str, str],
+        registry: Registry,
+        options: ModelOptions,
+        addressed: str = TARGET,
+        batching: Batching | None = None,
+    ) -> None:
+        self.batching = batching
+        self._specs = dict(specs)
+        self._registry = registry
+        self._options = options
+        self._addressed = addressed
+        self.others: Others | None = None
+        self._open: dict[str, Model] = {}
+        self._stand_ins: dict[str, Model] = {}
+        if batching is not None:
+            batching.moving = self.moving
+
+    def get(self, role: str, default: str | None = None) -> Model:
+        """Return the model that plays a role: the user's choice, else `default` (the task's own).
+
+        Raises UsageError where there is neither.
+        """
+        if role in self._stand_ins:
+            return self._stand_ins[role]
+        if self.others is not None and role != TARGET:
+            return self.others(role, default)
+        chosen = self._specs.get(role)
+        name = role if chosen is not None or default is None else f"{role}={default}"
+        if name not in self._open:
+            spec = chosen or default
+            if spec is None:
+                raise UsageError(
+                    f"no model plays the role {role!r}", where="--role", cure=f"Add: --role {role}=<provider>/<model>"
+                )
+            self._open[name] = self._opened(role, spec, own=chosen is None)
+        return self._open[name]
+
+    def _opened(self, role: str, spec: str, own: bool) -> Model:
+        """Open a model. An error of its name says where that stands."""
+        options = self._options if role == self._addressed else replace(self._options, base_url=None)
+        try:
+            return open_model(spec, self._registry, options, self.batching)
+        except UsageError as error:
+            if error.where == "--model" and role != TARGET:
+                error.where = f"roles: {role}" if own else f"--role {role}"
+            raise
+
+    @property
+    def options(self) -> ModelOptions:
+        """How the models are opened, with the budget and the limiters that they share."""
+        return self._options
+
+    def stand_in(self, role: str, model: Model) -> None:
+        """Let this model play a role, whoever was named for it."""
+        self._stand_ins[role] = model
+
+    def named(self, role: str) -> str | None:
+        """Return the model that the user named for a role, as written."""
+        return self._specs.get(role)
+
+    def describe(self) -> dict[str, dict[str, Any]]:
+        """Return plain data on the models opened, by role (`judge=openai/x`: a task's own choice for the role)."""
+        return {role: model.describe() for role, model in self._open.items()}
+
+    def opened(self) -> Mapping[str, Model]:
+        """Return the models opened so far, by role."""
+        return self._open
+
+    @property
+    def batched(self) -> bool:
+        """Whether calls of a model opened so far go out in batches."""
+        return any(model.batched for model in self._open.values())
+
+    def moving(self) -> bool:
+        """Whether calls are in flight that go out one by one."""
+        return any(model.stats().in_flight for model in self._open.values() if not model.batched)
+
+    async def close(self) -> None:
+        """Close them all."""
+        for model in self._open.values():
+            await model.close()
+        if self.batching is not None:
+            await self.batching.close()

@@ -1,0 +1,202 @@
+"""From a name in a task (`embedding: sentence-transformers/all-mpnet-base-v2`) to the open resource.
+
+Embeds each distinct text once: within a run from memory, across runs from disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from creval.errors import MissingPartError, PluginError, ScoringError, UnknownNameError, UsageError
+from creval.plugins.distributions import absent_distribution
+from creval.plugins.registry import Component, Registry
+from creval.resources.resource_options import ResourceOptions
+from creval.resources.vector_cache import VectorCache
+from creval.types.components import Embedding
+from creval.types.kinds import Kind
+
+__all__ = ["RESOURCE_KINDS", "CachedEmbedding", "open_resource", "resolve"]
+
+
+_KEPT_IN_MEMORY = 100_000
+
+
+class CachedEmbedding:
+    """An `Embedding` around another one. Safe to use from several threads.
+
+    Texts are embedded in batches and stored in `<cache>/embeddings.sqlite` under the full instrument name, so
+    another revision or checksum never meets the vectors of this one. An embedding whose look-up costs next
+    to nothing (word vectors) says so by an attribute `cheap = True` and is not stored on disk.
+    """
+
+    def __init__(self, inner: Embedding, options: ResourceOptions) -> None:
+        self._inner = inner
+        self._batch = max(1, options.batch_size)
+        self._lock = threading.Lock()
+        self._known: dict[str, np.ndarray] = {}
+        self._disk: VectorCache | None = None
+        if options.persist and not getattr(inner, "cheap", False):
+            self._disk = VectorCache(options.folder / "embeddings.sqlite", inner.name, inner.dimension)
+        self.embedded = 0  # texts that really went through the inner embedding
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def dimension(self) -> int:
+        return self._inner.dimension
+
+    @property
+    def inner(self) -> Embedding:
+        """The embedding behind the cache."""
+        return self._inner
+
+    def has(self, text: str) -> bool:
+        """Whether the text has a vector."""
+        return bool(text) and (text in self._known or self._inner.has(text))
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return float32 vectors of shape (len(texts), dimension).
+
+        Raises ScoringError for an empty text, a text without a vector, or a vector that is not finite.
+        """
+        with self._lock:
+            distinct = list(dict.fromkeys(texts))
+            vectors = {text: self._known[text] for text in distinct if text in self._known}
+            missing = [text for text in distinct if text not in vectors]
+            if missing:
+                found = self._look_up(missing)
+                vectors.update(found)
+                self._remember(found)
+            if not texts:
+                return np.zeros((0, self.dimension), dtype=np.float32)
+            return np.stack([vectors[text] for text in texts])
+
+    def close(self) -> None:
+        """Close the store on disk and the inner embedding where it can be closed."""
+        if self._disk is not None:
+            self._disk.close()
+        close = getattr(self._inner, "close", None)
+        if close is not None:
+            close()
+
+    def _look_up(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Vectors of texts that memory lacks: from disk, else made and stored, batch by batch."""
+        if not all(texts):
+            raise ScoringError("an empty text has no vector", where=self.name)
+        found = self._disk.read(texts) if self._disk is not None else {}
+        for batch in _batches([text for text in texts if text not in found], self._batch):
+            made = self._make(batch)
+            if self._disk is not None:
+                self._disk.write(made)
+            found.update(made)
+        return found
+
+    def _make(self, batch: Sequence[str]) -> dict[str, np.ndarray]:
+        rows = np.asarray(self._inner.embed(batch), dtype=np.float32)
+        if rows.shape != (len(batch), self.dimension):
+            raise ScoringError(f"gave vectors of shape {rows.shape} for {len(batch)} texts", where=self.name)
+        if not np.isfinite(rows).all():
+            bad = batch[int(np.argmin(np.isfinite(rows).all(axis=1)))]
+            raise ScoringError(f"the vector of {bad!r} is not finite", where=self.name)
+        self.embedded += len(batch)
+        return {text: rows[i] for i, text in enumerate(batch)}
+
+    def _remember(self, vectors: dict[str, np.ndarray]) -> None:
+        if len(self._known) + len(vectors) > _KEPT_IN_MEMORY:
+            self._known.clear()
+        self._known.update(vectors)
+
+
+def _batches(texts: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    # Texts of like length go together: a batch is padded to its longest.
+    ordered = sorted(texts, key=len)
+    for start in range(0, len(ordered), size):
+        yield ordered[start : start + size]
+
+
+RESOURCE_KINDS: tuple[Kind, ...] = ("embedding", "entailment", "sandbox", "wordlist")
+
+
+def resolve(name: str, spec: str, registry: Registry) -> tuple[Component, str]:
+    """Return the component behind a resource and the rest of its specification.
+
+    `name` is the kind, or the task's own name for the resource; with the latter the kind is that of the
+    one component called by the first part of `spec`. Imports nothing, so a plan can check it.
+    Raises UnknownNameError (with the nearest names), MissingPartError where its distribution is not installed, or
+    UsageError where two kinds hold the component.
+    """
+    first, _, rest = spec.partition("/")
+    kinds = (cast(Kind, name),) if name in get_args(Kind) else RESOURCE_KINDS
+    found = [component for kind in kinds if (component := _find(kind, first, registry)) is not None]
+    where = f"resource {name}={spec}"
+    if not found:
+        _demand_installed(kinds, first, where)
+        known = [known_name for kind in kinds for known_name in registry.names(kind)]
+        raise UnknownNameError(
+            "resource", first, known, where=where, hint="`creval plugins` lists the resources of every plugin."
+        )
+    if len(found) > 1:
+        kinds_found = " and ".join(component.kind for component in found)
+        raise UsageError(
+            f"{first!r} is a component of the kinds {kinds_found}",
+            where=where,
+            cure=f"Call the resource by its kind in the task, e.g. `{found[0].kind}: {spec}`.",
+        )
+    return found[0], rest
+
+
+def _find(kind: Kind, name: str, registry: Registry) -> Component | None:
+    try:
+        return registry.get(kind, name)
+    except UnknownNameError:
+        return None
+
+
+def _demand_installed(kinds: tuple[Kind, ...], name: str, where: str) -> None:
+    for kind in kinds:
+        distribution = absent_distribution(kind, name)
+        if distribution is not None:
+            what = f"the {kind} {name!r} is part of {distribution}, which is not installed"
+            raise MissingPartError(what, where=where, cure=f"pip install {distribution}")
+
+
+def open_resource(name: str, spec: str, registry: Registry, options: ResourceOptions) -> Any:
+    """Open a resource.
+
+    `name` is its kind or the task's name for it, `spec` is `"<component>/<rest>"`. The component's factory is
+    called with `model=<rest>, options=options`. An embedding comes back wrapped: each distinct text is embedded
+    once a run, in batches, and kept across runs (see `creval.resources.open_resource`); entailment likewise
+    judges each distinct pair once.
+
+    Raises UnknownNameError, UsageError, MissingPartError (a package or model is absent), PluginError (the factory
+    gives something that is no resource of its kind).
+    """
+    component, rest = resolve(name, spec, registry)
+    opened = component.load()(model=rest, options=options)
+    if component.kind == "embedding":
+        _demand(component, opened, ("name", "dimension", "has", "embed"))
+        return CachedEmbedding(opened, options)
+    if component.kind == "entailment":
+        from creval.resources.entailment import CachedEntailment
+
+        _demand(component, opened, ("predict",))
+        return CachedEntailment(opened, spec, options)
+    if component.kind == "sandbox":
+        _demand(component, opened, ("name", "run"))
+    return opened
+
+
+def _demand(component: Component, opened: Any, members: tuple[str, ...]) -> None:
+    missing = [member for member in members if not hasattr(opened, member)]
+    if missing:
+        raise PluginError(
+            f"the {component.kind} {component.name!r} gives an object without {', '.join(missing)}",
+            where=f"plugin {component.plugin}",
+            cure=f"See creval.types.components.{component.kind.capitalize()}.",
+        )

@@ -1,0 +1,181 @@
+"""The texts of a run that stores its docs by reference, put back from the data where these are present.
+
+A sample of a task that may not store its docs (`store: reference`), as the run folder holds it.
+
+In place of the doc, and of each message that is not a model's own answer, it holds digests. Answers, verdicts, reports
+and errors are stored as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from creval.data.data_options import DataOptions
+from creval.data.dataset import Dataset
+from creval.data.open_dataset import open_dataset
+from creval.errors import CrevalError, RunError
+from creval.plugins.loader import load_plugins
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import UnstorableError
+from creval.runs.run_commands import resume_command
+from creval.runs.task_copies import tasks_here
+from creval.runs.trust import Claims
+from creval.tasks.index import TaskIndex
+from creval.tasks.task_model import Task
+from creval.tasks.templates.rendering import render_prompt
+from creval.types.sample import CallRecord, Sample
+
+__all__ = [
+    "RunTexts",
+    "by_reference",
+    "doc_digest",
+    "message_reference",
+    "settings_reference",
+    "with_doc",
+    "with_texts",
+]
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def text_digest(text: str) -> str:
+    """Return the sha256 (hex) of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def doc_digest(fields: Mapping[str, Any]) -> str:
+    """Return the sha256 (hex) of a doc's fields as canonical JSON."""
+    return text_digest(_CANONICAL.encode(dict(fields)))
+
+
+def message_reference(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message by role, digest and length."""
+    if "digest" in message:
+        return dict(message)
+    text = str(message["content"])
+    return {"role": message["role"], "digest": text_digest(text), "characters": len(text)}
+
+
+def settings_reference(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a call with digests for texts and nested values, which may be made from the doc."""
+    plain = (bool, int, float, type(None))
+    return {name: value if isinstance(value, plain) else _digested(value) for name, value in settings.items()}
+
+
+def by_reference(sample: Sample) -> Sample:
+    """Return a sample as it is stored: without its doc, and without messages other than models' earlier answers.
+
+    Raises UnstorableError where its doc or settings are nested too deeply.
+    """
+    try:
+        said = {text for call in sample.calls for text in _said(call)}
+        calls = [_call_by_reference(call, said) for call in sample.calls]
+        return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls)
+    except RecursionError:
+        raise UnstorableError("it cannot be stored: it lies too deep", cure="Report flatter data.") from None
+
+
+def _said(call: CallRecord) -> Sequence[str]:
+    if call.reply is None:
+        return ()
+    return [text for each in call.reply["completions"] for text in (each["text"], each.get("raw")) if text]
+
+
+def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
+    messages = [
+        dict(each) if each["role"] == "assistant" and each.get("content") in said else message_reference(each)
+        for each in call.messages
+    ]
+    return replace(call, messages=messages, settings=settings_reference(call.settings))
+
+
+def _digested(value: Any) -> Any:
+    if isinstance(value, Mapping) and set(value) == {"digest"}:
+        return dict(value)
+    return {"digest": text_digest(_CANONICAL.encode(value))}
+
+
+def with_doc(sample: Sample, dataset: Dataset) -> Sample:
+    """Return a sample with its doc.
+
+    Raises RunError where the data hold another doc, DataError where they hold none.
+    """
+    if sample.doc_digest is None:
+        return sample
+    doc = dataset.by_id(sample.key.doc)
+    if doc_digest(doc.fields) != sample.doc_digest:
+        raise RunError(
+            f"the doc {sample.key.doc!r} is not the one that was asked about",
+            where=dataset.origin,
+            cure="Use the data of the run, or start a new run.",
+        )
+    return replace(sample, doc=doc.fields)
+
+
+def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
+    """Return a sample as `with_doc` does, with the text of each message that a prompt of the task gives for the doc.
+
+    A message that a protocol made of more than the doc keeps its digest.
+    """
+    whole = with_doc(sample, dataset)
+    if sample.doc_digest is None:
+        return whole
+    texts: dict[str, str] = {}
+    for name in (*task.prompts, *(name for own in task.role_prompts.values() for name in own)):
+        try:
+            texts |= {text_digest(each.content): each.content for each in render_prompt(task, name, whole.doc)}
+        except CrevalError:
+            continue  # it needs what only the protocol knew
+    return replace(whole, calls=[_filled(call, texts) for call in whole.calls])
+
+
+class RunTexts:
+    """The samples of a run with their texts; tasks and data are opened when they are first needed."""
+
+    def __init__(self, manifest: Mapping[str, Any], folder: Path) -> None:
+        self._manifest = manifest
+        self._folder = folder
+        self._opened: dict[str, tuple[Task, Dataset]] = {}
+
+    def sample(self, sample: Sample) -> Sample:
+        """Return a sample `with_texts`.
+
+        Raises TaskError, DataError, UnknownNameError where task or data are gone, UntrustedError where a run that was
+        not made here names files elsewhere.
+        """
+        return with_texts(sample, *self._parts(sample.key.task))
+
+    def _parts(self, name: str) -> tuple[Task, Dataset]:
+        if name not in self._opened:
+            options = self._manifest["options"]
+            plugins = load_plugins()
+            claims = Claims.of_run(self._manifest, self._folder)
+            claims.check(resume_command(self._folder, self._manifest), only=("data",))
+            requested = tasks_here(RunFolder(self._folder), self._manifest["requested"], claims.trusted)
+            tasks = TaskIndex(plugins).expand(list(requested))
+            task = next((each for each in tasks if each.name == name), None)
+            if task is None:
+                raise RunError(f"the run's tasks, as they are now, lack {name!r}", where=str(self._folder))
+            replaced = options.get("data", {})
+            data = replaced.get(task.name) or replaced.get(task.qualified)
+            opening = replace(
+                DataOptions.from_environment(offline=bool(options.get("offline"))),
+                replacement=Path(data) if data else None,
+                seed=self._manifest["seed"],
+            )
+            self._opened[name] = (task, open_dataset(task.dataset, plugins.registry, opening))
+        return self._opened[name]
+
+
+def _filled(call: CallRecord, texts: Mapping[str, str]) -> CallRecord:
+    messages: Sequence[Mapping[str, Any]] = [
+        {"role": each["role"], "content": texts[each["digest"]]} if each.get("digest") in texts else each
+        for each in call.messages
+    ]
+    return replace(call, messages=messages)

@@ -1,0 +1,280 @@
+"""Reads a task with its includes and overrides and builds it.
+
+Turns the merged tree of a task file into a `Task`, or reports everything that is wrong with it at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from creval.errors import Problem, TaskError
+from creval.plugins.loader import LOCAL
+from creval.plugins.registry import Registry
+from creval.tasks.overrides import Overrides, apply_overrides
+from creval.tasks.sections.dataset_section import OWN_KEYS, read_dataset
+from creval.tasks.sections.examples import Known, read_examples
+from creval.tasks.sections.prompts import check_prompts, read_prompts
+from creval.tasks.sections.resource_section import check_uses, read_baselines, read_resources
+from creval.tasks.sections.roles import add_asked, read_human, read_roles
+from creval.tasks.sections.scoring_section import ScoreNames, produced_scores, read_list, read_metrics
+from creval.tasks.sections.section_reader import Reading
+from creval.tasks.sections.settings import read_conditions, read_generation
+from creval.tasks.task_components import ComponentReader, FoundComponent, Written
+from creval.tasks.task_model import DatasetRef, Example, MetricSpec, Task, TaskSource
+from creval.tasks.task_paths import Owner, TaskFile
+from creval.tasks.yaml.includes import Library, included_files, read_merged
+from creval.tasks.yaml.nodes import Node, format_path, plain, walk
+from creval.tasks.yaml.schema import named_validator, problems_of
+from creval.types.sample import Condition
+
+__all__ = ["Lookup", "load_task"]
+
+
+DEFAULT_PROTOCOL = "chat"
+
+_NOT_HASHED = ("title", "description", "tests", "template", "cluster", "human", "parity")
+
+"""What describes a task, is said to people alone, or shapes nothing but intervals. Every other key is hashed as it is
+stated, and only then: a key that a later version adds leaves the hash of every task without it as it was."""
+
+_HASHED_ALWAYS = ("source", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The components of a task."""
+
+    dataset: tuple[DatasetRef, FoundComponent] | None
+    protocol: FoundComponent | None
+    parse: Sequence[FoundComponent]
+    score: Sequence[FoundComponent]
+    metrics: Sequence[tuple[MetricSpec, FoundComponent]]
+    baselines: Mapping[str, FoundComponent]
+
+    def acting(self) -> list[FoundComponent]:
+        """Return the components that make and score samples; a task with problems may lack some."""
+        return [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
+
+    def used(self) -> list[FoundComponent]:
+        """Return every component that is there."""
+        return [*self.acting(), *([self.dataset[1]] if self.dataset else []), *(found for _, found in self.metrics)]
+
+    def references(self) -> dict[str, Any]:
+        """Return them as the fields of a task without problems."""
+        assert self.dataset is not None and self.protocol is not None
+        return {
+            "dataset": self.dataset[0],
+            "protocol": self.protocol.ref,
+            "parse": tuple(found.ref for found in self.parse),
+            "score": tuple(found.ref for found in self.score),
+            "metrics": tuple(metric for metric, _ in self.metrics),
+            "baselines": {player: found.ref for player, found in self.baselines.items()},
+        }
+
+    def canonical(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the sections made of components as plain data that does not depend on how they are written."""
+        assert self.dataset is not None and self.protocol is not None
+        reference, source = self.dataset
+        later = {
+            key: resolved["dataset"][key]
+            for key in OWN_KEYS
+            if key not in _HASHED_ALWAYS and key in resolved["dataset"]
+        }
+        # As written, not as resolved: which plugins are installed beside this one must not change the hash.
+        return {
+            "dataset": [source.canonical(), reference.id_field, *([later] if later else [])],
+            "protocol": self.protocol.canonical(),
+            "parse": [found.canonical() for found in self.parse],
+            "score": [found.canonical() for found in self.score],
+            "baselines": {name: found.canonical() for name, found in self.baselines.items()},
+            "metrics": [[_metric_content(metric, found), found.canonical()] for metric, found in self.metrics],
+        }
+
+
+def _metric_content(metric: MetricSpec, found: FoundComponent) -> Mapping[str, Any]:
+    """What a metric is, with the plain name of its aggregation, whoever else may have one of that name."""
+    content = dict(metric.content())
+    return content | {"aggregate": {**content["aggregate"], "name": found.component.name}}
+
+
+def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_files: bool = False) -> Task:
+    """Read a task. `root` is a tree without includes (see `creval.tasks.yaml.includes`).
+
+    With `find_files` a data file that does not exist is a problem. Raises TaskError with every problem.
+    """
+    root = _without_nulls(root)
+    shape = problems_of(root, named_validator("task"))
+    if not root.is_mapping:
+        raise TaskError(shape)
+    reading = Reading(root, owner, registry, shape)
+    prompts = read_prompts(reading)
+    roles = read_roles(reading, prompts)
+    generation = read_generation(reading)
+    parts, scores, conditions = _read_parts(reading, find_files)
+    resources = read_resources(reading)
+    check_uses(reading, parts.used())
+    check_prompts(reading, parts.acting(), {*prompts, *roles.prompt_names()})
+    add_asked(reading, roles, parts.protocol, parts.used())
+    examples = read_examples(reading, Known(scores, [condition.name for condition in conditions], roles.names))
+    human = read_human(reading, parts.protocol.ref.name if parts.protocol else None)
+    if shape or reading.problems:
+        raise TaskError(_in_order([*shape, *reading.problems]))
+    resolved = plain(reading.root)
+    return Task(
+        file=file,
+        hash=_hash(resolved, parts, owner),
+        prompts=prompts,
+        generation=generation,
+        conditions=tuple(conditions),
+        resources=resources,
+        roles=roles.names,
+        role_models=roles.models,
+        role_settings=roles.settings,
+        role_prompts=roles.prompts,
+        making_roles=roles.making,
+        human=human,
+        **parts.references(),
+        **_about(reading, resolved, examples),
+    )
+
+
+def _read_parts(reading: Reading, find_files: bool) -> tuple[_Parts, ScoreNames | None, Sequence[Condition]]:
+    """Read the sections that are made of components. Returns them, the names of the scores, and the conditions."""
+    protocol = _read_protocol(reading)
+    conditions = read_conditions(reading, protocol.component if protocol else None)
+    dataset = read_dataset(reading, str(reading.value("task", "")), find_files)
+    scorers = read_list(reading, "score", "scorer")
+    scores = produced_scores(reading, scorers)
+    parts = _Parts(
+        dataset=dataset,
+        protocol=protocol,
+        parse=read_list(reading, "parse", "parser"),
+        score=scorers,
+        metrics=read_metrics(reading, scores),
+        baselines=read_baselines(reading),
+    )
+    return parts, scores, conditions
+
+
+def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Example]) -> Mapping[str, Any]:
+    owner = reading.owner
+    return {
+        "name": resolved["task"],
+        "short_name": resolved["task"],
+        "plugin": owner.plugin,
+        "plugin_version": owner.version,
+        "version": resolved["version"],
+        "title": resolved["title"],
+        "description": resolved.get("description", ""),
+        "measures": tuple(resolved.get("measures", ())),
+        "source": TaskSource(**resolved.get("source", {})),
+        "requires": tuple(resolved.get("requires", ())),
+        "repeats": int(resolved.get("repeats", 1)),
+        "cluster": resolved.get("cluster", "doc"),
+        "template": bool(resolved.get("template", False)),
+        "by_reference": resolved.get("store") == "reference",
+        "resolved": resolved,
+        "origins": _origins(reading.root),
+        "examples": tuple(examples),
+        "keep_reasoning": resolved.get("reasoning") == "keep",
+    }
+
+
+def _without_nulls(root: Node) -> Node:
+    """Leave out empty sections: `baselines:` with nothing after it is as if it were not there."""
+    if not root.is_mapping:
+        return root
+    return Node({key: node for key, node in root.value.items() if node.value is not None}, root.place, root.key)
+
+
+def _read_protocol(reading: Reading) -> FoundComponent | None:
+    node = reading.section("protocol")
+    if node is not None:
+        return reading.component("protocol", node, ("protocol",)) if reading.sound(("protocol",)) else None
+    root = reading.root
+    reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
+    return reader.resolve("protocol", Written(DEFAULT_PROTOCOL, root, Node({}, root.place), ("protocol",)))
+
+
+def _origins(root: Node) -> Mapping[str, str]:
+    """Return `file:line` of every leaf (a list of scalars counts as one)."""
+    origins: dict[str, str] = {}
+    inside: tuple[str | int, ...] | None = None
+    for path, node in walk(root):
+        if inside is not None and path[: len(inside)] == inside:
+            continue
+        inside = None
+        flat = node.is_list and not any(member.is_mapping or member.is_list for member in node.value)
+        if flat:
+            inside = path
+        if flat or not (node.is_mapping or node.is_list) or not node.value:
+            origins[format_path(path)] = f"{node.place.file}:{node.place.line}"
+    return origins
+
+
+def _hash(resolved: Mapping[str, Any], parts: _Parts, owner: Owner) -> str:
+    """Return the sha256 of what the task is: its resolved content and the plugin's version; not how it is described."""
+    content = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
+    content.update(parts.canonical(resolved), plugin=owner.plugin, plugin_version=owner.version)
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _in_order(problems: Sequence[Problem]) -> Sequence[Problem]:
+    """Return each problem once, by file and line."""
+    return sorted(dict.fromkeys(problems), key=lambda p: (str(p.file), p.line or 0, p.column or 0))
+
+
+class Lookup(Library, Protocol):
+    """What loading needs of the index: files, by name or path, and the plugin that a file belongs to."""
+
+    def owner(self, file: Path) -> Owner: ...
+
+
+def load_task(
+    place: TaskFile, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides] = (), find_files: bool = False
+) -> Task:
+    """Load one task; overrides are laid over it in order. Raises TaskError with every problem.
+
+    With `find_files` a data file that does not exist is a problem too.
+    """
+    document = read_merged(place, lookup)
+    problems: list[Problem] = list(document.problems)
+    root = document.root
+    if root is None:
+        raise TaskError(problems)
+    if root.is_mapping:
+        for given in overrides:
+            root, faults = apply_overrides(root, given)
+            problems.extend(faults)
+    try:
+        task = build_task(root, place.file, lookup.owner(place.file), registry, find_files)
+    except TaskError as error:
+        raise TaskError([*problems, *(p for p in error.problems if p not in problems)]) from None
+    if problems:
+        raise TaskError(problems)
+    return replace(task, base=_base(place, lookup, registry, overrides))
+
+
+def _base(place: TaskFile, lookup: Lookup, registry: Registry, overrides: Sequence[Overrides]) -> Task | None:
+    """Return the task of a plugin that a task from elsewhere builds on, None for a plugin's own tasks and variants.
+
+    A file that is only ever included (`_game.yaml`) and a template (`template: true`) are no tasks to compare with.
+    """
+    own = lookup.owner(place.file).plugin
+    changed = any(lookup.owner(given.node.place.file).plugin != own for given in overrides)
+    places = [*([place] if changed and own != LOCAL else []), *included_files(place, lookup)]
+    for candidate in places:
+        owner = lookup.owner(candidate.file).plugin
+        shared = candidate.variant is None and candidate.file.name.startswith("_")
+        if owner == LOCAL or shared or (owner == own and candidate != place):
+            continue
+        base = load_task(candidate, lookup, registry)
+        if not base.template:
+            return base
+    return None

@@ -1,0 +1,186 @@
+"""`parse:`, `score:`, `metrics:`: from answers to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from creval.errors import nearest
+from creval.plugins.registry import ANY_SCORE, Range
+from creval.tasks.sections.section_reader import Reading
+from creval.tasks.task_components import ComponentReader, FoundComponent, Written
+from creval.tasks.task_model import MetricSpec
+from creval.tasks.yaml.nodes import KeyPath, Node, plain
+from creval.types.kinds import Kind
+
+__all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics"]
+
+DEFAULT_AGGREGATION = "mean"
+
+
+def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
+    """Read a list of components; a single one may stand without a list."""
+    found = [reading.component(kind, node, path) for path, node in reading.entries(key)]
+    return [component for component in found if component is not None]
+
+
+class ScoreNames:
+    """The names of the scores that a task's scorers give. `open`: one names them at run time, any may be right."""
+
+    def __init__(self, givers: Mapping[str, FoundComponent], open_givers: Sequence[FoundComponent]) -> None:
+        self.names = list(givers)
+        self.is_open = bool(open_givers)
+        self._givers = givers
+        self._open_givers = open_givers
+
+    def range_of(self, name: str) -> Range | None:
+        """Return what a score can be, where its scorer says so."""
+        givers = [self._givers[name]] if name in self._givers else self._open_givers
+        said = [found.component.range_of(name, found.ref.parameters) for found in givers]
+        return next((each for each in said if each is not None), None)
+
+    def has(self, name: str) -> bool:
+        return self.is_open or name in self.names
+
+    def cure(self, name: str) -> str:
+        near = nearest(name, self.names)
+        if near:
+            return f"Did you mean {near[0]!r}?"
+        return f"The scorers give: {', '.join(self.names)}." if self.names else "The scorers give no score."
+
+
+def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> ScoreNames | None:
+    """Collect what the scorers produce; None where one of them is not known, so that nothing can be said."""
+    giver: dict[str, FoundComponent] = {}
+    open_givers: list[FoundComponent] = []
+    for found in scorers:
+        for name in found.component.produces:
+            if name == ANY_SCORE:
+                open_givers.append(found)
+            elif name in giver:
+                message = f"the scorers {giver[name].component.name!r} and {found.component.name!r} both give {name!r}"
+                reading.add(found.written.node.place, message, found.written.path, "Keep one of them.")
+            else:
+                giver[name] = found
+    node = reading.section("score")
+    written = len(node.value) if node is not None and node.is_list else 1
+    return ScoreNames(giver, open_givers) if len(scorers) == written else None
+
+
+def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, FoundComponent]]:
+    """Read the metrics; the first is the primary one where none says so."""
+    metrics: list[tuple[MetricSpec, FoundComponent]] = []
+    seen: set[str] = set()
+    for path, node in reading.entries("metrics"):
+        name = node.value["name"]
+        if name.value in seen:
+            reading.add(name.place, f"two metrics are called {name.value!r}", (*path, "name"), "Rename one of them.")
+        seen.add(name.value)
+        source = node.get("from") or name
+        if scores is not None and not scores.has(source.value):
+            at = (*path, "from") if node.get("from") else (*path, "name")
+            reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.cure(source.value))
+        aggregation = _aggregation(reading, node, path)
+        if aggregation is not None:
+            metric = _metric(node, source.value, aggregation, None if scores is None else scores.range_of(source.value))
+            _check_range(reading, metric, (*path, "range"), node)
+            _check_weight(reading, metric, (*path, "weight"), (node, scores))
+            metrics.append((metric, aggregation))
+    _check_primary(reading)
+    if metrics and not any(metric.primary for metric, _ in metrics):
+        first, found = metrics[0]
+        metrics[0] = (_with_primary(first), found)
+    return metrics
+
+
+def _aggregation(reading: Reading, node: Node, path: KeyPath) -> FoundComponent | None:
+    written = node.get("aggregate")
+    if written is not None:
+        return reading.component("aggregation", written, (*path, "aggregate"))
+    reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
+    return reader.resolve("aggregation", Written(DEFAULT_AGGREGATION, node, Node({}, node.place), path))
+
+
+def _metric(node: Node, source: str, aggregation: FoundComponent, declared: Range | None) -> MetricSpec:
+    """Make a metric; one that states neither range nor binary has what its scorer declares."""
+    written = plain(node)
+    optional = (
+        "ci",
+        "failed",
+        "failed_value",
+        "higher_is_better",
+        "primary",
+        "unit",
+        "description",
+        "binary",
+        "weight",
+        "group",
+    )
+    given = {key: written[key] for key in optional if key in written}
+    if "range" in written:
+        given["range"] = tuple(written["range"])
+    elif "binary" not in written and declared is not None:
+        given |= {"binary": True} if isinstance(declared, str) else {"range": _with_failures(declared, given)}
+    return MetricSpec(
+        name=written["name"], source=source, aggregate=aggregation.ref, stated=frozenset(written), **given
+    )
+
+
+def _with_failures(declared: tuple[float | None, float | None], given: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Widen a declared range to what a failed answer counts."""
+    low, high = declared
+    if given.get("failed", "zero") != "zero":
+        return declared
+    counts = given.get("failed_value", 0.0)
+    return (None if low is None else min(low, counts)), (None if high is None else max(high, counts))
+
+
+def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node) -> None:
+    """What a failure counts must lie in the declared range, or no interval could be within it."""
+    place = (node.get("range") or node).place
+    low, high = metric.range
+    if low is not None and high is not None and not low < high:
+        reading.add(place, f"the range ends at {high:g} and begins at {low:g}", path, "Write [lowest, highest].")
+        return
+    if metric.binary and metric.range not in ((None, None), (0, 1)):
+        reading.add(place, "the scores of a binary metric are 0 or 1", path, "Leave out the range.")
+    low, high = (0.0, 1.0) if metric.binary else (low, high)
+    counts = metric.failed_value
+    outside = (low is not None and counts < low) or (high is not None and counts > high)
+    if metric.failed == "zero" and outside:
+        message = f"a failed answer counts {counts:g}, which lies outside the range"
+        reading.add(place, message, path, "Widen the range, or set failed_value.")
+
+
+def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tuple[Node, ScoreNames | None]) -> None:
+    """A weight is a score of the task, and goes with a mean over the samples that have both."""
+    node, scores = given
+    written = node.get("weight")
+    if written is None or metric.weight is None:
+        return
+    if scores is not None and not scores.has(metric.weight):
+        message = f"no scorer of the task gives {metric.weight!r}"
+        reading.add(written.place, message, path, scores.cure(metric.weight))
+    if metric.aggregate.name != DEFAULT_AGGREGATION:
+        message = f"a weight goes with the mean, not with {metric.aggregate.name}"
+        reading.add(written.place, message, path, "Leave out aggregate, or the weight.")
+    if metric.failed != "exclude":
+        message = "an answer that failed has no weight, so it cannot count as zero"
+        reading.add(written.place, message, path, "Write failed: exclude.")
+
+
+def _with_primary(metric: MetricSpec) -> MetricSpec:
+    from dataclasses import replace
+
+    return replace(metric, primary=True)
+
+
+def _check_primary(reading: Reading) -> None:
+    primary = [
+        (path, node)
+        for path, node in reading.entries("metrics")
+        if (flag := node.get("primary")) and flag.value is True
+    ]
+    for path, node in primary[1:]:
+        flag = node.value["primary"]
+        reading.add(flag.place, "a second metric is called primary", (*path, "primary"), "Keep one of them.")

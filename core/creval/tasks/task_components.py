@@ -1,0 +1,200 @@
+"""Reads components out of task YAML: their three ways of being written, their names and their parameters.
+
+parse: json_array                        a name alone
+parse: {name: json_array, unique: true}  the name with parameters
+parse: {json_array: {unique: true}}      the name as the only key
+parse: {regex: "[a-z]+"}                 the name with the value of its positional parameter
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from creval.errors import PluginError, Problem, UnknownNameError
+from creval.plugins.registry import Component, Registry
+from creval.tasks.task_model import ComponentRef
+from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
+from creval.tasks.yaml.schema import problems_of, validator_for
+from creval.types.kinds import Kind
+
+__all__ = ["ComponentReader", "FoundComponent", "Written", "unfold", "whole", "whole_refs"]
+
+COMPONENT_KEY = "x-component"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A component as it is written: its name, where that stands, and its parameters as a mapping node.
+
+    `bare` is a value that stands for the positional parameter. `path` is the key path of the parameters.
+    """
+
+    name: str
+    node: Node
+    parameters: Node
+    path: KeyPath
+    bare: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundComponent:
+    """A component that was found: the reference for the task, its registration, and how it was written."""
+
+    ref: ComponentRef
+    component: Component
+    written: Written
+
+    def canonical(self) -> Any:
+        """Return the same plain data for every way of writing it (for the task's hash)."""
+        return [self.written.name, _canonical(self.ref.parameters)]
+
+
+def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[Component]:
+    """Yield a component and, however deep, those that stand in its parameters: what one asks, the outermost needs."""
+    for part, _ in whole_refs(component, ref, registry):
+        yield part
+
+
+def whole_refs(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[tuple[Component, ComponentRef]]:
+    """Yield what `whole` does, each component with its reference."""
+    yield component, ref
+    properties = component.parameters.get("properties", {})
+    for key, value in ref.parameters.items():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, ComponentRef):
+                about = properties[key]
+                kind = about.get(COMPONENT_KEY) or about["items"][COMPONENT_KEY]
+                yield from whole_refs(registry.get(kind, inner.name), inner, registry)
+
+
+def unfold(node: Node, path: KeyPath) -> Written | Problem:
+    """Bring the ways of writing a component to one."""
+    if isinstance(node.value, str):
+        return Written(node.value, node, Node({}, node.place), path)
+    if isinstance(node.value, Mapping):
+        name = node.value.get("name")
+        if name is not None and isinstance(name.value, str):
+            rest = {key: member for key, member in node.value.items() if key != "name"}
+            return Written(name.value, name, Node(rest, node.place), path)
+        if len(node.value) == 1:
+            ((key, member),) = node.value.items()
+            at = replace(node, place=member.key or node.place)
+            inner = (*path, key)
+            if isinstance(member.value, Mapping):
+                return Written(key, at, member, inner)
+            if member.value is None:
+                return Written(key, at, Node({}, member.place), inner)
+            return Written(key, at, Node({}, member.place), inner, bare=member)
+    cure = "Write its name, {name: ITS_NAME, parameter: value} or {ITS_NAME: {parameter: value}}."
+    return problem_at(node.place, "this is not a component", path, cure)
+
+
+class ComponentReader:
+    """Finds components in the registry on behalf of a plugin's task and checks their parameters.
+
+    Everything wrong is appended to `problems`; what is returned is None then.
+    """
+
+    def __init__(self, registry: Registry, plugin: str, problems: list[Problem]) -> None:
+        self._registry = registry
+        self._plugin = plugin
+        self._problems = problems
+
+    def read(self, kind: Kind, node: Node, path: KeyPath) -> FoundComponent | None:
+        """Read a component of a kind."""
+        written = unfold(node, path)
+        if isinstance(written, Problem):
+            self._problems.append(written)
+            return None
+        return self.resolve(kind, written)
+
+    def resolve(self, kind: Kind, written: Written) -> FoundComponent | None:
+        """Find a component by its written name and check its parameters."""
+        component = self.find(kind, written.name, written.node, written.path)
+        if component is None:
+            return None
+        parameters = self._with_positional(component, written)
+        if parameters is None:
+            return None
+        values = self._check(component, parameters, written.path)
+        if values is None:
+            return None
+        return FoundComponent(ComponentRef(self._unambiguous(component), values), component, written)
+
+    def find(self, kind: Kind, name: str, node: Node, path: KeyPath) -> Component | None:
+        """Find a registration: the task's own plugin first, then the core, then whoever has it alone."""
+        try:
+            return self._registry.get(kind, name, prefer=self._plugin)
+        except UnknownNameError as error:
+            self._problems.append(
+                problem_at(node.place, error.what, path, error.cure or _listing(self._registry, kind))
+            )
+        except PluginError as error:
+            self._problems.append(problem_at(node.place, error.what, path, error.cure))
+        return None
+
+    def _unambiguous(self, component: Component) -> str:
+        found = self._registry.find(component.kind, component.name)
+        return component.name if found is component else component.qualified
+
+    def _with_positional(self, component: Component, written: Written) -> Node | None:
+        if written.bare is None:
+            return written.parameters
+        if component.positional is None:
+            message = f"the {component.kind} {component.name!r} takes no bare value"
+            known = ", ".join(component.parameters.get("properties", {})) or "none"
+            cure = f"Write its parameters as a mapping; it has: {known}."
+            self._problems.append(problem_at(written.bare.place, message, written.path, cure))
+            return None
+        return Node({component.positional: written.bare}, written.bare.place)
+
+    def _check(self, component: Component, parameters: Node, path: KeyPath) -> Mapping[str, Any] | None:
+        try:
+            problems = problems_of(parameters, validator_for(component.parameters), path)
+        except Exception as error:  # the schema is a plugin's: a faulty one may fail in any way
+            message = f"the plugin {component.plugin} declares a faulty JSON Schema for {component.name!r}: {error}"
+            self._problems.append(problem_at(parameters.place, " ".join(message.split())[:300], path))
+            return None
+        self._problems.extend(problems)
+        return None if problems else self._values(component.parameters, parameters, path)
+
+    def _values(self, schema: Mapping[str, Any], parameters: Node, path: KeyPath) -> Mapping[str, Any] | None:
+        """Return parameters as plain data, those that are components themselves as references."""
+        properties = schema.get("properties", {})
+        values: dict[str, Any] = {}
+        sound = True
+        for key, node in parameters.value.items():
+            about = properties.get(key, {})
+            items = about.get("items", {}) if isinstance(about, Mapping) else {}
+            if isinstance(about, Mapping) and COMPONENT_KEY in about:
+                found = self.read(about[COMPONENT_KEY], node, (*path, key))
+                values[key] = found.ref if found else None
+                sound = sound and found is not None
+            elif isinstance(items, Mapping) and COMPONENT_KEY in items:
+                kind, single = items[COMPONENT_KEY], (*path, key)
+                written = (
+                    [(item, (*single, i)) for i, item in enumerate(node.value)] if node.is_list else [(node, single)]
+                )
+                inner = [self.read(kind, item, at) for item, at in written]
+                values[key] = [found.ref for found in inner if found]
+                sound = sound and all(inner)
+            else:
+                values[key] = plain(node)
+        return values if sound else None
+
+
+def _listing(registry: Registry, kind: Kind) -> str:
+    names = registry.names(kind)
+    return f"There are: {', '.join(names)}." if names else f"No {kind} is installed."
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, ComponentRef):
+        return [value.name, _canonical(value.parameters)]
+    if isinstance(value, Mapping):
+        return {key: _canonical(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(member) for member in value]
+    return value
