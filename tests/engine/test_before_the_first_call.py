@@ -191,7 +191,7 @@ PLUGIN = """
         registry.add("sandbox", "box", "creval_needy_parts:Box")
         registry.add("scorer", "near", "creval_needy_parts:Near", produces=("near",), uses=("embedding",))
         registry.add("scorer", "runs", "creval_needy_parts:Near", produces=("near",), uses=("sandbox",))
-        registry.add("scorer", "judged", "creval_needy_parts:Near", produces=("near",), roles=("judge",))
+        registry.add("scorer", "judged", "creval_needy_parts:Near", produces=("near",), waits=True, roles=("judge",))
         inner = {"type": "object", "properties": {"of": {"x-component": "scorer"}}, "additionalProperties": False}
         registry.add("scorer", "shell", "creval_needy_parts:Shell", produces=("near",), parameters=inner)
 """

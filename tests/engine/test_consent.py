@@ -29,7 +29,7 @@ PLUGIN = """
 
     @hookimpl
     def creval_components(registry):
-        registry.add("scorer", "runs", "creval_coder_parts:Runs", produces=("right",), uses=("sandbox",))
+        registry.add("scorer", "runs", "creval_coder_parts:Runs", produces=("right",), uses=("sandbox",), waits=True)
 """
 PARTS = """
     from creval.plugin import Score

@@ -26,15 +26,16 @@ HOOKS = """
 
     @hookimpl
     def creval_components(registry):
-        registry.add("scorer", "follows", "creval_following_parts:Follows", produces=("follows",), uses=("entailment",))
+        registry.add(
+            "scorer", "follows", "creval_following_parts:Follows", produces=("follows",), uses=("entailment",),
+            waits=True, batch_size=8,
+        )
 """
 PARTS = """
     import inspect
     from creval.plugin import Score
 
     class Follows:
-        batch_size = 8
-
         async def score(self, items, context):
             rows = context.resource("entailment").predict([(item.value, item.doc["fact"]) for item in items])
             if inspect.isawaitable(rows):

@@ -12,6 +12,7 @@ from support.parrot import parrot
 import creval
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import Rescoring
+from creval.errors import PluginError
 from creval.runs.jsonl import read_lines
 
 MODEL = "hosted_vllm/parrot"
@@ -23,7 +24,10 @@ PLUGIN = """
     def creval_components(registry):
         number = {"type": "object", "properties": {"number": {"type": "integer"}}, "additionalProperties": False}
         add = registry.add
-        add("scorer", "judged", "creval_odd_parts:Judged", produces=("judged",), roles=("judge",))
+        add("scorer", "judged", "creval_odd_parts:Judged", produces=("judged",), waits=True, roles=("judge",))
+        asks = {"waits": True, "roles": ("judge",)}
+        add("scorer", "spread", "creval_odd_parts:Spread", produces=("spread",), unit="doc", **asks)
+        add("scorer", "hasty", "creval_odd_parts:Spread", produces=("hasty",), unit="doc")
         add("scorer", "near", "creval_odd_parts:Near", produces=("near",), uses=("embedding",))
         inner = {"type": "object", "properties": {"of": {"x-component": "scorer"}}, "additionalProperties": False}
         add("scorer", "shell", "creval_odd_parts:Shell", produces=("near",), parameters=inner)
@@ -63,6 +67,13 @@ PARTS = """
                 again = await context.ask("judge", [Message("user", f"Rate {item.value}")], item.key, 1, max_tokens=1)
                 return Score({"judged": float(len(first.text + again.text))})
             return await asyncio.gather(*map(one, items))
+
+    class Spread:
+        async def score(self, items, context):
+            assert len({(item.key.doc, item.key.condition) for item in items}) == 1
+            said = "; ".join(item.value for item in items)
+            reply = await context.ask("judge", [Message("user", f"How many ideas? {said}")], items[0].key)
+            return [Score({"spread": float(len(items))}, {"said": reply.text}) for _ in items]
 
     class Plain:
         def score(self, items, context):
@@ -137,6 +148,23 @@ def test_a_judge_is_asked_for_each_sample_and_never_again_on_resume(make_task, s
     plugin.Loud.calls.clear()
     assert resume(result.folder).results == result.results
     assert plugin.Loud.calls == []
+
+
+def test_a_scorer_of_whole_docs_may_ask_a_judge(make_task, server, options, tmp_path, plugin):
+    task = with_scorer(make_task, tmp_path, "spread", docs=5)
+    given = options(base_url=server.url, roles={"judge": "loud/four"}, repeats=6, concurrency=4)
+    result = creval.run([task], MODEL, given)
+    assert [row["scores"] for row in read_lines(result.folder / "scores/parrot.jsonl")] == [{"spread": 6.0}] * 30
+    assert sorted(doc for _, doc, _, _ in plugin.Loud.calls) == [f"d{number}" for number in range(5)]
+
+
+def test_a_scorer_that_waits_and_does_not_say_so_is_refused_before_the_first_call(
+    make_task, server, options, tmp_path, plugin
+):
+    task = with_scorer(make_task, tmp_path, "hasty")
+    with pytest.raises(PluginError, match="has `async def score`, but is registered without waits=True"):
+        creval.run([task], MODEL, options(base_url=server.url))
+    assert not server.requests
 
 
 def test_the_task_s_own_judge_and_another_one(make_task, server, options, tmp_path, plugin):

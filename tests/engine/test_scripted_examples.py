@@ -42,8 +42,6 @@ SAMPLED = """
     from creval.plugin import Score
 
     class Sampled:
-        reads_some = True
-
         def score(self, items, context):
             return [self.one(item) for item in items]
 
@@ -72,7 +70,7 @@ SAMPLED_HOOKS = """
     @hookimpl
     def creval_components(registry):
         names = ("read", "cut", "unread", "logprob")
-        registry.add("scorer", "sampled", "creval_judged_parts:Sampled", produces=names)
+        registry.add("scorer", "sampled", "creval_judged_parts:Sampled", produces=names, reads_some=True)
         registry.add("scorer", "strict", "creval_judged_parts:Strict", produces=("strict",))
         registry.add("protocol", "many", "creval_judged_parts:Many")
 """

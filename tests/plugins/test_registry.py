@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,3 +63,40 @@ def test_absorbing_takes_over_all_components() -> None:
     base.absorb(other)
     assert base.names("parser") == ["rhyme", "x"]
     assert base.get("scorer", "rhyme").plugin == "blue"
+
+
+@pytest.mark.parametrize(
+    ("kind", "stated", "fault"),
+    [
+        ("scorer", {"reads_sum": True}, "there is no argument 'reads_sum'; did you mean 'reads_some'?"),
+        ("scorer", {"produce": ("x",)}, "there is no argument 'produce'; did you mean 'produces'?"),
+        ("scorer", {"refines": True}, "'refines' is for a parser, not for a scorer"),
+        ("parser", {"waits": True}, "'waits' is for a scorer, not for a parser"),
+        ("baseline", {"n": 2}, "'n' is for a protocol, not for a baseline"),
+        ("scorer", {"unit": "docs"}, r"unit must be one of sample, doc \(did you mean 'doc'\?\), not 'docs'"),
+        ("scorer", {"waits": 1}, "waits must be True or False, not 1"),
+        ("scorer", {"batch_size": 0}, "batch_size must be a whole number from 1, not 0"),
+        ("scorer", {"takes": ("txt",)}, "takes must be a tuple of list, number, object, text"),
+        ("scorer", {"unit": "doc", "batch_size": 8}, "unit='doc' and batch_size exclude each other"),
+        ("scorer", {"minimum_repeats": 2}, "minimum_repeats needs unit='doc'"),
+        ("scorer", {"roles": ("judge",)}, "it asks the role 'judge', so it needs waits=True"),
+        ("parser", {"refines": True, "reads": "prose"}, "refines=True and reads exclude each other"),
+        ("parser", {"gives": "texts"}, r"gives must be one of .* \(did you mean 'text'\?\)"),
+        ("protocol", {"n": True}, "n must be a whole number from 1, not True"),
+    ],
+)
+def test_a_wrong_statement_is_refused_when_it_is_registered(kind: Any, stated: dict[str, Any], fault: str) -> None:
+    with pytest.raises(PluginError, match=f"the {kind} 'mine': {fault}"):
+        Registry().add(kind, "mine", "no_such_module:Thing", **stated)
+
+
+def test_traits_may_follow_from_the_parameters() -> None:
+    base = Registry()
+    base.add("parser", "mine", "json:loads", refines=lambda given: given.get("refine", False), reads="prose")
+    base.add("protocol", "odd", "json:loads", n=lambda given: given["n"])
+    parser, protocol = base.get("parser", "mine"), base.get("protocol", "odd")
+    assert [parser.parser_traits({"refine": value}).refines for value in (True, False)] == [True, False]
+    assert protocol.protocol_traits({"n": 3}).n == 3
+    for given, fault in (({"n": "3"}, "n must be a whole number from 1"), ({}, "KeyError|'n'")):
+        with pytest.raises(PluginError, match=f"what the protocol 'odd' states about itself is wrong: .*{fault}"):
+            protocol.protocol_traits(given)

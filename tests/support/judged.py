@@ -14,7 +14,7 @@ HOOKS = """
         number = {"type": "object", "properties": {"weight": {"type": "number"}}, "additionalProperties": False}
         registry.add(
             "scorer", "rated", "creval_judged_parts:Rated", produces=("rated", "kind"), parameters=number,
-            roles=("judge",), prompts=("rate", "kind"), provides=("answer",),
+            waits=True, roles=("judge",), prompts=("rate", "kind"), provides=("answer",),
         )
         registry.add("scorer", "size", "creval_judged_parts:Size", produces=("size",))
         registry.add("protocol", "helped", "creval_judged_parts:Helped", roles=("judge",), prompts=("rate",))

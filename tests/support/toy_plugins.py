@@ -91,7 +91,7 @@ def toy_registry() -> Registry:
         uses=("embedding",),
         parameters=_object(utility=utility, quantile=quantile),
     )
-    core.add("scorer", "judged", f"{HERE}:Letters", produces=("grade",), roles=("judge",))
+    core.add("scorer", "judged", f"{HERE}:Letters", produces=("grade",), waits=True, roles=("judge",))
     core.add("baseline", "random_words", f"{HERE}:Letters")
     core.add("baseline", "greedy", f"{HERE}:Letters", parameters=_object(width=count))
     core.add("embedding", "sentence-transformers", f"{HERE}:Letters")

@@ -179,7 +179,7 @@ def _fewest_repeats(subject: Subject, task: Task) -> int:
     for metric in task.metrics:
         made = registry.get("aggregation", metric.aggregate.name).load()(**metric.aggregate.parameters)
         needed.append(getattr(made, "minimum_repeats", 1))
-    needed += [getattr(registry.get("scorer", ref.name).load(), "minimum_repeats", 1) for ref in task.score]
+    needed += [registry.get("scorer", ref.name).scorer_traits(ref.parameters).minimum_repeats for ref in task.score]
     return max(needed)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
@@ -15,6 +14,7 @@ from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
+from creval.plugins.traits import ParserTraits, ScorerTraits
 from creval.tasks.check_files import check, places_of
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import ComponentRef, Task
@@ -83,14 +83,18 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
         ("score", "scorer", task.score),
     )
     problems = []
-    parsers: list[Any] = []
-    scorers: list[tuple[str, str, Any]] = []
+    parsers: list[ParserTraits] = []
+    scorers: list[tuple[str, str, ScorerTraits]] = []
     for section, kind, refs in sections:
         for index, ref in enumerate(refs):
             listed = isinstance(task.resolved.get(section), list)
             path = f"{section}[{index}]" if listed else section
             try:
-                made = registry.get(kind, ref.name).load()(**ref.parameters)
+                component = registry.get(kind, ref.name)
+                if kind == "scorer":
+                    component.make_scorer(ref.parameters)
+                else:
+                    component.load()(**ref.parameters)
             except (MissingPartError, PluginError):
                 continue
             except CrevalError as error:
@@ -98,34 +102,36 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
             except (Exception, SystemExit) as error:  # a plugin's own code
                 what, cure = f"{type(error).__name__}: {error}", None
             else:
-                parsers += [made] if kind == "parser" else []
-                scorers += [(path, ref.name, made)] if kind == "scorer" else []
+                if kind == "parser":
+                    parsers.append(component.parser_traits(ref.parameters))
+                else:
+                    scorers.append((path, ref.name, component.scorer_traits(ref.parameters)))
                 continue
             problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", cure))
     return problems or _check_kinds(task, parsers, scorers)
 
 
-def _check_kinds(task: Task, parsers: Sequence[Any], scorers: Sequence[tuple[str, str, Any]]) -> Sequence[Problem]:
+def _check_kinds(
+    task: Task, parsers: Sequence[ParserTraits], scorers: Sequence[tuple[str, str, ScorerTraits]]
+) -> Sequence[Problem]:
     """Return a problem for every scorer that cannot take what the parsers give (both only where they say so)."""
     given = _given(parsers)
     problems = []
     for path, name, scorer in scorers:
-        takes: frozenset[str] | None = getattr(scorer, "takes", None)
-        if takes is None:
-            continue
-        wrong = sorted(kind for kind in given if kind is not None and kind not in takes)
-        if len(wrong) == len(given):  # where one way of reading fits, the others are answers of another form
+        takes = scorer.takes
+        wrong = sorted(kind for kind in given if kind and kind not in takes)
+        if takes and len(wrong) == len(given):  # where one way of reading fits, the others are answers of another form
             what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but `parse` gives a {wrong[0]}"
             problems.append(task.problem_at(path, what, "Take another parser or scorer."))
     return problems
 
 
-def _given(parsers: Sequence[Any]) -> set[str | None]:
-    """Return the kinds of value that a chain of parsers may give (None: any): those of the last parser of each way."""
-    starts = [place for place, parser in enumerate(parsers) if not getattr(parser, "refines", False)]
+def _given(parsers: Sequence[ParserTraits]) -> set[str]:
+    """Return the kinds of value that a chain of parsers may give (empty: any): those of the last parser of each way."""
+    starts = [place for place, parser in enumerate(parsers) if not parser.refines]
     refining = [place for place in range(len(parsers)) if place not in starts]
     last = [max([place, *(each for each in refining if each > place)]) for place in starts] or refining[-1:]
-    return {getattr(parsers[place], "gives", None) for place in last} if parsers else {"text"}
+    return {parsers[place].gives for place in last} if parsers else {"text"}
 
 
 def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence[Problem]:

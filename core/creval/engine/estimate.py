@@ -80,7 +80,7 @@ def answer_limit(settings: Mapping[str, Any]) -> int | None:
 
 def answers_of(runtime: TaskRuntime, settings: Mapping[str, Any]) -> int:
     """Return how many answers one call of the target gives."""
-    return int(settings.get("n") or getattr(runtime.protocol, "n", 1) or 1)
+    return int(settings.get("n") or runtime.answers)
 
 
 class RoleCalls:

@@ -75,9 +75,10 @@ class Setup:
     def runtime(self, task: Task) -> TaskRuntime:
         """Return what the samples of a task share."""
         registry = self.plugins.registry
+        protocol = registry.get("protocol", task.protocol.name)
         return TaskRuntime(
             task=task,
-            protocol=registry.get("protocol", task.protocol.name).load()(**task.protocol.parameters),
+            protocol=protocol.load()(**task.protocol.parameters),
             chain=build_chain(task.parse, registry),
             context=self.contexts[task.name],
             models=self.models,
@@ -88,6 +89,7 @@ class Setup:
             seed=self.options.seed,
             own_tags=_own_tags(task),
             keep_reasoning=task.keep_reasoning,
+            answers=protocol.protocol_traits(task.protocol.parameters).n,
         )
 
     def scoring(self, task: Task) -> TaskScoring:

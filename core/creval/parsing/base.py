@@ -25,17 +25,8 @@ class Extractor:
     refine: bool = False
     refusals: bool | None = None
 
-    gives: ClassVar[str | None] = None
-    """What kind of value it gives (`text`, `list`, `number`, `object`), where that is always the same."""
     spots_refusals: ClassVar[bool] = False
     """What `refusals` is where the task file does not say."""
-    reads_json: ClassVar[bool] = False
-    reads_prose: ClassVar[bool] = False
-    """Whether it reads any text, so that it would take the source of faulty JSON for prose."""
-
-    @property
-    def refines(self) -> bool:
-        return self.refine
 
     def is_refusal(self, text: str) -> bool:
         """Whether this parser takes a text for a plain refusal."""

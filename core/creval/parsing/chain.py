@@ -4,7 +4,7 @@ The rule, in full:
 
 1. Every parser either *extracts* (reads the text) or *refines* (works on the value so far). `words` refines;
    the other parsers of the core extract, unless they are given `refine: true`. A plugin's parser refines when
-   it has an attribute `refines` that is true.
+   it is registered with `refines=True`.
 2. The extracting parsers are alternatives: they are tried in the order of the list.
 3. The refining parsers that stand after an alternative are applied to its value, in order. Where one of them
    fails, the next alternative is tried.
@@ -13,7 +13,7 @@ The rule, in full:
 6. A blank text, and one longer than MAX_CHARACTERS, is a failure whatever the chain. So is a plain refusal, where the
    first parser that fails recognises it (lists do, other parsers where they are told `refusals: true`).
 7. An answer that holds JSON is never read as lines, words or numbers because the JSON cannot be read: after a
-   failed parser that reads JSON, one that `reads_prose` is not tried.
+   failed parser that is registered with `reads="json"`, one with `reads="prose"` is not tried.
 8. Invisible characters (`creval.parsing.chain`) are removed before the text is read, and out of what was
    read; the route begins with `unseen` then.
 
@@ -107,11 +107,12 @@ _UNSEEN = "unseen > "
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One parser of a chain, under the name that the task file gives it."""
+    """One parser of a chain, under the name that the task file gives it, and what it states about itself."""
 
     name: str
     parser: Parser
     refines: bool
+    reads: str = ""
 
 
 class ParserChain:
@@ -146,12 +147,13 @@ class ParserChain:
         reasons: list[str] = []
         json_failed = False
         for extractor, refiners in self._alternatives:
-            if json_failed and getattr(extractor and extractor.parser, "reads_prose", False) and holds_json(text):
+            reads = extractor.reads if extractor else ""
+            if json_failed and reads == "prose" and holds_json(text):
                 continue
             parsed = _follow(text, extractor, refiners)
             if parsed.ok or parsed.route == REFUSAL_ROUTE:
                 return parsed
-            json_failed = json_failed or getattr(extractor and extractor.parser, "reads_json", False)
+            json_failed = json_failed or reads == "json"
             reasons.append(f"{parsed.route}: {parsed.reason}")
         return Parsed.failure("; ".join(reasons))
 
@@ -200,6 +202,7 @@ def build_steps(refs: Sequence[ComponentRef], registry: Registry) -> Sequence[St
     """
     steps = []
     for ref in refs:
-        parser = registry.get("parser", ref.name).load()(**ref.parameters)
-        steps.append(Step(ref.name, parser, bool(getattr(parser, "refines", False))))
+        component = registry.get("parser", ref.name)
+        traits = component.parser_traits(ref.parameters)
+        steps.append(Step(ref.name, component.load()(**ref.parameters), traits.refines, traits.reads))
     return steps

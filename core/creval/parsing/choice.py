@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from creval.errors import UsageError
 from creval.parsing.base import Extractor, not_text
@@ -108,9 +108,6 @@ class Choice(Extractor):
 
     Letter case is ignored, except for options of one letter within a text. "A good one" and "I think" name no option.
     """
-
-    gives: ClassVar[str | None] = "text"
-    reads_prose: ClassVar[bool] = True
 
     options: Sequence[str] = ("A", "B", "C", "D")
     _label: re.Pattern[str] = field(init=False, repr=False, compare=False)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.refusal import is_refusal, refused
@@ -182,9 +182,6 @@ class Words:
     min_letters: int = 2
     lower: bool = True
 
-    refines: ClassVar[bool] = True
-    gives: ClassVar[str | None] = "list"
-
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, str):
             if is_refusal(text):
@@ -253,9 +250,7 @@ class Lines(Extractor):
     limit: int | None = None
     minimum: int = 1
 
-    gives: ClassVar[str | None] = "list"
     spots_refusals: ClassVar[bool] = True
-    reads_prose: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
@@ -278,9 +273,6 @@ class Lines(Extractor):
 @dataclass(frozen=True)
 class Text(Extractor):
     """The whole answer, stripped."""
-
-    gives: ClassVar[str | None] = "text"
-    reads_prose: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from creval.numerals import Numeral, last_numeral, number_of, read_numeral
 from creval.parsing.base import Extractor, not_text
@@ -48,9 +48,6 @@ class LastNumber(Extractor):
     """
 
     decimal: Literal["point", "comma"] = "point"
-
-    gives: ClassVar[str | None] = "number"
-    reads_prose: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, int | float) and not isinstance(text, bool):

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from creval.numerals import decimal_of, last_numeral, number_of, number_text, numerals, read_numeral, same_number
 from creval.parsing.base import not_text
@@ -75,8 +75,6 @@ class ScaleVerdict:
 
     low: float
     high: float
-
-    gives: ClassVar[str | None] = "number"
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, bool):

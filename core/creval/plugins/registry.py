@@ -5,10 +5,19 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError
 from creval.plugins.isolation import aside
+from creval.plugins.traits import (
+    TRAITS,
+    ParserTraits,
+    ProtocolTraits,
+    ScorerTraits,
+    read_traits,
+    trait_fault,
+    unknown_fault,
+)
 from creval.types.kinds import Kind
 
 __all__ = ["ANY_SCORE", "BINARY", "Component", "Range", "Registry"]
@@ -46,7 +55,8 @@ class Component:
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
     `session.condition.settings` first. `equals` of a resource are entries `model=other/model`: measured to give the
     same numbers as the other instrument, so that metrics keep their plain names. `needs` says what it needs of the
-    machine it works on (`{"gpu": 1}`), for executors that choose one.
+    machine it works on (`{"gpu": 1}`), for executors that choose one. `traits` are what it states about itself
+    (`creval.plugins.traits`).
     """
 
     kind: Kind
@@ -64,6 +74,7 @@ class Component:
     provides: tuple[str, ...] = ()
     equals: tuple[str, ...] = ()
     needs: Mapping[str, int] = field(default_factory=dict)
+    traits: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def qualified(self) -> str:
@@ -73,6 +84,36 @@ class Component:
         """Return what one of its scores can be under these parameters; None where it does not say."""
         ranges = self.ranges(parameters) if callable(self.ranges) else self.ranges
         return ranges.get(score)
+
+    def parser_traits(self, parameters: Mapping[str, Any]) -> ParserTraits:
+        """Return what a parser states about itself under these parameters. Raises PluginError where that is wrong."""
+        return cast(ParserTraits, self._traits(parameters))
+
+    def scorer_traits(self, parameters: Mapping[str, Any]) -> ScorerTraits:
+        """Return what a scorer states about itself under these parameters. Raises PluginError where that is wrong."""
+        return cast(ScorerTraits, self._traits(parameters))
+
+    def protocol_traits(self, parameters: Mapping[str, Any]) -> ProtocolTraits:
+        """Return what a protocol states about itself under these parameters. Raises PluginError where that is wrong."""
+        return cast(ProtocolTraits, self._traits(parameters))
+
+    def _traits(self, parameters: Mapping[str, Any]) -> object:
+        try:
+            return read_traits(self.kind, self.traits, parameters)
+        except Exception as error:  # a plugin's own function
+            what = f"what the {self.kind} {self.name!r} states about itself is wrong: {error}"
+            raise PluginError(what, where=f"plugin {self.plugin}") from error
+
+    def make_scorer(self, parameters: Mapping[str, Any]) -> Any:
+        """Load a scorer and call its factory. Raises PluginError where it waits and does not state so."""
+        scorer = self.load()(**parameters)
+        if _is_async(scorer.score) and not self.scorer_traits(parameters).waits:
+            raise PluginError(
+                f"the scorer {self.name!r} has `async def score`, but is registered without waits=True",
+                where=f"plugin {self.plugin}",
+                cure="Add waits=True to its registry.add, or write `def score`.",
+            )
+        return scorer
 
     def load(self) -> Any:
         """Import and return the attribute. Raises MissingPartError where a package it needs is absent."""
@@ -135,16 +176,19 @@ class Registry:
         return view
 
     def add(self, kind: Kind, name: str, target: str, summary: str = "", **spec: Any) -> None:
-        """Register a component; `spec` are the further fields of `Component` (parameters, produces, ...).
+        """Register a component; `spec` are further fields of `Component` (parameters, produces, ...) or its traits.
 
-        Raises PluginError where the kind is none, the target has no colon, a field is unknown or of the wrong
-        type, or the plugin has one already.
+        A scorer states `unit`, `waits`, `batch_size`, `minimum_repeats`, `reads_some`, `scores_failures` and `takes`, a
+        parser `refines`, `reads` and `gives`, a protocol `n` (docs/plugins.md). Each may be a function of the YAML
+        parameters. Raises PluginError where the kind is none, the target has no colon, an argument is unknown, of the
+        wrong type or contradicts another one, or the plugin has the component already.
         """
         where = f"plugin {self._plugin}"
         fault = _fault(kind, name, target, spec)
         if fault:
             raise PluginError(fault, where=where)
-        component = Component(kind=kind, name=name, target=target, plugin=self._plugin, summary=summary, **spec)
+        own = {key: spec.pop(key) for key in list(spec) if kind in TRAITS and key in TRAITS[kind].__slots__}
+        component = Component(kind, name, target, self._plugin, summary, **spec, traits=own)
         same_name = self._components.setdefault((kind, name), [])
         if any(other.plugin == self._plugin for other in same_name):
             raise PluginError(f"registers the {kind} {name!r} twice", where=where)
@@ -193,6 +237,12 @@ class Registry:
         return sorted(every, key=lambda c: (c.kind, c.name, c.plugin))
 
 
+def _is_async(function: object) -> bool:
+    import inspect  # not at the start, which registers alone
+
+    return inspect.iscoroutinefunction(function)
+
+
 def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) -> str | None:
     """Say what is wrong with a registration, or None."""
     if kind not in _KINDS:
@@ -202,10 +252,21 @@ def _fault(kind: object, name: object, target: object, spec: Mapping[str, Any]) 
     module, _, attribute = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not module or not attribute:
         return f"target {target!r} of {name!r} is not of the form module:attribute"
-    known = [entry.name for entry in fields(Component)][4:]
+    known = [entry.name for entry in fields(Component)][4:-1]
+    faults = (unknown_fault(str(kind), key, known) for key in spec)
+    fault = next((each for each in faults if each), None)
+    traits = {key: value for key, value in spec.items() if key not in known}
+    fault = fault or trait_fault(str(kind), traits, spec.get("roles", ()))
+    return (
+        f"the {kind} {name!r}: {fault}"
+        if fault
+        else _spec_fault(name, {key: spec[key] for key in spec.keys() - traits})
+    )
+
+
+def _spec_fault(name: str, spec: Mapping[str, Any]) -> str | None:
+    """Say what is wrong with the fields of a component, or None."""
     for key, value in spec.items():
-        if key not in known:
-            return f"the {kind} {name!r} has an unknown field {key!r}; fields are {', '.join(known)}"
         if key == "parameters":
             if not isinstance(value, Mapping) or value.get("type") != "object":
                 return f'parameters of {name!r} must be a JSON Schema with "type": "object"'

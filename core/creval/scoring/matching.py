@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any, ClassVar
+from typing import Any
 
 from creval.numerals import decimal_of, number_text, numerals, read_numeral, same_number
 from creval.types.components import Context, Score, ScorerInput
@@ -36,13 +36,6 @@ class _Matching(ABC):
     reduce: str = "mean"
 
     name = "match"
-    takes: ClassVar[frozenset[str]] = frozenset({"text", "number"})
-    """The kinds of value that it can compare."""
-
-    @property
-    def reads_some(self) -> bool:
-        """Whether a sample of which some answers cannot be read is scored all the same."""
-        return self.reduce != "mean"
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         return [self._score(item) for item in items]

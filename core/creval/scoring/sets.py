@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +37,6 @@ class Distinct:
     are the same where they are after NFC, with blanks run together; with `ignore_case` and `ignore_punctuation` letter
     case and punctuation are passed over.
     """
-
-    whole_docs: ClassVar[bool] = True
-    minimum_repeats: ClassVar[int] = 2
 
     ignore_case: bool = True
     ignore_punctuation: bool = True
@@ -67,9 +64,6 @@ class SetDistance:
     The mean over the samples of a doc is the mean distance over all pairs of its answers. A doc with a single answer
     that could be read has no pair, and no score.
     """
-
-    whole_docs: ClassVar[bool] = True
-    minimum_repeats: ClassVar[int] = 2
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Score the answers of one doc under one condition. Raises ScoringError where one has no vector."""

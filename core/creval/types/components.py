@@ -171,8 +171,8 @@ class ScorerInput:
     """One answered sample, ready for scoring. `values` are the parsed answers in order.
 
     `parsed` says of each answer what the parsers made of it; one that they could not read has no value in `values`
-    (only scorers that say `reads_some` are given such samples). `calls` are all calls of the sample as they are stored:
-    log-probabilities, finish reasons, tokens.
+    (only scorers registered with `reads_some=True` are given such samples). `calls` are all calls of the sample with
+    their replies: log-probabilities, finish reasons, tokens.
     """
 
     key: SampleKey
@@ -216,22 +216,16 @@ class Expected(NamedTuple):
 class Scorer(Protocol):
     """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
 
-    May be a coroutine function where it asks a judge. Returns one Score for each item, in order. Attributes say more:
+    Returns one Score for each item, in order. A coroutine function where it asks a judge. What it states about itself
+    (`unit`, `waits`, `batch_size` ...) are arguments of `registry.add`. A batch that fails as a whole is tried again
+    sample by sample. Methods say more, where there are any:
 
-    - `batch_size`: at most so many samples a call (default 256; of a coroutine function 1, and several calls run at
-      once). A batch that fails as a whole is tried again sample by sample.
-    - a method `expected_role_calls(fields, expected)` tells a dry run the fewest and the most calls for a sample of a
-      doc with these fields, by role: `{"judge": (2, 4)}`, with None for the most where the answers alone decide.
-      A protocol may have one too. `expected_pairs(fields, expected)` tells in the same way how many pairs of texts an
-      entailment resource judges, by its name: each is a call where a role stands behind it. `expected`: see `Expected`.
-    - a method `doc_fault(fields)` says what keeps a doc from being scored, or gives None; such a doc is refused before
-      the first call.
-    - `scores_failures` true: it is also given the model's own failures (unparsed, truncated, refused; `values` empty)
-      and says what they are worth; their status stays.
-    - `whole_docs` true: it is given all samples of one doc under one condition at once, and looks at their answers as a
-      set; it must not wait. `minimum_repeats` says how many it needs.
-    - `reads_some` true: of several answers some may be unreadable (see `ScorerInput.parsed`); for other scorers such a
-      sample is unparsed.
+    - `expected_role_calls(fields, expected)` tells a dry run the fewest and the most calls for a sample of a doc with
+      these fields, by role: `{"judge": (2, 4)}`, with None for the most where the answers alone decide. A protocol may
+      have one too. `expected_pairs(fields, expected)` tells in the same way how many pairs of texts an entailment
+      resource judges, by its name: each is a call where a role is behind it. `expected`: see `Expected`.
+    - `doc_fault(fields)` says what keeps a doc from being scored, or gives None; such a doc is refused before the
+      first call.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...

@@ -13,8 +13,6 @@ __all__ = ["SingleWord"]
 class SingleWord:
     """The answer in lower case, where it is letters alone (and perhaps a full stop); else the reason."""
 
-    gives = "text"
-
     def parse(self, text: Any) -> Parsed:
         """Read one answer; a chain in one answer is read as its words."""
         if not isinstance(text, str) or not text.strip():

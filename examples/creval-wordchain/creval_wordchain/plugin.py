@@ -28,7 +28,7 @@ def creval_components(registry: Registry) -> None:
     registry.add(
         "protocol", "wordchain", f"{home}.protocol:WordChain", "word by word", parameters=turns, provides=("word",)
     )
-    registry.add("parser", "single_word", f"{home}.parser:SingleWord", "one word of letters alone")
+    registry.add("parser", "single_word", f"{home}.parser:SingleWord", "one word of letters alone", gives="text")
     registry.add("scorer", "wordchain", f"{home}.scorers:ChainLength", "words in the chain", produces=("links",))
     registry.add(
         "scorer",
@@ -36,6 +36,7 @@ def creval_components(registry: Registry) -> None:
         f"{home}.scorers:Surprise",
         "how surprising a judge finds the chain",
         produces=("surprise",),
+        waits=True,
         roles=("judge",),
         prompts=("surprise",),
         provides=("chain",),

@@ -102,6 +102,7 @@ def _scorers(registry: Registry) -> None:
         "creval_create.task.counts:CreateCounts",
         "paths printed, readable, distinct and valid by each rule; tokens",
         produces=(*_COUNTS, "tokens", "tokens_per_call"),
+        reads_some=True,
     )
     registry.add(
         "scorer",
@@ -129,6 +130,8 @@ def _scorers(registry: Registry) -> None:
         roles=("judge",),
         prompts=("factuality", "strength"),
         provides=("path",),
+        waits=True,
+        reads_some=True,
     )
 
 

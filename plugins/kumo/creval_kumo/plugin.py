@@ -69,6 +69,7 @@ def _register_game(registry: Registry) -> None:
         "creval_kumo.task.scoring:KumoPlay",
         "success and counts of actions, beside optimal play",
         produces=("success_rate", "tests", "paper_compat", "relative_action_count", "parse_error_rate"),
+        scores_failures=True,
     )
     registry.add(
         "scorer",
@@ -76,6 +77,7 @@ def _register_game(registry: Registry) -> None:
         "creval_kumo.task.belief_scoring:KumoBelief",
         "success and soundness where results are evidence only",
         produces=("success_rate", "tests", "posterior", "most_probable_rate", "attainable_success", "parse_error_rate"),
+        scores_failures=True,
     )
     registry.add(
         "screen", "kumo.game", "creval_kumo.play.screen:GameScreen", "book, observations and choices of a game"

@@ -104,6 +104,8 @@ def _register_scorers(registry: Registry) -> None:
         parameters=params.schema(tests=tests, seconds=seconds, released=released),
         produces=("pass@1", "correct_sound", "survives_perturbation"),
         uses=("sandbox",),
+        waits=True,
+        scores_failures=True,
     )
     listed = params.flag(about="divide by the augmenter's list, doubles included")
     human = params.one_of("shipped", "detect", about="human techniques as published, or found by the augmenter")
@@ -120,6 +122,8 @@ def _register_scorers(registry: Registry) -> None:
         roles=("augmenter",),
         prompts=("techniques",),
         provides=("program",),
+        waits=True,
+        scores_failures=True,
     )
 
 
@@ -207,6 +211,9 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
         parameters=params.schema(tests=tests, seconds=seconds, released=released),
         produces=("pass@5", "correct_sound@5", "pass@1"),
         uses=("sandbox",),
+        waits=True,
+        reads_some=True,
+        scores_failures=True,
     )
     registry.add(
         "scorer",
@@ -227,4 +234,7 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
         roles=("augmenter",),
         prompts=("techniques",),
         provides=("program",),
+        waits=True,
+        reads_some=True,
+        scores_failures=True,
     )

@@ -90,6 +90,7 @@ def register_judges(registry: Registry) -> None:
             *("turn", "confidence", "verdict", "query", "focus"),
         ),
         provides=_PROVIDES,
+        waits=True,
     )
     _register_baselines(registry)
     _register_people(registry)
@@ -133,6 +134,7 @@ def _register_baselines(registry: Registry) -> None:
         produces=(*_COUNTS, "*"),
         ranges=_judged,
         roles=("judge",),
+        waits=True,
     )
     registry.add(
         "scorer",
@@ -145,6 +147,7 @@ def _register_baselines(registry: Registry) -> None:
         produces=(*_COUNTS, "*"),
         ranges=_judged,
         roles=("judge",),
+        waits=True,
     )
     registry.add(
         "scorer",
@@ -163,6 +166,7 @@ def _register_baselines(registry: Registry) -> None:
         produces=(*_COUNTS, "*"),
         ranges=_judged,
         roles=("judge",),
+        waits=True,
     )
 
 
@@ -178,6 +182,7 @@ def _register_people(registry: Registry) -> None:
         roles=("judge",),
         prompts=("statement", "label"),
         provides=_PROVIDES,
+        waits=True,
     )
     registry.add(
         "scorer",
@@ -190,6 +195,8 @@ def _register_people(registry: Registry) -> None:
         roles=("judge",),
         prompts=("statement", "tier", "more_novel"),
         provides=(*_PROVIDES, "rival_problem", "rival_solution"),
+        waits=True,
+        batch_size=1000,
     )
     for scorer in ("openended.labels", "openended.ranks"):
         registry.add("screen", scorer, "creval_openended.people.screens:JudgeScreen", "problem, solution and question")

@@ -83,6 +83,7 @@ def creval_components(registry: Registry) -> None:
             ),
         ),
         prompts=("full", "step"),
+        n=lambda parameters: parameters.get("n", 10),
         provides=("steps", "number", "limit", "last"),
     )
     registry.add(
@@ -104,6 +105,8 @@ def creval_components(registry: Registry) -> None:
         produces=_DIVERGENCE,
         ranges=_RANGES,
         uses=("entailment",),
+        waits=True,
+        batch_size=64,
     )
     registry.add(
         "scorer",

@@ -46,7 +46,7 @@ class SampleEnd(Exception):
 class TaskRuntime:
     """All that the samples of one task share. `generation` are the settings of the task, without conditions.
 
-    `own_tags` and `keep_reasoning`: see GenerateRequest.
+    `own_tags` and `keep_reasoning`: see GenerateRequest. `answers`: how many the protocol asks for in one call.
     """
 
     task: Task
@@ -61,6 +61,7 @@ class TaskRuntime:
     seed: int
     own_tags: frozenset[str] = frozenset()
     keep_reasoning: bool = False
+    answers: int = 1
 
 
 class LiveSession:

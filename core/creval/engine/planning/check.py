@@ -80,7 +80,7 @@ def _check_sets(plan: TaskPlan, registry: Registry) -> None:
     several |= any((given.get("n") or 1) > 1 for given in (plan.task.generation, plan.overrides))
     several |= (plan.task.protocol.parameters.get("n") or 1) > 1
     for ref in plan.task.score:
-        needed = getattr(registry.get("scorer", ref.name).load(), "minimum_repeats", 1)
+        needed = registry.get("scorer", ref.name).scorer_traits(ref.parameters).minimum_repeats
         if plan.repeats < needed and not several:
             raise UsageError(
                 f"the scorer {ref.name!r} of {plan.task.name!r} compares the answers to a doc, and the run makes one",

@@ -169,24 +169,10 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class _Wrapped:
-    """A parser around another one, of which the chain asks the same."""
-
-    parser: Parser
-
-    @property
-    def reads_json(self) -> bool:
-        return bool(getattr(self.parser, "reads_json", False))
-
-    @property
-    def reads_prose(self) -> bool:
-        return bool(getattr(self.parser, "reads_prose", False))
-
-
-@dataclass(frozen=True)
-class _OffScale(_Wrapped):
+class _OffScale:
     """A parser of numbers that is handed a verdict without its scale."""
 
+    parser: Parser
     verdict: ScaleVerdict
 
     def parse(self, text: Any) -> Parsed:
@@ -194,9 +180,10 @@ class _OffScale(_Wrapped):
 
 
 @dataclass(frozen=True)
-class _Agreed(_Wrapped):
+class _Agreed:
     """A parser whose find counts where the other finds of the same text equal it: a quotation is no verdict."""
 
+    parser: Parser
     rivals: Parser
 
     def parse(self, text: Any) -> Parsed:

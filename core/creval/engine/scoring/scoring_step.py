@@ -140,7 +140,10 @@ class _Queue:
         self._filling = asyncio.Lock()
 
     async def take(self, count: int) -> list[Pending]:
-        """Return up to `count` samples to which the scorers that call no model were applied; none at the end."""
+        """Return up to `count` samples to which the scorers that call no model were applied; none at the end.
+
+        Where a scorer looks at whole docs, more are returned, so that none of a doc and condition is left behind.
+        """
         async with self._filling:
             if not self._ready and self.budget is None:
                 batch = next(self._batches, None)
@@ -148,7 +151,16 @@ class _Queue:
                     self._ready.extend(await self._scoring.begin(batch))
             if self.budget is not None:
                 return []
-            return [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
+            taken = [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
+            while self._scoring.by_docs and self._ready and _same_set(taken[-1], self._ready[0]):
+                taken.append(self._ready.popleft())
+            return taken
+
+
+def _same_set(one: Pending, other: Pending) -> bool:
+    """Whether two samples are of one doc under one condition; those of one batch follow each other."""
+    keys = one.scorer_input.key, other.scorer_input.key
+    return (keys[0].doc, keys[0].condition) == (keys[1].doc, keys[1].condition)
 
 
 async def score_stream(

@@ -23,6 +23,7 @@ from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain, build_chain, step_that_raised
 from creval.plugins.component_code import fault_of
 from creval.plugins.registry import ANY_SCORE, Registry
+from creval.plugins.traits import ScorerTraits
 from creval.runs.text_references import with_doc
 from creval.tasks.task_model import ComponentRef, Task
 from creval.types.code_location import line_of, source_of
@@ -43,23 +44,24 @@ class ScorerPart:
 
     name: str
     scorer: Scorer
+    traits: ScorerTraits
     gives: Sequence[str] = ()
     closed: bool = False
 
     @property
     def waits(self) -> bool:
         """Whether it asks others (a judge), so that several of its calls go on at once."""
-        return inspect.iscoroutinefunction(self.scorer.score)
+        return self.traits.waits
 
     @property
-    def whole_docs(self) -> bool:
+    def by_doc(self) -> bool:
         """Whether it looks at all samples of a doc under one condition at once: at its answers as a set."""
-        return bool(getattr(self.scorer, "whole_docs", False))
+        return self.traits.unit == "doc"
 
     @property
     def batch(self) -> int:
-        """At most so many samples it is given in one call."""
-        return max(1, int(getattr(self.scorer, "batch_size", 1 if self.waits else BATCH)))
+        """At most so many samples it is given in one call (by doc: so many sets)."""
+        return self.traits.batch_size or (1 if self.waits else BATCH)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class TaskScoring:
     @property
     def by_docs(self) -> bool:
         """Whether a scorer looks at all samples of a doc at once, so that batches must hold docs whole."""
-        return any(part.whole_docs for part in self.scorers)
+        return any(part.by_doc for part in self.scorers)
 
     async def score(self, samples: Sequence[Sample]) -> list[ScoreRecord]:
         """Score some samples: one ScoreRecord for each, in order."""
@@ -195,8 +197,8 @@ class TaskScoring:
 
     async def _apply_all(self, pending: Sequence[Pending], chosen: Callable[[ScorerPart], bool]) -> None:
         for part in filter(chosen, self.scorers):
-            every = getattr(part.scorer, "scores_failures", False)
-            some = getattr(part.scorer, "reads_some", False)
+            every = part.traits.scores_failures
+            some = part.traits.reads_some
             items = []
             for each in pending:
                 if each.status is Status.SCORED and each.unread is not None and not some:
@@ -215,7 +217,7 @@ class TaskScoring:
         except (BudgetError, RunError, UsageError):
             raise
         except (Exception, SystemExit) as error:
-            if len(items) == 1 or part.whole_docs:
+            if len(items) == 1 or part.by_doc:
                 fault = fault_of(f"scorer {part.name}", part.scorer, error)
                 return [
                     _Failed({}, failure=_reason(f"the scorer {part.name!r}", error), errored=True, fault=fault)
@@ -251,12 +253,13 @@ def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
         taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
         given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
     names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
-    return ScorerPart(ref.name, component.load()(**ref.parameters), names, ANY_SCORE not in component.produces)
+    scorer, traits = component.make_scorer(ref.parameters), component.scorer_traits(ref.parameters)
+    return ScorerPart(ref.name, scorer, traits, names, ANY_SCORE not in component.produces)
 
 
 def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
     """Cut samples into the groups that a scorer is given: all of a doc and condition, or so many at a time."""
-    if not part.whole_docs:
+    if not part.by_doc:
         for start in range(0, len(items), part.batch):
             yield items[start : start + part.batch]
         return

@@ -101,9 +101,7 @@ class JsonArray(Extractor):
     key: str | None = None
     field: str | None = None
 
-    gives: ClassVar[str | None] = "list"
     spots_refusals: ClassVar[bool] = True
-    reads_json: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, list):
@@ -221,8 +219,6 @@ class JsonObject(Extractor):
     keys: Sequence[str] = ()
     key: str | None = None
     choose: Literal["last", "first"] = "last"
-
-    reads_json: ClassVar[bool] = True
 
     def parse(self, text: Any) -> Parsed:
         if isinstance(text, dict):

@@ -154,6 +154,7 @@ def register_protocols(registry: Registry) -> None:
         "one prompt, one answer (or n of them)",
         parameters=params.schema(n=params.integer(1)),
         prompts=("prompt",),
+        n=lambda parameters: parameters.get("n") or 1,
     )
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from creval.plugins import parameters as params
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
+
+
+def _refines(parameters: Mapping[str, Any]) -> bool:
+    """Whether the task file says `refine: true`."""
+    return bool(parameters.get("refine"))
 
 
 def register(registry: Registry) -> None:
@@ -30,6 +38,9 @@ def _register_json(registry: Registry) -> None:
             refine=params.flag(),
             refusals=params.flag(),
         ),
+        refines=_refines,
+        reads="json",
+        gives="list",
     )
     registry.add(
         "parser",
@@ -44,6 +55,8 @@ def _register_json(registry: Registry) -> None:
             refusals=params.flag(),
         ),
         positional="key",
+        refines=_refines,
+        reads="json",
     )
 
 
@@ -62,6 +75,7 @@ def _register_marked(registry: Registry) -> None:
             refusals=params.flag(),
         ),
         positional="tag",
+        refines=_refines,
     )
     registry.add(
         "parser",
@@ -80,6 +94,7 @@ def _register_marked(registry: Registry) -> None:
             required=("pattern",),
         ),
         positional="pattern",
+        refines=_refines,
     )
 
 
@@ -90,6 +105,9 @@ def _register_plain(registry: Registry) -> None:
         "creval.parsing.lists:Text",
         "the whole answer",
         parameters=params.schema(refine=params.flag(), refusals=params.flag()),
+        refines=_refines,
+        reads="prose",
+        gives="text",
     )
     registry.add(
         "parser",
@@ -105,6 +123,9 @@ def _register_plain(registry: Registry) -> None:
             refusals=params.flag(),
         ),
         positional="limit",
+        refines=_refines,
+        reads="prose",
+        gives="list",
     )
     registry.add(
         "parser",
@@ -120,6 +141,8 @@ def _register_plain(registry: Registry) -> None:
             lower=params.flag(),
         ),
         positional="limit",
+        refines=True,
+        gives="list",
     )
     registry.add(
         "parser",
@@ -127,6 +150,9 @@ def _register_plain(registry: Registry) -> None:
         "creval.parsing.numbers:LastNumber",
         "the last number of an answer",
         parameters=params.schema(decimal=params.one_of("point", "comma"), refine=params.flag(), refusals=params.flag()),
+        refines=_refines,
+        reads="prose",
+        gives="number",
     )
     registry.add(
         "parser",
@@ -137,4 +163,7 @@ def _register_plain(registry: Registry) -> None:
             options=params.list_of(params.text(1), minimum=1), refine=params.flag(), refusals=params.flag()
         ),
         positional="options",
+        refines=_refines,
+        reads="prose",
+        gives="text",
     )

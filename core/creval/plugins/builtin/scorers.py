@@ -34,6 +34,8 @@ def _register_scorers(registry: Registry) -> None:
         positional="field",
         produces=("exact_match",),
         ranges={"exact_match": BINARY},
+        takes=("text", "number"),
+        reads_some=_reads_some,
     )
     registry.add(
         "scorer",
@@ -44,6 +46,8 @@ def _register_scorers(registry: Registry) -> None:
         positional="field",
         produces=("includes",),
         ranges={"includes": BINARY},
+        takes=("text", "number"),
+        reads_some=_reads_some,
     )
     registry.add(
         "scorer",
@@ -56,7 +60,14 @@ def _register_scorers(registry: Registry) -> None:
         positional="field",
         produces=("numeric",),
         ranges={"numeric": BINARY},
+        takes=("text", "number"),
+        reads_some=_reads_some,
     )
+
+
+def _reads_some(parameters: Mapping[str, Any]) -> bool:
+    """Whether a sample of which some answers cannot be read is scored all the same: the best or the majority can be."""
+    return bool(parameters.get("reduce", "mean") != "mean")
 
 
 def _register_sets(registry: Registry) -> None:
@@ -68,6 +79,8 @@ def _register_sets(registry: Registry) -> None:
         parameters=params.schema(ignore_case=params.flag(), ignore_punctuation=params.flag()),
         produces=("distinct",),
         ranges={"distinct": (0, 1)},
+        unit="doc",
+        minimum_repeats=2,
     )
     registry.add(
         "scorer",
@@ -76,6 +89,8 @@ def _register_sets(registry: Registry) -> None:
         "the mean cosine distance among all answers to a doc (repeats)",
         produces=("set_distance",),
         ranges={"set_distance": (0, 2)},
+        unit="doc",
+        minimum_repeats=2,
         uses=("embedding",),
     )
 
@@ -102,6 +117,7 @@ def _register_judge(registry: Registry) -> None:
         ),
         produces=("*",),
         ranges=_judged,
+        waits=True,
         roles=("judge",),
         provides=("answer", "text", "first", "second"),
     )

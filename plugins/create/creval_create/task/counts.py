@@ -18,8 +18,6 @@ class CreateCounts:
     A player that is no language model has no tokens.
     """
 
-    reads_some = True
-
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
         return [self._one(item) for item in items]

@@ -41,8 +41,6 @@ class CreativeUtility:
     A judge that fails or gives no readable verdict makes the sample errored.
     """
 
-    reads_some = True
-
     def __init__(
         self,
         variant: Variant = "paper",

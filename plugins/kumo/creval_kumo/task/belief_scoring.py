@@ -28,8 +28,6 @@ class KumoBelief:
     There is no relative action count: Algorithm 3's E[S] counts the truths that are left, and here all of them are.
     """
 
-    scores_failures = True
-
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Return the scores of each game; one that ended early counts as a failure.
 

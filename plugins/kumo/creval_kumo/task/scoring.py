@@ -26,8 +26,6 @@ class KumoPlay:
       released code counts all three as such (Fig. 6a).
     """
 
-    scores_failures = True
-
     def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Return the scores of each game; games that ended early count as failures."""
         return [self._score(item) for item in items]

@@ -69,9 +69,6 @@ class PassAny:
     The share is over all tries, also those that gave no program. The sandbox alone decides.
     """
 
-    reads_some = True
-    scores_failures = True
-
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
         self._tests: Tests = tests
         self._seconds = seconds
@@ -101,9 +98,6 @@ class BestCreativity:
 
     Every program is run, and its techniques are asked of the augmenter. See `choose` for which is the best.
     """
-
-    reads_some = True
-    scores_failures = True
 
     def __init__(
         self,

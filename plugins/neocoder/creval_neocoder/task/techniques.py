@@ -88,8 +88,6 @@ class Creativity:
     it can see: a cross-check that enters no score.
     """
 
-    scores_failures = True
-
     def __init__(
         self,
         tests: Tests = "annotated",

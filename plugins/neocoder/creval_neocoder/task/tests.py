@@ -67,8 +67,6 @@ class ProgramTests:
     `released` judges by the rules of the authors' evaluator. A verdict of each stands in the details.
     """
 
-    scores_failures = True
-
     def __init__(self, tests: Tests = "annotated", seconds: float = 5.0, released: bool = False) -> None:
         self._settings = {"tests": tests, "seconds": seconds, "released": released}
 

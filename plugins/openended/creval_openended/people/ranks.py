@@ -26,8 +26,6 @@ class RankedByPeople:
     `pairs: false` leaves out the comparisons: solutions of one tier then have its mean rank.
     """
 
-    batch_size = 1000
-
     def __init__(self, pairs: bool = True) -> None:
         self._pairs = pairs
 

@@ -39,8 +39,6 @@ class Divergence:
     released` texts that occur again count as in `creval_openended.entropy.released`; `variant: released` is both.
     """
 
-    batch_size = 64
-
     def __init__(
         self,
         rule: Rule = "strict",

@@ -1,0 +1,127 @@
+"""What a component states about itself when it is registered, and the check of it at the start.
+
+The traits of a kind are the fields of its class below, with their defaults; `Registry.add` takes them as arguments. In
+place of a value each may be a function of the YAML parameters that returns it, where these decide. Imports nothing of
+the components, so that a wrong statement is found without importing any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from creval.errors import nearest
+
+__all__ = ["TRAITS", "ParserTraits", "ProtocolTraits", "ScorerTraits", "read_traits", "trait_fault", "unknown_fault"]
+
+VALUES = ("list", "number", "object", "text")
+"""The kinds of value that a parser gives and a scorer takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParserTraits:
+    """`refines`: it works on the value of the parser before it, not on the text.
+
+    `reads`: `json` where it reads JSON, `prose` where it would take any text, also the source of faulty JSON. `gives`
+    is the kind of value that it always gives (VALUES).
+    """
+
+    refines: bool = False
+    reads: str = ""
+    gives: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerTraits:
+    """`unit` is what it looks at: a `sample`, or a `doc`: all samples of one doc under one condition, given at once.
+
+    `waits`: it asks a model or a person, and `score` is a coroutine function; several of its calls go on at once.
+    `batch_size`: at most so many samples a call (0: 256, or 1 where it waits). `minimum_repeats`: so many repeats of a
+    doc it needs. `reads_some`: it is also given samples of which some answers cannot be read, `scores_failures`: also
+    those that are unparsed, truncated or refused. `takes` are the kinds of value that it can score (empty: any).
+    """
+
+    unit: str = "sample"
+    waits: bool = False
+    batch_size: int = 0
+    minimum_repeats: int = 1
+    reads_some: bool = False
+    scores_failures: bool = False
+    takes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolTraits:
+    """`n`: how many answers it asks for in one call."""
+
+    n: int = 1
+
+
+Traits = ParserTraits | ScorerTraits | ProtocolTraits
+TRAITS: Mapping[str, type[Traits]] = {"parser": ParserTraits, "scorer": ScorerTraits, "protocol": ProtocolTraits}
+_WORDS = {"reads": ("json", "prose"), "gives": VALUES, "unit": ("sample", "doc"), "takes": VALUES}
+_LOWEST = {"batch_size": 1, "minimum_repeats": 1, "n": 1}
+
+
+def read_traits(kind: str, stated: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
+    """Return the traits of a component under these YAML parameters. Raises ValueError where a function gave no such."""
+    said = {name: value(parameters) if callable(value) else value for name, value in stated.items()}
+    faults = (_value_fault(name, said[name]) for name in said)
+    fault = next((f"{name} must be {each}" for name, each in zip(said, faults, strict=True) if each), None)
+    if fault is not None:
+        raise ValueError(fault)
+    return TRAITS[kind](**said)
+
+
+def unknown_fault(kind: str, name: str, known: Sequence[str]) -> str | None:
+    """Say why a kind of component has no argument of this name, or None: with the nearest one, or whose it is."""
+    own = [field.name for field in fields(TRAITS[kind])] if kind in TRAITS else []
+    if name in known or name in own:
+        return None
+    owners = [other for other, traits in TRAITS.items() if name in {field.name for field in fields(traits)}]
+    if owners:
+        return f"{name!r} is for a {owners[0]}, not for a {kind}"
+    close = nearest(name, [*own, *known], 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join([*own, *known])}"
+    return f"there is no argument {name!r}; {hint}"
+
+
+def trait_fault(kind: str, stated: Mapping[str, Any], roles: Sequence[str] = ()) -> str | None:
+    """Say what is wrong with the traits of a component of a kind, or None."""
+    for name, value in stated.items():
+        fault = None if callable(value) else _value_fault(name, value)
+        if fault is not None:
+            return f"{name} must be {fault}, not {value!r}"
+    return _contradiction(kind, stated, roles)
+
+
+def _value_fault(name: str, value: object) -> str | None:
+    if name in _LOWEST:
+        return None if type(value) is int and value >= _LOWEST[name] else f"a whole number from {_LOWEST[name]}"
+    words = _WORDS.get(name)
+    if words is None:
+        return None if isinstance(value, bool) else "True or False"
+    if name == "takes":
+        sound = isinstance(value, tuple) and value != () and set(value) <= set(words)
+        return None if sound else f"a tuple of {', '.join(words)}"
+    if value in words:
+        return None
+    close = nearest(str(value), words, 1)
+    return f"one of {', '.join(words)}" + (f" (did you mean {close[0]!r}?)" if close else "")
+
+
+def _contradiction(kind: str, stated: Mapping[str, Any], roles: Sequence[str]) -> str | None:
+    """Say which two statements exclude each other, or None."""
+    if kind == "parser" and stated.get("refines") is True and "reads" in stated:
+        return "refines=True and reads exclude each other: it works on a value, not on the text"
+    if kind != "scorer":
+        return None
+    by_doc = stated.get("unit") == "doc"
+    if by_doc and "batch_size" in stated:
+        return "unit='doc' and batch_size exclude each other: it is given all samples of a doc at once"
+    if "minimum_repeats" in stated and not by_doc:
+        return "minimum_repeats needs unit='doc': by sample it never sees two repeats together"
+    if roles and not stated.get("waits"):
+        return f"it asks the role {roles[0]!r}, so it needs waits=True and `async def score`"
+    return None
