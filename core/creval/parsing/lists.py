@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from creval.parsing.base import Extractor, not_text
 from creval.parsing.refusal import is_refusal, refused
