@@ -78,6 +78,7 @@ def test_the_page_holds_all_and_names_no_other_place(runs: list[Path], tmp_path:
 def test_published_numbers_stand_beside_and_say_where_they_differ(runs: list[Path], tmp_path: Path) -> None:
     data = page_data(open_runs(runs), Baselines())
     row = next(r for r in data["metrics"] if r["metric"] == "rat")
+    assert row["published_equal"] == ["wording", "data", "settings"] and row["published_remarks"] == []
     assert row["differs"] == [] and ["gpt-5-mini", 0.97, None, "arXiv:2605.13450, Table 3"] in row["published"]
     few = run(["rat"], "baseline/ceiling", RunOptions(output=tmp_path / "few", limit=3, repeats=2, offline=True)).folder
     row = next(r for r in page_data(open_runs([few]), Baselines())["metrics"] if r["metric"] == "rat")
@@ -114,8 +115,11 @@ def test_models_are_the_same_by_their_own_name(ours: str, printed: str, same: bo
     assert same_model(ours, printed) is same
 
 
-def test_a_damaged_table_of_a_plugin_is_told_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "published.csv").write_text("task,metric,model,value,source\nrat,rat,m,none,paper\n")
+@pytest.mark.parametrize("end", ["none,paper,wording", "1,paper,", "1,paper,wording colour", "1,paper"])
+def test_a_damaged_table_of_a_plugin_is_told_with_its_line(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "published.csv").write_text(f"task,metric,model,value,source,equal\nrat,rat,m,{end}\n")
     plugins = type("Loaded", (), {"task_folders": (("mine", tmp_path),)})()
     monkeypatch.setattr("creval.report.page.write_page.load_plugins", lambda: plugins)
     with pytest.raises(PluginError, match=r"published\.csv:2"):

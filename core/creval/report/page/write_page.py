@@ -4,8 +4,9 @@ All that a page shows, as plain data.
 
 The numbers that a paper printed, beside those of a run: `published.csv` in a plugin's folder of tasks.
 
-Its columns are task, metric, model, value, source (paper and table), and where they are wanted standard_error and
-remark: in what the paper's number was made otherwise than the task makes it.
+Its columns are task, metric, model, value, source (paper and table), equal (what must be the paper's for a number to be
+compared with it, of PARTS), and where they are wanted standard_error and remark: in what the paper's number was made
+otherwise than the task makes it.
 """
 
 from __future__ import annotations
@@ -50,11 +51,17 @@ __all__ = [
 
 FILE = "published.csv"
 
-_COLUMNS = ("task", "metric", "model", "value", "source")
+PARTS = ("wording", "data", "instrument", "settings", "judge")
+"""What a measurement consists of; `judge` is the model that judges, `wording` that of the prompts."""
+
+_COLUMNS = ("task", "metric", "model", "value", "source", "equal")
 
 
 class Printed(NamedTuple):
-    """One number of a paper. A `remark` says why even the task as it stands does not measure quite the same."""
+    """One number of a paper. A `remark` says why even the task as it stands does not measure quite the same.
+
+    `equal`: those of PARTS on which the number depends. The remark and what a run differs in say which of them are not.
+    """
 
     task: str
     metric: str
@@ -63,6 +70,7 @@ class Printed(NamedTuple):
     standard_error: float | None
     source: str
     remark: str = ""
+    equal: Sequence[str] = ()
 
 
 def printed_numbers(plugin: str) -> list[Printed]:
@@ -78,15 +86,23 @@ def _read(file: Path) -> Iterator[Printed]:
     with file.open(encoding="utf-8", newline="") as stream:
         for number, row in enumerate(csv.DictReader(stream), 2):
             try:
-                task, metric, model, value, source = (row[name] for name in _COLUMNS)
+                task, metric, model, value, source, equal = (row[name] for name in _COLUMNS)
                 error = row.get("standard_error")
                 plain = (task, metric, model, _finite(value), _finite(error) if error else None, source)
-                yield Printed(*plain, row.get("remark") or "")
+                yield Printed(*plain, row.get("remark") or "", _parts(equal))
             except (KeyError, TypeError, ValueError) as fault:
                 cure = f"Its columns are {', '.join(_COLUMNS)} and, where wanted, standard_error and remark."
                 raise PluginError(
                     f"is no row of published numbers: {fault!r}", where=f"{file}:{number}", cure=cure
                 ) from None
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    parts = tuple((text or "").split())
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or not parts:
+        raise ValueError(f"equal is {text!r}, and has to name some of {', '.join(PARTS)}")
+    return parts
 
 
 def _finite(text: str) -> float:
@@ -285,6 +301,7 @@ def _metrics(run: Run, number: int, baselines: Baselines) -> Iterator[dict[str, 
                 "published_same": next((each.value for each in numbers if same_model(run.model, each.model)), None),
                 "published_source": _source(numbers, run.model),
                 "published_remarks": remarks(numbers, run.model),
+                "published_equal": [part for part in PARTS if any(part in each.equal for each in numbers)],
                 "differs": differences(told, metric) if numbers else [],
             }
 

@@ -94,7 +94,7 @@ function besideNotes(rows) {
     const row = own[0];
     const who = own.length < rows.length || groups.size > 1 ? `${own.map((each) => data.runs[each.run].name).join(", ")}: ` : "";
     const same = row.published_same !== null ? `the paper's number for this model is ${show(row.published_same)}` : `the paper has ${several(row.published.length, "model")}, ${own.length > 1 ? "these are" : "this one is"} not among them`;
-    const note = make("p", "beside", who, row.differs.length || row.published_remarks.length ? make("span", "flag", "≠ not the paper's measurement") : make("span", "fine", "= instrument and settings agree"), `; ${same} (${row.published_source})`);
+    const note = make("p", "beside", who, row.differs.length || row.published_remarks.length ? make("span", "flag", "≠ not the paper's measurement") : make("span", "fine", `= ${row.published_equal.join(", ")} agree`), `; ${same} (${row.published_source})`);
     if (row.differs.length) note.append(`. Here: ${row.differs.join("; ")}`);
     if (row.published_remarks.length) note.append(`. The paper's: ${row.published_remarks.join("; or ")}`);
     if (row.differs.length || row.published_remarks.length) note.append(".");
