@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from association_support import Table, context, scorer_input, turn
+from support.chat_server import ChatServer
 
+import creval
+from creval.engine.run_options import RunOptions
 from creval.resources.resource_options import ResourceOptions
 from creval.resources.wordlists import WordList
 from creval_association.banks import read_jsonl
@@ -267,3 +270,19 @@ def test_a_chain_with_an_item_that_gives_no_word_is_unreadable() -> None:
     assert read_entries(rows)[0] == []
     assert read_entries(rows.replace("wrod", "Word"))[0] == [("stone", ""), ("sand", ""), ("sea", "")]
     assert read_entries('[{"word": "stone"}, ["sand", "sea"]]')[0] == []
+
+
+def test_each_anchor_word_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temperature 0, and chance by the seed (3.1); the same run draws the same seeds again."""
+    entries = [{"word": word, "reason": "near"} for word in ("stone", "river", "cloud")]
+    asked = []
+    for name in ("one", "two"):
+        with ChatServer(answer=json.dumps({"results": entries})) as server:
+            monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+            options = RunOptions(
+                output=tmp_path / name, limit=3, seed=1, resources={"embedding": "embedded/glove-6b-50d"}
+            )
+            creval.run(["pace"], "hosted_vllm/m", options)
+            asked.append(sorted((request.body["seed"], request.body["temperature"]) for request in server.requests))
+    assert asked[0] == asked[1] and len(asked[0]) == 12
+    assert len({seed for seed, _ in asked[0]}) == 12 and {heat for _, heat in asked[0]} == {0}

@@ -122,6 +122,29 @@ def test_labels_and_the_command(tmp_path: Path) -> None:
     assert row["triple3_labels"][1:] == ["place of birth", end]
 
 
+@pytest.mark.parametrize(
+    ("relations", "labels", "said"),
+    [
+        ("P999", True, "no triple has the relation P999"),
+        ("P19", True, "no two entities share a tail by P19"),
+        ("P27", True, "none leads one step further"),
+        ("P463", False, "no label for Q1"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_with_its_reason(
+    relations: str, labels: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    triples = ["Q1\tP463\tQ9", "Q2\tP463\tQ9", "Q1\tP19\tQ7", "Q2\tP19\tQ8", "Q3\tP27\tQ5", "Q4\tP27\tQ5"]
+    Path("graph.tsv").write_text("\n".join(triples) + "\n")
+    Path("labels.tsv").write_text("".join(f"Q{n}\tName {n}\n" for n in range(1, 10)))
+    given = ["--labels", "labels.tsv"] if labels else []
+    words = ["--triples", "graph.tsv", *given, "--relations", relations, "--seed", "1", "-o", "out.jsonl"]
+    done = CliRunner().invoke(build_queries, words)
+    assert isinstance(done.exception, DataError), done.output
+    assert said in str(done.exception) and not Path("out.jsonl").exists()
+
+
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
     file = tmp_path / "graph.tsv"
     file.write_text("a\tb\tc\na\tb\n")
@@ -161,14 +184,16 @@ def test_a_models_wording_is_checked_as_the_lint_does(said: str, fault: str | No
 
 def test_queries_worded_by_a_model(tmp_path: Path) -> None:
     """One query is worded well at once, one at the second try, one never; one call fails for good."""
-    lines = [f"P{i}\tP463\tBand{i}\nQ{i}\tP463\tBand{i}\nP{i}\tP19\tTown{i}\nQ{i}\tP19\tCity{i}\n" for i in range(4)]
+    lines = [
+        f"M{i}\tP463\tBand{i}\nN{i}\tP463\tBand{i}\nM{i}\tborn in\tTown{i}\nN{i}\tborn in\tCity{i}\n" for i in range(4)
+    ]
     (tmp_path / "graph.tsv").write_text("".join(lines))
     asked: Counter[str] = Counter()
 
     def script(request: Received) -> Answer | HttpError:
         start, end = re.findall(r"^(?:Start|Value): (.*)$", request.prompt, re.M)
         asked[start] += 1
-        assert "Relation: P19" in request.prompt and request.body["temperature"] == 0
+        assert "Relation: born in" in request.prompt and request.body["temperature"] == 0
         good = f"What are different ways of connecting {start} and someone\n whose birthplace is {end}?"
         kind = "0123".index(start[1])
         if kind == 3:
@@ -184,8 +209,8 @@ def test_queries_worded_by_a_model(tmp_path: Path) -> None:
     rows = {row["entity_a"][1]: row for row in map(json.loads, out.read_text().splitlines())}
     assert [rows[i]["worded_by"] for i in "0123"] == ["hosted_vllm/small"] * 2 + ["template"] * 2
     assert re.fullmatch(
-        r"What are different ways of connecting [PQ]1 and someone whose birthplace is \w+1\?", rows["1"]["query"]
+        r"What are different ways of connecting [MN]1 and someone whose birthplace is \w+1\?", rows["1"]["query"]
     )
-    assert rows["2"]["query"].endswith("and someone or something whose P19 is " + rows["2"]["entity_b"] + "?")
+    assert rows["2"]["query"].endswith("and someone or something whose born in is " + rows["2"]["entity_b"] + "?")
     assert done.output.count("worded by the template") == 2
     assert sorted(asked.values()) == [1, 1, 2, 2]

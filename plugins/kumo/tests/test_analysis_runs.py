@@ -49,6 +49,22 @@ def test_plays_hold_what_the_samples_and_scores_say(folders: dict[str, str]) -> 
     assert all(len(play.seconds) == play.tests + 1 for play in plays)
 
 
+def test_games_of_two_kinds_are_never_counted_together(folders: dict[str, str], tmp_path: Path) -> None:
+    """Counterfactual games have the easy size and are no easy games; other data of that size are named, and refused."""
+    options = RunOptions(limit=2, repeats=1, seed=1, output=tmp_path / "both")
+    both = str(run(["kumo_counterfactual", "kumo_easy_music", "kumo_easy"], "baseline/ceiling", options).folder)
+    found = {row[1]: row[3] for row in ErrorsAnalysis().run([both]).rows}
+    assert found == {"easy": 4, "easy, counterfactual": 2}
+    assert {row[1] for row in StructureAnalysis().run([both], permutations=0).rows} == set(found)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("schema: 1\ninclude: kumo/kumo_easy\ntask: mine\nversion: 1.0.0\n")
+    options = RunOptions(limit=2, repeats=1, seed=1, output=tmp_path / "mine")
+    other = str(run([str(mine)], "baseline/ceiling", options).folder)
+    with pytest.raises(UsageError, match="easy games of kumo_easy and of mine would be counted together"):
+        ErrorsAnalysis().run([folders["ceiling"], other])
+    assert [row[3] for row in ErrorsAnalysis().run([other], task="mine").rows] == [2]
+
+
 def test_the_optimal_counts_of_a_run_are_those_of_the_ceiling_each_game_once(folders: dict[str, str]) -> None:
     output = OptimalAnalysis().run([folders["floor"], folders["ceiling"]])
     *_, everything = output.rows

@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.chat_server import ChatServer, Received
@@ -13,9 +14,17 @@ from support.commands import creval as command
 
 import creval
 from creval.plugin import RunError, UsageError, open_run
-from creval_neocoder.analysis.commands import TableAnalysis
+from creval_neocoder.analysis.commands import HumanAnalysis, TableAnalysis
 from creval_neocoder.analysis.human import human_numbers
-from creval_neocoder.analysis.states import COLUMNS, PAPER, StateRow, cumulative, states_of, techniques_by_state
+from creval_neocoder.analysis.states import (
+    COLUMNS,
+    PAPER,
+    StateRow,
+    cumulative,
+    one_suite,
+    states_of,
+    techniques_by_state,
+)
 from creval_neocoder.own.reading import gold_answers
 from creval_neocoder.problem import Problem
 from creval_neocoder.techniques.agreement import agreement
@@ -101,6 +110,37 @@ def test_runs_of_something_else(run: Path, tmp_path: Path) -> None:
     with pytest.raises(RunError):
         TableAnalysis().run([str(tmp_path)])
     assert len(gold_answers()) == 15
+
+
+class Held:
+    """A run of some tasks."""
+
+    model = "m"
+
+    def __init__(self, *tasks: str) -> None:
+        self.tasks, self.folder = tasks, Path("-".join(tasks))
+
+
+def test_states_of_two_suites_are_two_measurements() -> None:
+    mixed: Any = Held("neocoder_state0", "neocoder_state1", "neocoder_released_state0")
+    with pytest.raises(UsageError, match="states of neocoder and of neocoder_released") as refused:
+        states_of(mixed)
+    assert "--suite neocoder" in str(refused.value.cure)
+    assert one_suite([mixed], "neocoder_released") == "neocoder_released"
+    other: Any = Held("neocoder_released_state0")
+    with pytest.raises(UsageError, match="different measurements"):
+        one_suite([Held("neocoder_state0"), other])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="no states of neocoder_own"):
+        one_suite([other], "neocoder_own")
+
+
+def test_a_refusal_leaves_no_file(tmp_path: Path, reference_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed: Any = Held("neocoder_state0", "neocoder_released_state0")
+    monkeypatch.setattr("creval_neocoder.analysis.commands.open_runs", lambda runs: [mixed])
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    with pytest.raises(UsageError, match="different measurements"):
+        HumanAnalysis().run(["x"], output=str(tmp_path / "out"), offline=True)
+    assert not (tmp_path / "out").exists()
 
 
 def test_no_statement_lands_in_a_run_folder(

@@ -21,7 +21,8 @@ from support.commands import start
 
 import creval
 from creval.engine.run_options import RunOptions
-from creval.errors import BudgetError, DataError, RunError
+from creval.engine.workbench import Workbench
+from creval.errors import BudgetError, DataError, MissingPartError, RunError
 from creval.plugin import Completion, Message, Reply
 from creval_neocoder.building.book import Book
 from creval_neocoder.building.denial import drawn
@@ -372,3 +373,13 @@ def test_a_real_small_model_builds(maker: Maker, tmp_path: Path) -> None:
     assert "does not fit into the solver's context" in long["ended"]
     assert long["codes"] == [""]
     assert [len(each.constraints) for each in read_built(tmp_path / "built.json")][1] == 1
+
+
+def test_the_augmenter_is_reached_where_it_is_the_same_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--base-url` is the model's, whichever role it plays; another model is not sent there."""
+    monkeypatch.delenv("HOSTED_VLLM_API_BASE", raising=False)
+    roles = {"solver": "hosted_vllm/m", "augmenter": "hosted_vllm/m", "other": "hosted_vllm/n"}
+    bench = Workbench(RunOptions(roles=roles, base_url="http://127.0.0.1:9/v1"), "solver")
+    assert bench.model("augmenter").spec == bench.model("solver").spec
+    with pytest.raises(MissingPartError, match="address of its server"):
+        bench.model("other")

@@ -39,7 +39,8 @@ def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
 
 
 class RoleModels:
-    """Opens the model of a role when it is first asked. `--base-url` belongs to one role alone, `addressed`.
+    """Opens the model of a role when it is first asked. `--base-url` belongs to the model of one role, `addressed`,
+    and to roles for which the very same model is named.
 
     With `batching` calls over a network go out in batches, when nothing else of these models is in flight.
     """
@@ -85,7 +86,8 @@ class RoleModels:
 
     def _opened(self, role: str, spec: str, own: bool) -> Model:
         """Open a model. An error of its name says where that stands."""
-        options = self._options if role == self._addressed else replace(self._options, base_url=None)
+        same = role == self._addressed or spec == self._specs.get(self._addressed)
+        options = self._options if same else replace(self._options, base_url=None)
         try:
             return open_model(spec, self._registry, options, self.batching)
         except UsageError as error:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from creval.plugin import DataError
 from creval_create.builder.classes import Shared, collect_classes
 from creval_create.builder.stream import Edge, triples
 from creval_create.builder.targets import Candidate, candidates, find_hops, settle
 from creval_create.builder.wording import Labels, template_wording
 
-__all__ = ["EXCLUDED", "HEAD_SHARED", "Plan", "build"]
+__all__ = ["EXCLUDED", "HEAD_SHARED", "Plan", "build", "check_built"]
 
 EXCLUDED = ("P103", "P31", "P569", "P21", "P973")
 """Relations that lead to classes of very large membership (Appendix A): native language, instance of, date of birth,
@@ -20,6 +23,10 @@ gender, described at URL. They are relations, not sizes: the paper's own queries
 
 HEAD_SHARED = frozenset({"P161", "P57", "P58", "P162"})
 """Relations that run from a work to a person, so that two persons share the head."""
+
+_IDENTIFIER = re.compile(r"[PQ]\d+")
+"""What Wikidata calls its relations and entities: no text that a query could speak of."""
+_NAMED = 5
 
 Wording = Callable[[str, str, str], str]
 
@@ -53,6 +60,38 @@ def build(plan: Plan, wording: Wording = template_wording) -> list[dict[str, Any
     settle(plan.read, every)
     chosen = [one for each in found.values() for one in _distinct(each)[: plan.count]]
     return [_row(number, one, plan.labels, wording) for number, one in enumerate(chosen)]
+
+
+def check_built(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raise DataError where no query was built, saying why, or where a query would speak of identifiers."""
+    files = ", ".join(str(file) for file in plan.files)
+    if not rows:
+        raise DataError(f"no query can be built: {_why_none(plan)}", where=files, cure=_others(plan))
+    texts = [str(row[name]) for row in rows for name in ("entity_a", "rel_b", "entity_b")]
+    bare = list(dict.fromkeys(text for text in texts if _IDENTIFIER.fullmatch(text)))
+    if bare:
+        more = f" and {len(bare) - _NAMED} more" if len(bare) > _NAMED else ""
+        raise DataError(
+            f"there is no label for {', '.join(bare[:_NAMED])}{more}, so that queries would speak of identifiers",
+            where=files,
+            cure="Give labels of entities and relations: --labels FILE (a line each: id, tab, label).",
+        )
+
+
+def _why_none(plan: Plan) -> str:
+    names, known = ", ".join(plan.relations), {edge.relation for edge in plan.read()}
+    if not known.intersection(plan.relations):
+        return f"no triple has the relation {names}"
+    classes = collect_classes(plan.read(), plan.relations, plan.seed)
+    if not any(classes[relation] for relation in plan.relations):
+        return f"no two entities share a {' or '.join(sorted(set(plan.relations.values())))} by {names}"
+    return f"of those that share a class by {names}, none leads one step further to what the other does not"
+
+
+def _others(plan: Plan) -> str:
+    counted = Counter(edge.relation for edge in plan.read()).most_common(_NAMED)
+    found = ", ".join(f"{relation} ({count})" for relation, count in counted)
+    return f"Name other --relations; the triples have {found}." if found else "Give a file with triples."
 
 
 def _distinct(found: Sequence[Candidate]) -> list[Candidate]:

@@ -58,18 +58,20 @@ def build_queries(
     The triples are read three times, line by line: what is held does not grow with their number. No start satisfies its
     own target in the whole file. A model's wording that hints at the hidden entity, or turns the relation round, is
     refused, and the template's stays (`worded_by` says which it is).
+    Where nothing can be built, or an identifier has no label, nothing is written.
     Play the result: creval --tasks create --data create=FILE --model MODEL
     """
     import json
 
     from creval.plugin.report import write_lines
-    from creval_create.builder.build import EXCLUDED, Plan, build
+    from creval_create.builder.build import EXCLUDED, Plan, build, check_built
     from creval_create.builder.wording import read_labels
     from creval_create.queries.lint import lint
 
     excluded = EXCLUDED if exclude is None else tuple(filter(None, exclude.split(",")))
     plan = Plan(list(files), _relations(relations), given["seed"], given["count"], excluded, read_labels(list(labels)))
     rows = build(plan)
+    check_built(plan, rows)
     if given["writer"]:
         rows = _worded(rows, given)
     write_lines(output, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

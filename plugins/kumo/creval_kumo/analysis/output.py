@@ -5,8 +5,9 @@ from __future__ import annotations
 from creval.plugin import FieldSpec
 from creval.plugin.figures import Figures
 
-__all__ = ["FIGURES", "FILES"]
+__all__ = ["FIGURES", "FILES", "TASK"]
 
+TASK = FieldSpec("task", "string", None, "Only this task of the runs.")
 FILES: tuple[FieldSpec, ...] = (
     FieldSpec("output", "file", None, "Folder for CSV, JSON and plots."),
     FieldSpec("no_plots", "boolean", False, "Write no plots."),

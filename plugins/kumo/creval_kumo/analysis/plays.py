@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.plugin import Run, RunError, Sample, ScoreRecord, Status, open_runs
+from creval.plugin import Run, RunError, Sample, ScoreRecord, Status, UsageError, open_runs
 from creval_kumo.analysis.difficulty import difficulty
 from creval_kumo.games.reliability import need_certain
 
 __all__ = ["Play", "is_game", "plays_of", "read_plays"]
 
 _GAME = frozenset({"domain", "truths", "actions", "valid_truths", "observations", "outcomes"})
+_SEPARATOR = "\x1f"
 _OTHER_GAMES = "the paper's analyses, which are of games that do, cannot be made of it"
 _UNREAD = frozenset({Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
 
@@ -43,21 +44,35 @@ def is_game(doc: Mapping[str, Any]) -> bool:
     return doc.keys() >= _GAME
 
 
-def read_plays(runs: Sequence[str]) -> Iterator[Play]:
+def read_plays(runs: Sequence[str], task: str | None = None) -> Iterator[Play]:
     """Yield every game played in the runs; errored and skipped samples were not played and are left out.
 
     The paper's analyses are of games with certain results, and a mixture would say nothing of either: others (see
     `creval_kumo.games.belief`) are left out, as docs of other tasks are. Raises UsageError without a run, or where a
     run holds such games alone. RunError where a run is not whole or named twice, or holds no game.
+
+    With `task` those of one task alone. UsageError where games of two kinds of task would be counted together: of one
+    model, and called by the same difficulty (tasks that differ in nothing but the domain are of one kind).
     """
+    kinds: dict[tuple[str, str], tuple[str, str]] = {}
     for run in open_runs(runs):
-        yield from plays_of(run)
+        for play in plays_of(run, task):
+            name = play.game.partition(_SEPARATOR)[0]
+            kind = name.removesuffix(f"_{play.domain}")
+            known, other = kinds.setdefault((play.model, play.difficulty), (kind, name))
+            if kind != known:
+                raise UsageError(
+                    f"{play.difficulty} games of {other} and of {name} would be counted together",
+                    where=f"{run.folder}, {play.model}",
+                    cure=f"Name runs of one of them; kumo-errors and -structure take --task {other}.",
+                )
+            yield play
 
 
-def plays_of(run: Run) -> Iterator[Play]:
+def plays_of(run: Run, task: str | None = None) -> Iterator[Play]:
     """Yield the games of one run; see `read_plays`."""
     found, reliability = False, 1
-    for sample, score in run.scored():
+    for sample, score in run.scored(task):
         if "success_rate" in score.scores and is_game(sample.doc):
             reliability = sample.doc.get("reliability", 1)
             if reliability == 1:
@@ -72,14 +87,24 @@ def plays_of(run: Run) -> Iterator[Play]:
         )
 
 
+def _difficulty(doc: Mapping[str, Any]) -> str:
+    """The size of a game, and what makes it another game than the paper's of that size."""
+    words = [difficulty(len(doc["truths"]), len(doc["actions"]))]
+    if len(doc["valid_truths"]) > 1:
+        words.append(f"{len(doc['valid_truths'])} valid")
+    if str(doc["domain"]).endswith("_counterfactual"):
+        words.append("counterfactual")
+    return ", ".join(words)
+
+
 def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
     replies = [call.reply for call in sample.calls if call.role == "target" and call.reply is not None]
     usage = [reply["usage"] for reply in replies]
     return Play(
         model=model,
-        game=f"{sample.key.task}\x1f{sample.key.doc}\x1f{sample.key.condition}",
+        game=_SEPARATOR.join((sample.key.task, sample.key.doc, sample.key.condition)),
         domain=str(sample.doc["domain"]),
-        difficulty=difficulty(len(sample.doc["truths"]), len(sample.doc["actions"])),
+        difficulty=_difficulty(sample.doc),
         success=score.scores["success_rate"] == 1.0,
         tests=int(score.scores["tests"]),
         tokens=sum(int(use["input_tokens"]) + int(use["output_tokens"]) for use in usage),

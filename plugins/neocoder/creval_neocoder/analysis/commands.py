@@ -7,12 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, open_runs
+from creval.plugin import AnalysisOutput, FieldSpec, Run, open_runs
 from creval.plugin.data import DataOptions
 from creval.plugin.report import write_csv
 from creval_neocoder.analysis.human import HumanNumbers, human_numbers
 from creval_neocoder.analysis.plots import draw_common, draw_human_difference, draw_neogauge, draw_stacked
-from creval_neocoder.analysis.states import COLUMNS, PAPER, StateRow, cumulative, states_of, techniques_by_state
+from creval_neocoder.analysis.states import (
+    COLUMNS,
+    PAPER,
+    StateRow,
+    cumulative,
+    one_suite,
+    states_of,
+    techniques_by_state,
+)
 from creval_neocoder.problem import STATES
 from creval_neocoder.published.reading import read_problems
 from creval_neocoder.task.source import published_files
@@ -21,6 +29,7 @@ __all__ = ["HumanAnalysis", "TableAnalysis"]
 
 _OUTPUT = FieldSpec("output", "string", None, "Folder for the table as CSV, and the figures.")
 _NO_PLOTS = FieldSpec("no_plots", "boolean", False, "Write no figures.")
+_SUITE = FieldSpec("suite", "string", None, "Only the states of this suite, e.g. neocoder_released.")
 _MISMATCH = (
     "The human techniques, and the paper's numbers, come from GPT-4's lists of 2024. An augmenter that names more "
     "techniques raises divergent creativity and NeoGauge: compare with the paper only where `creval neocoder detector` "
@@ -33,12 +42,13 @@ class TableAnalysis:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse neocoder-table`."""
-        return (_OUTPUT, _NO_PLOTS)
+        return (_SUITE, _OUTPUT, _NO_PLOTS)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Tabulate the runs, in percent."""
         opened = open_runs(runs)
-        series = {run.model: states_of(run) for run in opened}
+        suite = one_suite(opened, options.get("suite"))
+        series = {run.model: states_of(run, suite) for run in opened}
         tables = [*series.values(), list(PAPER)]
         columns = (
             "model",
@@ -71,10 +81,12 @@ class HumanAnalysis:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse neocoder-human`."""
-        return (_OUTPUT, _NO_PLOTS, FieldSpec("offline", "boolean", False, "Do not use the network."))
+        return (_SUITE, _OUTPUT, _NO_PLOTS, FieldSpec("offline", "boolean", False, "Do not use the network."))
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Compute the human numbers, in percent, and draw the runs beside them."""
+        opened = open_runs(runs) if runs else []
+        suite = one_suite(opened, options.get("suite")) if opened else None
         data = DataOptions.from_environment(offline=bool(options.get("offline")))
         human = human_numbers(read_problems(published_files(data)))
         rows: list[tuple[str, Any]] = [(f"convergent, state {t} (Eq. 5)", 100 * human.convergent[t]) for t in STATES]
@@ -90,7 +102,8 @@ class HumanAnalysis:
         ]
         files: list[Path] = []
         if options.get("output"):
-            files = _written(Path(str(options["output"])), rows, runs, human, bool(options.get("no_plots")))
+            shown = [] if options.get("no_plots") else opened
+            files = _written(Path(str(options["output"])), rows, shown, human, suite)
         notes = [
             f"In percent, over {human.problems} problems with 30 solutions each; a problem counts {human.union:.2f} "
             "techniques over all its solutions. 18 mentions in the lists lie outside the vocabulary of 34."
@@ -107,14 +120,16 @@ def _lines(table: Sequence[StateRow]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _written(folder: Path, rows: Sequence[Any], runs: Sequence[str], human: HumanNumbers, no_plots: bool) -> list[Path]:
+def _written(
+    folder: Path, rows: Sequence[Any], runs: Sequence[Run], human: HumanNumbers, suite: str | None
+) -> list[Path]:
     files = [write_csv(folder / "human.csv", ("human solutions", "value"), rows)]
-    if no_plots or not runs:
+    if not runs:
         return files
-    opened = open_runs(runs)
-    files += draw_human_difference({run.model: states_of(run) for run in opened}, human, folder / "human-difference")
-    for number, run in enumerate(opened, 1):
-        found: dict[int, Counter[str]] = techniques_by_state(run)
+    series = {run.model: states_of(run, suite) for run in runs}
+    files += draw_human_difference(series, human, folder / "human-difference")
+    for number, run in enumerate(runs, 1):
+        found: dict[int, Counter[str]] = techniques_by_state(run, suite)
         files += draw_common(found, human.mentions, folder / f"common-techniques-{number}")
     return files
 

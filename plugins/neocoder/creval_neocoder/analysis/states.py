@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from creval.plugin import Run, UsageError
 
-__all__ = ["COLUMNS", "PAPER", "StateRow", "cumulative", "states_of", "techniques_by_state"]
+__all__ = ["COLUMNS", "PAPER", "StateRow", "cumulative", "one_suite", "states_of", "techniques_by_state"]
 
 COLUMNS = ("pass@1", "constraint_following", "convergent", "divergent", "neogauge")
 """The metrics of Table 3, in its order."""
@@ -43,20 +43,50 @@ PAPER: Sequence[StateRow] = (
 """GPT-4 as the paper prints it. Its first two columns are over one problem more (199, 199, 198, 194, 176, 97)."""
 
 
-def states_of(run: Run) -> list[StateRow]:
-    """Return a run's numbers by state. Raises UsageError where it holds no task of NeoCoder, or a state twice."""
-    rows: dict[int, StateRow] = {}
+def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
+    """Return the suite whose states the runs hold, of tasks named SUITE_state0 to SUITE_state5.
+
+    Raises UsageError where a run holds no state, or none of `suite`; and without `suite` where the runs hold several,
+    since their numbers are of different measurements.
+    """
+    held = {run.folder: _suites(run) for run in runs}
+    for folder, suites in held.items():
+        if not suites:
+            raise UsageError("the run has no task of NeoCoder", where=str(folder), cure="creval --tasks neocoder ...")
+        if suite is not None and suite not in suites:
+            raise UsageError(
+                f"the run has no states of {suite}", where=str(folder), cure=f"It has: {', '.join(suites)}"
+            )
+    names = list(dict.fromkeys(name for suites in held.values() for name in suites))
+    if suite is None and len(names) > 1:
+        raise UsageError(
+            f"there are states of {' and of '.join(names)}, which are different measurements",
+            where=", ".join(map(str, held)),
+            cure=f"Say which: --suite {names[0]}",
+        )
+    return suite or names[0]
+
+
+def states_of(run: Run, suite: str | None = None) -> list[StateRow]:
+    """Return a run's numbers by state. Raises UsageError where it holds no task of NeoCoder, or those of two suites."""
+    tasks = _tasks(run, one_suite([run], suite))
+    return [_row(run, tasks[state], state) for state in sorted(tasks)]
+
+
+def _suites(run: Run) -> list[str]:
+    """The suites whose states a run holds, in the order of its tasks."""
+    named = [_STATE.sub("", task).rstrip("_") for task in run.tasks if _STATE.search(task) and "neocoder" in task]
+    return list(dict.fromkeys(named))
+
+
+def _tasks(run: Run, suite: str) -> dict[int, str]:
+    """The tasks of a suite's states in a run."""
+    found = {}
     for task in run.tasks:
-        found = _STATE.search(task)
-        if found is None or "neocoder" not in task:
-            continue
-        state = int(found[1])
-        if state in rows:
-            raise UsageError(f"state {state} is in it twice", where=str(run.folder), cure="Analyse runs of one suite.")
-        rows[state] = _row(run, task, state)
-    if not rows:
-        raise UsageError("the run has no task of NeoCoder", where=str(run.folder), cure="creval --tasks neocoder ...")
-    return [rows[state] for state in sorted(rows)]
+        match = _STATE.search(task)
+        if match is not None and "neocoder" in task and _STATE.sub("", task).rstrip("_") == suite:
+            found[int(match[1])] = task
+    return found
 
 
 def _row(run: Run, task: str, state: int) -> StateRow:
@@ -77,14 +107,11 @@ def cumulative(rows: Sequence[StateRow]) -> list[float | None]:
     return sums
 
 
-def techniques_by_state(run: Run) -> dict[int, Counter[str]]:
+def techniques_by_state(run: Run, suite: str | None = None) -> dict[int, Counter[str]]:
     """Return how often each technique was found in a run's programs, by state (each once a program)."""
     found: dict[int, Counter[str]] = {}
-    for task in run.tasks:
-        match = _STATE.search(task)
-        if match is None or "neocoder" not in task:
-            continue
-        counts = found.setdefault(int(match[1]), Counter())
+    for state, task in _tasks(run, one_suite([run], suite)).items():
+        counts = found.setdefault(state, Counter())
         for score in run.scores(task):
             counts.update(set(_listed(score.details)))
     return found

@@ -133,7 +133,11 @@ def _tasks(run: Run, plainly: bool) -> dict[tuple[str, int], str]:
                 cure="Name the plain run first, then the runs with a strategy.",
             )
         if (strategy, state) in found:
-            raise UsageError(f"state {state} is in it twice", where=str(run.folder), cure="Analyse runs of one suite.")
+            raise UsageError(
+                f"{found[strategy, state]} and {task} would both be state {state}, which are different measurements",
+                where=str(run.folder),
+                cure="Analyse runs of one suite.",
+            )
         found[strategy, state] = task
     if not found:
         raise UsageError("the run has no task of NeoCoder", where=str(run.folder), cure="creval --tasks neocoder ...")

@@ -11,7 +11,7 @@ from creval.plugin import AnalysisOutput, FieldSpec
 from creval.plugin.figures import COLOURS
 from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.errors import GameCost, Rates, rates
-from creval_kumo.analysis.output import FIGURES, FILES
+from creval_kumo.analysis.output import FIGURES, FILES, TASK
 from creval_kumo.analysis.plays import read_plays
 
 __all__ = ["ErrorsAnalysis"]
@@ -24,11 +24,11 @@ class ErrorsAnalysis:
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse kumo-errors`."""
-        return FILES
+        return (TASK, *FILES)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Analyse the games of the runs."""
-        plays = read_plays(runs)
+        plays = read_plays(runs, options.get("task"))
         found = rates(GameCost(play.model, play.difficulty, play.domain, play.unread, play.tokens) for play in plays)
         rows = [(one.model, one.difficulty, one.domains, one.games, one.parse_errors, one.tokens) for one in found]
         data = {"rates": [asdict(one) for one in found]}

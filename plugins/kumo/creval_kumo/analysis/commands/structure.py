@@ -10,7 +10,7 @@ from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
 from creval.plugin.report import write_csv, write_json
-from creval_kumo.analysis.output import FIGURES, FILES
+from creval_kumo.analysis.output import FIGURES, FILES, TASK
 from creval_kumo.analysis.plays import Play, read_plays
 from creval_kumo.analysis.structure import Association, Table, associate, game_signature, solved
 
@@ -29,6 +29,7 @@ class StructureAnalysis:
         return (
             FieldSpec("permutations", "integer", 2000, "Random tables for the permutation p-value; 0 for none."),
             FieldSpec("seed", "integer", 0, "Seed of the permutations.", minimum=0),
+            TASK,
             *FILES,
         )
 
@@ -37,7 +38,8 @@ class StructureAnalysis:
         draws, seed = int(options.get("permutations", 2000)), int(options.get("seed") or 0)
         if not 0 <= draws <= MOST_PERMUTATIONS:
             raise UsageError(f"{draws} permutations are outside 0 to {MOST_PERMUTATIONS:,}", where="--permutations")
-        found = {key: associate(table, draws, seed) for key, table in by_model(read_plays(runs)).items()}
+        plays = read_plays(runs, options.get("task"))
+        found = {key: associate(table, draws, seed) for key, table in by_model(plays).items()}
         rows = [_row(*key, one) for key, one in found.items()]
         data = {"results": [{"model": m, "difficulty": d, **asdict(one)} for (m, d), one in found.items()]}
         files: list[Path] = []
