@@ -96,6 +96,28 @@ def test_a_person_as_model_without_creval_people_says_what_to_install(
     assert "human/ada needs creval-people, which is not installed: pip install creval-people" in line
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--batch"),
+        ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--batch", "--detach"),
+        ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--batch", "--dry-run"),
+        ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--model", "baseline/floor", "--batch"),
+    ],
+    ids=["batch", "detach", "dry-run", "sweep"],
+)
+def test_batches_without_creval_batches_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    without(monkeypatch, "creval-batches")
+    assert invoke([*arguments]) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "creval-batches" in line]
+    assert "batches need creval-batches, which is not installed: pip install creval-batches" in line
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_full_output_is_one_message_and_keeps_the_run(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

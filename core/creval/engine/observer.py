@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from creval.engine.roles.ledger import RoleCounts
-from creval.models.batches.desk import BatchCounts
+from creval.models.batching import BatchCounts
 from creval.models.limiter import RateLimitNews
 from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample

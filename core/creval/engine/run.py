@@ -28,7 +28,6 @@ from creval.errors import RunError, UsageError
 from creval.models.budget import Budget
 from creval.models.providers.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
-from creval.runs.batch_notes import BatchNotes
 from creval.runs.call_journal import CallJournal
 from creval.runs.folder import RunFolder
 from creval.runs.lock import RunLock
@@ -152,8 +151,8 @@ def resume(
         setup.open_parts(resources=not executor.remote)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
-            book = setup.models.batching.book
-            spent.cost, spent.calls = max(spent.cost, book.cost), max(spent.calls, book.calls)
+            cost, calls = setup.models.batching.spent
+            spent.cost, spent.calls = max(spent.cost, cost), max(spent.calls, calls)
         context = RunContext(setup, plans, RunRequest(named, manifest["roles"], people))
         return RunSteps(folder, manifest, Execution(context, executor), watcher, kept).whole()
 
@@ -188,7 +187,7 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         setup.open_parts(target=False, resources=not executor.remote)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:
-            setup.models.batching.goes_on = score_command(path, manifest, how.words())
+            setup.models.batching.resume_command = score_command(path, manifest, how.words())
         request = RunRequest(named, roles, people, [str(file.absolute()) for file in how.task_files], target=False)
         kept = _kept(folder, plans, anew=True)
         execution = Execution(RunContext(setup, plans, request), executor)
@@ -274,7 +273,7 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
 def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> None:
     """Give the ledger the run's own book, and those of the runs that it may reuse, which the manifest names.
 
-    Batches have a book of their own.
+    Batches have a journal of their own.
     """
     others, reused = [], manifest.setdefault("reused", [])
     for path in setup.options.reuse:
@@ -290,11 +289,7 @@ def _keep_calls(setup: Setup, folder: RunFolder, manifest: dict[str, Any]) -> No
             reused.append(entry)
     setup.ledger.keep_in(CallJournal(folder), others)
     if setup.models.batching is not None:
-        try:
-            setup.models.batching.book.open(BatchNotes(folder.batches))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            what = f"a line is no note of a batch ({error!r})"
-            raise RunError(what, where=str(folder.batches), cure="Put the file back as it was.") from error
+        setup.models.batching.open_journal(folder.batches)
 
 
 def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:

@@ -27,7 +27,7 @@ from creval.engine.scoring.instruments import Instruments
 from creval.engine.scoring.task_scoring import TaskScoring, make_scoring
 from creval.errors import CrevalError, PluginError, UnknownNameError, UsageError
 from creval.models.answers.thinking import tags_in, tags_in_parameters
-from creval.models.batches.desk import Batching
+from creval.models.batching import open_batching
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool
 from creval.models.model import Model
@@ -288,7 +288,7 @@ def open_setup(
         run_tasks=RunTasks({task.name: task for task in tasks}, plugins.registry),
     )
     _check_roles(tasks, roles)
-    batching = Batching(detach=options.detach, most=options.batch_size) if options.batch else None
+    batching = open_batching(plugins.registry, options.detach, options.batch_size) if options.batch else None
     models = RoleModels(roles, plugins.registry, asking, batching=batching)
     models.others = common.others
     resources = common.resources or open_resources(options, plugins)

@@ -26,7 +26,6 @@ from creval.engine.scoring.tally import ResumableTally, empty_tally
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
 from creval.opener import remove, rename
-from creval.runs.batch_notes import BatchNotes
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.run_commands import resume_command, score_command
 from creval.runs.schemas import check_manifest, check_results
@@ -90,7 +89,7 @@ class RunSteps:
         self._setup.plugins.hooks.creval_run_started(self._manifest, self._folder.path)
         goes_on = resume_command(self._folder.path, self._manifest)
         if self._setup.models.batching is not None:
-            self._setup.models.batching.goes_on = goes_on
+            self._setup.models.batching.resume_command = goes_on
         interruption = CURRENT.get()
         if interruption is not None:
             interruption.goes_on = goes_on
@@ -162,7 +161,7 @@ class RunSteps:
     def _settle_batches(self, budget: BudgetError | None) -> None:
         """Leave no second copy of the answers behind once every sample and call holds its own."""
         if self._setup.models.batching is not None and budget is None:
-            BatchNotes(self._folder.batches).settle()
+            self._setup.models.batching.settle()
 
     async def _score_only(self) -> Finished:
         try:

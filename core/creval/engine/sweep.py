@@ -20,7 +20,7 @@ from creval.engine.setup import open_plans
 from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished
 from creval.errors import CrevalError, RunError, UsageError
-from creval.models.batches.desk import Batching
+from creval.models.batching import open_batching
 from creval.models.budget import Budget
 from creval.models.local.baseline_provider import check_baseline_name
 from creval.models.open_model import open_model
@@ -175,7 +175,7 @@ def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
                 check_baseline_name(name)
                 continue
             options = model_options(part.options, Budget(part.options.max_cost, part.options.max_calls))
-            batching = Batching() if part.options.batch else None
+            batching = open_batching(plugins.registry) if part.options.batch else None
             asyncio.run(open_model(part.entry.model, plugins.registry, options, batching).close())
         except CrevalError as error:
             faults.append((part.entry.model, error))

@@ -12,7 +12,7 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import DEFAULT_LEFT_OUT, UNKNOWN_FINISH_REASON
 from creval.models.answers.read_answers import read_answers
-from creval.models.batches.transport import BOUGHT, OWED, BatchProvider
+from creval.models.batching import BOUGHT, OWED, BatchedProvider
 from creval.models.budget import Budget
 from creval.models.cache_key import cache_key
 from creval.models.clock import Clock
@@ -48,7 +48,7 @@ class ModelParts:
     clock: Clock
     price: Price | None = None
     cache: ResponseCache | None = None
-    batches: BatchProvider | None = None
+    batches: BatchedProvider | None = None
     """The provider, where calls go out in batches."""
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from creval.errors import MissingPartError, UnknownNameError, UsageError
-from creval.models.batches.desk import Batching
-from creval.models.batches.opening import batch_calls
-from creval.models.batches.transport import BatchProvider
+from creval.models.batching import Batching
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, ModelParts
 from creval.models.model_options import ModelOptions
@@ -55,7 +53,7 @@ def open_model(
     limiter = options.limiters.get(vendor, traits.base_url, ceiling, policy, traits.remote)
     batches = None
     if batching is not None and batched:
-        provider = batches = BatchProvider(batch_calls(provider, spec), name, price, batching)
+        provider = batches = batching.wrap(provider, name, price)
         limiter = AdaptiveLimiter(_UNLIMITED)
     parts = ModelParts(
         provider=provider,

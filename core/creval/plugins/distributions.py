@@ -125,9 +125,11 @@ def _shortened(release: str) -> tuple[int, ...]:
 
 
 GROUP = "creval"
-
-_KNOWN_ELSEWHERE = {("sandbox", "bubblewrap"): "creval-sandbox", ("provider", "human"): "creval-people"}
-
+_KNOWN_ELSEWHERE = {
+    ("sandbox", "bubblewrap"): "creval-sandbox",
+    ("provider", "human"): "creval-people",
+    ("batching", "batches"): "creval-batches",
+}
 """Components by kind and name that have a distribution of their own."""
 
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)

@@ -21,6 +21,7 @@ Kind = Literal[
     "wordlist",
     "baseline",
     "executor",
+    "batching",
     "screen",
 ]
 """The kinds of component that can be registered."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from creval.engine.roles.ledger import RoleCounts
 from creval.escape import visible
-from creval.models.batches.desk import BatchCounts
+from creval.models.batching import BatchCounts
 from creval.models.limiter import RateLimitNews
 from creval.models.model_stats import ModelStats
 from creval.types.sample import Sample, Status

@@ -8,7 +8,7 @@ from typing import Any
 
 from creval.engine.run_options import RunOptions
 from creval.errors import UsageError
-from creval.models.batches.desk import Batching
+from creval.models.batching import Batching
 from creval.models.budget import Budget
 from creval.models.model import Model
 from creval.models.model_options import ModelOptions
@@ -62,7 +62,7 @@ class RoleModels:
         self._open: dict[str, Model] = {}
         self._stand_ins: dict[str, Model] = {}
         if batching is not None:
-            batching.moving = self.moving
+            batching.others_in_flight = self.moving
 
     def get(self, role: str, default: str | None = None) -> Model:
         """Return the model that plays a role: the user's choice, else `default` (the task's own).

@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from creval.models.batches.calls import BatchCalls
+from creval_batches.batch_api import BatchApi
 
-__all__ = ["Harvest"]
+__all__ = ["Collector"]
 
 _LOG = logging.getLogger("creval")
 _BREATH = 256
@@ -23,8 +23,8 @@ class _Place(NamedTuple):
     good: bool
 
 
-class Harvest:
-    """Files of answers and failures, temporary ones without a name, which go with `close`.
+class Collector:
+    """Files of answers and failures: temporary files without a name; `close` removes them.
 
     Of a request's several lines the first answer counts, before any failure. Lines of requests that are not of the
     batch are passed over, and so are torn ones.
@@ -34,15 +34,15 @@ class Harvest:
         self._files: list[BinaryIO] = []
         self._places: dict[str, _Place] = {}
 
-    async def bring(self, calls: BatchCalls, files: Sequence[str], keys: Collection[str]) -> None:
-        """Fetch the files of a batch with these keys. Called again, it starts from the beginning. Raises ModelError."""
+    async def fetch(self, api: BatchApi, files: Sequence[str], keys: Collection[str]) -> None:
+        """Fetch the files of a batch with these keys. A second call starts again. Raises ModelError."""
         self._places.clear()
         self.close()
         foreign = doubles = 0
         for number, file_id in enumerate(files):
             file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
             self._files.append(file)
-            await calls.fetch(file_id, file)
+            await api.fetch(file_id, file)
             file.seek(0)
             start = 0
             for count, text in enumerate(file):

@@ -1,4 +1,4 @@
-"""What a call in a batch costs: by the table, by the provider's word, in the budget and in the book."""
+"""What a call in a batch costs: by the table, by the provider's word, in the budget and in the journal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from support.batch_server import BatchServer, Plan
-from support.batched import FAST, answers, opened, request, said
+from batch_server import BatchServer, Plan
+from batched import FAST, answers, opened, request, said
 from support.chat_server import Answer, HttpError
 from support.parrot import parrot
 
@@ -66,7 +66,6 @@ def test_single_calls_keep_their_price(table: PriceTable) -> None:
 def test_the_dry_run_halves_the_price(
     key: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("CREVAL_PLUGINS", "")
     if key:
         monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     (tmp_path / "words.jsonl").write_text(
@@ -91,10 +90,10 @@ def priced(server: BatchServer, notes: Path, budget: Budget, price: Price) -> ob
     model = opened(server, notes, budget=budget)
     provider = model._parts.provider
     provider.traits = ProviderTraits(prices=True, base_url=provider.traits.base_url)  # type: ignore[attr-defined]
-    provider._waiting._price = price  # type: ignore[attr-defined]
+    provider._pending._price = price  # type: ignore[attr-defined]
     object.__setattr__(model._parts, "traits", provider.traits)  # type: ignore[attr-defined]
     object.__setattr__(model._parts, "price", price)
-    provider._calls._lane.traits = provider.traits  # type: ignore[attr-defined]
+    provider._api._provider.traits = provider.traits  # type: ignore[attr-defined]
     return model
 
 
@@ -113,13 +112,13 @@ def test_the_worst_case_is_set_aside_before_anything_goes_out(notes: Path) -> No
     assert len(texts) == len(server.billed) == 20  # each batch turned out cheap, and made room for the next
 
 
-def test_the_book_knows_what_was_paid_also_for_nothing(notes: Path) -> None:
+def test_the_journal_knows_what_was_paid_also_for_nothing(notes: Path) -> None:
     odd = {0: Answer("half", finish_reason="error", cost=0.25), 1: HttpError(500)}
     with BatchServer([Plan(lines=lambda number, asked: odd.get(number))], answer=parrot) as server:
         said(answers(opened(server, notes), [request(number) for number in range(3)]))
         model = opened(server, notes)
-        book = model.batching.book  # type: ignore[attr-defined]
-        assert (book.cost, book.calls) == (0.25, 3)
+        journal = model.batching.journal  # type: ignore[attr-defined]
+        assert (journal.cost, journal.calls) == (0.25, 3)
         before = sum(server.billed.values())
         replies = answers(model, [request(number) for number in range(3)])
     assert said(replies) == ["word0", "word1", "word2"]
@@ -132,12 +131,11 @@ def test_the_book_knows_what_was_paid_also_for_nothing(notes: Path) -> None:
 @pytest.mark.parametrize(("vendor", "path"), [("openai", "/v1"), ("azure", "")])
 def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of its providers, at one server: a batch that expires, with a line that fails; one that nobody hears of."""
-    from creval.models.batches.desk import Batching
     from creval.models.model_options import ModelOptions
     from creval.models.open_model import open_model
     from creval.plugins import builtin as builtin_models
     from creval.plugins.registry import Registry
-    from creval.runs.batch_notes import BatchNotes
+    from creval_batches.scheduler import BatchScheduler
 
     monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "made-up-key-of-no-use")
     monkeypatch.setenv("AZURE_API_VERSION", "2025-04-01-preview")
@@ -150,8 +148,8 @@ def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypa
         server.seen = steps.append
 
         async def work() -> list[object]:
-            batching = Batching(FAST)
-            batching.book.open(BatchNotes(notes))
+            batching = BatchScheduler(polling=FAST)
+            batching.open_journal(notes)
             options = ModelOptions(base_url=server.url.removesuffix("/v1") + path)
             model = open_model(f"litellm/{vendor}/gpt-4o-mini", registry, options, batching)
             assert model.price is not None

@@ -1,6 +1,6 @@
-"""The file of a batch while it is gathered: on disk, so that fifty thousand prompts are not held in memory.
+"""The file of a batch while requests are added: on disk, so that fifty thousand prompts are not held in memory.
 
-It has no name there, so that not even a killed process leaves a prompt behind.
+The file has no name, so that not even a killed process leaves a prompt behind.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import tempfile
 from typing import BinaryIO, cast
 
-from creval.models.batches.calls import ENDPOINT
+from creval_batches.batch_api import ENDPOINT
 
-__all__ = ["Spool"]
+__all__ = ["RequestBuffer"]
 
 
-class Spool:
-    """Lines of requests in a temporary file, which goes with `close`."""
+class RequestBuffer:
+    """Lines of requests in a temporary file; `close` removes it."""
 
     def __init__(self) -> None:
         self._file = _nameless()
@@ -38,7 +38,7 @@ class Spool:
         self.size += len(line)
 
     def drop(self, key: str) -> None:
-        """Leave out a request for which nobody waits any more."""
+        """Leave out a request that no call waits for any more."""
         self._dropped.add(key)
 
     def finish(self) -> tuple[BinaryIO, list[str]]:

@@ -8,22 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support.batch_server import BatchServer
+from batch_server import BatchServer
 
-from creval.models.batches.desk import Batching
-from creval.models.batches.pace import Pace
 from creval.models.model import Model
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
 from creval.plugins import builtin as builtin_models
 from creval.plugins.registry import Registry
-from creval.runs.batch_notes import BatchNotes
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
+from creval_batches.polling import Polling
+from creval_batches.scheduler import BatchScheduler
 
 __all__ = ["FAST", "answers", "opened", "request", "said"]
 
-FAST = Pace(quiet=0.02, first=0.01, longest=0.03, doubt=0.05, tries=5)
+FAST = Polling(quiet=0.02, first=0.01, longest=0.03, doubt=0.05, tries=5)
 
 
 def request(number: int, n: int = 1, **settings: Any) -> GenerateRequest:
@@ -32,12 +31,12 @@ def request(number: int, n: int = 1, **settings: Any) -> GenerateRequest:
     return GenerateRequest((Message("user", f"Say word{number}"),), settings, origin, n)
 
 
-def opened(server: BatchServer, notes: Path, pace: Pace = FAST, detach: bool = False, **options: Any) -> Model:
-    """A model over the chat provider whose batches stand in a book."""
+def opened(server: BatchServer, notes: Path, polling: Polling = FAST, detach: bool = False, **options: Any) -> Model:
+    """A model over the chat provider whose batches are recorded in a journal."""
     registry = Registry()
     builtin_models.register_providers(registry.scoped("core"))
-    batching = Batching(pace, detach)
-    batching.book.open(BatchNotes(notes))
+    batching = BatchScheduler(detach, polling=polling)
+    batching.open_journal(notes)
     given = ModelOptions(base_url=server.url, backoff_base=0.0, backoff_cap=0.0, max_retries=4)
     model = open_model("openai/gpt-test", registry, dataclasses.replace(given, **options), batching)
     model.batching = batching  # type: ignore[attr-defined]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.batch_server import BatchServer, Plan
-from support.batched import FAST
+from batch_server import BatchServer, Plan
+from batched import FAST
 from support.chat_server import HttpError, Received
 from support.parrot import parrot
 
@@ -53,7 +53,7 @@ metrics: [{name: judge, failed: exclude}]
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches that are looked at without waiting."""
-    monkeypatch.setattr("creval.models.batches.desk.Pace", lambda: FAST)
+    monkeypatch.setattr("creval_batches.scheduler.Polling", lambda: FAST)
 
 
 @pytest.fixture
@@ -138,8 +138,9 @@ def test_detached_and_collected(make_task, options, serve, tmp_path):
     assert server.paid_twice == []
 
 
-def test_each_round_of_a_protocol_is_a_batch(make_task, options, serve, install, tmp_path):
+def test_each_round_of_a_protocol_is_a_batch(make_task, options, serve, install, tmp_path, monkeypatch):
     install("twice", HOOKS, TWICE)
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
     task = make_task(docs=6, extra="protocol: twice\n")
     with At(serve()) as server:
         with pytest.raises(DetachedError):
@@ -155,8 +156,9 @@ def test_each_round_of_a_protocol_is_a_batch(make_task, options, serve, install,
     assert all(len(sample["calls"]) == 2 for sample in samples(tmp_path / "run"))
 
 
-def test_expiry_between_rounds_asks_only_what_is_missing(make_task, options, serve, install, tmp_path):
+def test_expiry_between_rounds_asks_only_what_is_missing(make_task, options, serve, install, tmp_path, monkeypatch):
     install("twice", HOOKS, TWICE)
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
     task = make_task(docs=6, extra="protocol: twice\n")
     with At(serve(Plan(end="expired", share=4), Plan(end="expired", share=1))) as server:
         finished = run_new([task], MODEL, options(batch=True))
@@ -223,9 +225,10 @@ def test_the_limit_of_calls_holds_before_anything_is_sent(make_task, options, se
     assert metric(whole) == 0.75
 
 
-def test_answers_that_were_paid_before_need_no_budget(make_task, options, serve, install, tmp_path):
+def test_answers_that_were_paid_before_need_no_budget(make_task, options, serve, install, tmp_path, monkeypatch):
     """Five of six first rounds are answered and paid; the run stops there, and goes on under the same limit."""
     install("twice", HOOKS, TWICE)
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
     task = make_task(docs=6, extra="protocol: twice\n")
     with At(serve(Plan(end="cancelled", share=5))) as server:
         with pytest.raises(RunError, match="was cancelled"):
@@ -283,10 +286,10 @@ def test_texts_by_reference_stand_in_no_file(options, serve, tmp_path):
     with At(serve(Plan(end="cancelled", share=3), answer=lambda request: "fine")) as server:
         with pytest.raises(RunError, match="was cancelled"):
             run_new([str(tmp_path / "hidden.yaml")], MODEL, options(batch=True))
-        book = (tmp_path / "run" / "batches.jsonl").read_text()
-        assert '"answer"' in book
-        assert "rather long question" not in book
-        assert not any(word in book for word in words)
+        journal = (tmp_path / "run" / "batches.jsonl").read_text()
+        assert '"answer"' in journal
+        assert "rather long question" not in journal
+        assert not any(word in journal for word in words)
         resume(tmp_path / "run")
     assert server.sizes == [4, 1]
     assert server.paid_twice == []

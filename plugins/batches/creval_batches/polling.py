@@ -1,19 +1,19 @@
-"""How long is waited for what, and how large a batch may be."""
+"""How often a batch is polled, how long errors are retried, and how large a batch may be."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Pace"]
+__all__ = ["Polling"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Polling:
     """Times in seconds, and the limits of one batch.
 
-    A batch is closed when nothing that could ask more has moved for `quiet`. It is looked at after `first`, then after
-    pauses that grow by `growth` up to `longest`. Where it is not known whether a batch was made (the line broke, the
-    process was killed), it is looked for until `doubt` after it was sent. `tries`: of a download that comes short, and
+    A batch is sent when nothing has moved for `quiet`. It is polled after `first`, then after pauses that grow by
+    `growth` up to `longest`. Where it is not known whether a batch was made (the connection broke, the process was
+    killed), it is looked for until `doubt` after it was sent. `tries`: of a download that comes short, and
     of a provider that does not answer, whose Retry-After is followed up to `asked`. `requests` and `size` (bytes) are
     the limits of OpenAI's files.
     """

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
-from creval.errors import RetryableModelError
-from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
-from creval.models.providers.chat_request import request_body
-from creval.models.providers.failures import Failure
-from creval.models.providers.litellm_provider import LitellmProvider
-from creval.types.messages import GenerateRequest, Reply
+from creval.plugin import Reply
+from creval.plugin.batches import Failure, LitellmProvider, request_body
+from creval.plugin.models import GenerateRequest, RetryableModelError
+from creval_batches.batch_api import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
 
-__all__ = ["VENDORS", "LitellmBatches"]
+__all__ = ["VENDORS", "LitellmBatchApi"]
 
 VENDORS = ("openai", "azure", "vertex_ai")
 """Those for which litellm sends files, gives answers back as OpenAI's lines, and lists batches, so that one that a
@@ -23,25 +21,25 @@ _PAGE = 100
 _PAGES = 200
 
 
-class LitellmBatches:
-    """`BatchCalls` by `litellm.acreate_file`, `acreate_batch`, `aretrieve_batch`, `alist_batches`, `afile_content`."""
+class LitellmBatchApi:
+    """`BatchApi` by `litellm.acreate_file`, `acreate_batch`, `aretrieve_batch`, `alist_batches`, `afile_content`."""
 
-    def __init__(self, lane: LitellmProvider) -> None:
-        self._lane = lane
-        self.secrets: Sequence[str] = lane.secrets
-        self.traits = lane.traits
+    def __init__(self, provider: LitellmProvider) -> None:
+        self._provider = provider
+        self.secrets: Sequence[str] = provider.secrets
+        self.traits = provider.traits
 
     def body(self, request: GenerateRequest) -> bytes:
         """The body of a request, with the vendor's own name of the model."""
-        return request_body(self._lane.model, self._lane.vendor, request)
+        return request_body(self._provider.model, self._provider.vendor, request)
 
     def reply(self, body: Any, request: GenerateRequest) -> Reply:
-        """Read a body as the lane does."""
-        return self._lane.reply(body, request)
+        """Read a body as the provider does."""
+        return self._provider.reply(body, request)
 
     def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
-        """Judge a failure as the lane does."""
-        return self._lane.refused(failure)
+        """Judge a failure as the provider does."""
+        return self._provider.refused(failure)
 
     async def upload(self, file: BinaryIO, name: str) -> str:
         """Send the file; litellm holds it in memory on the way."""
@@ -82,25 +80,25 @@ class LitellmBatches:
 
     async def fetch(self, file_id: str, target: BinaryIO) -> None:
         """Bring a file; litellm holds it in memory on the way."""
-        said = await self._lane.batch_call("afile_content", file_id=file_id)
+        said = await self._provider.batch_call("afile_content", file_id=file_id)
         content = getattr(said, "content", None)
         if not isinstance(content, bytes):
-            raise RetryableModelError("the file of answers holds no bytes", where=self._lane.caller.where)
+            raise RetryableModelError("the file of answers holds no bytes", where=self._provider.caller.where)
         target.write(content)
 
     async def close(self) -> None:
-        """Close the lane."""
-        await self._lane.close()
+        """Close the provider."""
+        await self._provider.close()
 
     async def _ask(self, name: str, **given: Any) -> Mapping[str, Any]:
-        call: Callable[..., Awaitable[Any]] = self._lane.batch_call
+        call: Callable[..., Awaitable[Any]] = self._provider.batch_call
         return _plain(await call(name, **given))
 
     def _state(self, data: Mapping[str, Any]) -> BatchState:
         try:
             return state_of(data)
         except (KeyError, TypeError, ValueError):
-            raise RetryableModelError("what came back is no batch", where=self._lane.caller.where) from None
+            raise RetryableModelError("what came back is no batch", where=self._provider.caller.where) from None
 
 
 def _plain(said: Any) -> dict[str, Any]:

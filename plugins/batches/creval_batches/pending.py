@@ -1,4 +1,4 @@
-"""Those who wait for answers of batches, and what they are given."""
+"""Calls that wait for answers of batches, and what they get."""
 
 from __future__ import annotations
 
@@ -9,22 +9,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from creval.errors import CrevalError, ModelError, RetryableModelError
-from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
-from creval.models.answers.flags import BATCH
-from creval.models.answers.reply_json import lost_to_json, reply_to_json
-from creval.models.batches.book import Book
-from creval.models.batches.calls import BatchCalls
-from creval.models.prices import Price
-from creval.models.providers.failures import Failure, error_of, failure_in
-from creval.models.secrets import Mask, likely_secrets, masked_reply, redact
-from creval.types.messages import GenerateRequest, Lost, Reply
+from creval.plugin import CrevalError, ModelError, Reply
+from creval.plugin.batches import (
+    BATCH,
+    Failure,
+    Lost,
+    Mask,
+    Price,
+    broken_off,
+    error_of,
+    failure_in,
+    likely_secrets,
+    lost_to_json,
+    masked_reply,
+    redact,
+    reply_to_json,
+    with_known_finish_reasons,
+)
+from creval.plugin.models import GenerateRequest, RetryableModelError
+from creval_batches.batch_api import BatchApi
+from creval_batches.journal import BatchJournal
 
-__all__ = ["AskAgain", "Waiting"]
+__all__ = ["AskAgain", "PendingRequests"]
 
 
 class AskAgain(Exception):
-    """Nothing came of the batch, through no fault of this request: it is to go out in another one."""
+    """The batch failed through no fault of this request: it is sent again in another one."""
 
 
 class _One(NamedTuple):
@@ -32,18 +42,18 @@ class _One(NamedTuple):
     request: GenerateRequest
 
 
-class Waiting:
-    """The requests of one model that are on their way, by their keys.
+class PendingRequests:
+    """The requests of one model that are pending, by their keys.
 
-    Reads what came for each as the model's lane does, prices it, and notes it in the book before it is handed out.
+    Reads each answer as the model's provider does, prices it, and records it in the journal before it hands it out.
     """
 
-    def __init__(self, calls: BatchCalls, spec: str, price: Price | None, book: Book) -> None:
-        self._calls = calls
+    def __init__(self, api: BatchApi, spec: str, price: Price | None, journal: BatchJournal) -> None:
+        self._api = api
         self._spec = spec
         self._price = price
-        self._book = book
-        self._mask = Mask((*calls.secrets, *likely_secrets()))
+        self._journal = journal
+        self._mask = Mask((*api.secrets, *likely_secrets()))
         self._by_key: dict[str, _One] = {}
 
     def __contains__(self, key: str) -> bool:
@@ -62,7 +72,7 @@ class Waiting:
             self._by_key.pop(key, None)
 
     def deliver(self, key: str, batch: str, line: Mapping[str, Any]) -> None:
-        """Hand out what a line of a batch's files says."""
+        """Resolve a call with its line of a batch's files."""
         one = self._by_key[key]
         try:
             reply = self.read(key, batch, line, one.request)
@@ -73,9 +83,9 @@ class Waiting:
                 one.future.set_result(reply)
 
     def read(self, key: str, batch: str, line: Mapping[str, Any], request: GenerateRequest) -> Reply:
-        """Read a line and note it in the book. Raises ModelError where it is no answer."""
+        """Read a line and record it in the journal. Raises ModelError where it is no answer."""
         try:
-            reply = with_known_finish_reasons(_read_line(line, request, self._calls))
+            reply = with_known_finish_reasons(_read_line(line, request, self._api))
             reply = self._priced(masked_reply(reply, self._mask))
             fault = broken_off(reply, self._spec)
             if fault is not None:
@@ -85,33 +95,33 @@ class Waiting:
                 paid = self._priced(Reply((), error.lost.usage, error.lost.cost))
                 error.lost = Lost(1, paid.usage, paid.cost)
             said = self._mask.hide(redact(str(error)))
-            self._book.void(key, batch, said, lost_to_json(error.lost) if error.lost else None)
+            self._journal.void(key, batch, said, lost_to_json(error.lost) if error.lost else None)
             raise _at_once(error) from None
         reply = replace(reply, flags=(*reply.flags, BATCH), latency=0.0)
-        self._book.answered(key, batch, reply_to_json(reply))
+        self._journal.answered(key, batch, reply_to_json(reply))
         return reply
 
     def missed(self, key: str, batch: str, status: str) -> None:
-        """Tell a request that the batch ended without it."""
+        """Fail a request that the batch ended without."""
         what = f"the batch ended ({status}) without an answer to this request"
-        self._book.void(key, batch, what, None)
+        self._journal.void(key, batch, what, None)
         self._fail(self._by_key[key], RetryableModelError(what, where=self._spec, retry_after=0.0))
 
     def again(self, keys: Iterable[str]) -> None:
-        """Let requests go out in another batch."""
+        """Let requests be sent in another batch."""
         for key in keys:
             one = self._by_key.get(key)
             if one is not None and not one.future.done():
                 one.future.set_exception(AskAgain())
 
     def fail(self, keys: Iterable[str], error: CrevalError) -> None:
-        """Hand an error out."""
+        """Raise an error for these calls."""
         for key in list(keys):
             if key in self._by_key:
                 self._fail(self._by_key[key], error)
 
     def fail_all(self, error: CrevalError) -> None:
-        """Hand an error out to everyone."""
+        """Raise an error for all calls."""
         self.fail(self._by_key, error)
 
     def _fail(self, one: _One, error: CrevalError) -> None:
@@ -124,20 +134,20 @@ class Waiting:
         return replace(reply, cost=self._price.cost(reply.usage))
 
 
-def _read_line(line: Mapping[str, Any], request: GenerateRequest, calls: BatchCalls) -> Reply:
+def _read_line(line: Mapping[str, Any], request: GenerateRequest, api: BatchApi) -> Reply:
     response, error = line.get("response"), line.get("error")
     status = response.get("status_code") if isinstance(response, Mapping) else None
     if isinstance(response, Mapping) and isinstance(status, int):
         body = response.get("body")
         if status == 200:
-            return calls.reply(body, request)
-        return calls.refused(error_of(status, json.dumps(body), {}), request)
+            return api.reply(body, request)
+        return api.refused(error_of(status, json.dumps(body), {}), request)
     failure = failure_in(error, None) if error else Failure(None, "the line of the batch says nothing")
-    return calls.refused(failure, request)
+    return api.refused(failure, request)
 
 
 def _at_once(error: ModelError) -> ModelError:
-    """A try that may succeed goes out with the next batch; a 429 within a batch says nothing about calls in flight."""
+    """A retry goes into the next batch; a 429 within a batch says nothing about calls in flight."""
     if isinstance(error, RetryableModelError):
         error.retry_after, error.http_status = 0.0, None
     return error

@@ -1,4 +1,4 @@
-"""OpenAI's batch protocol over the chat-completions lane: files, batches, and their listing."""
+"""OpenAI's batch protocol over the chat-completions provider: files, batches, and their listing."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 from urllib.parse import quote
 
-from creval.errors import RetryableModelError, UsageError
-from creval.models.batches.calls import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
-from creval.models.providers.chat_provider import ChatProvider
-from creval.models.providers.failures import Failure, error_of, explain
-from creval.types.messages import GenerateRequest, Reply
+from creval.plugin import Reply, UsageError
+from creval.plugin.batches import ChatProvider, Failure, error_of, explain
+from creval.plugin.models import GenerateRequest, RetryableModelError
+from creval_batches.batch_api import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
 
-__all__ = ["CURE", "ChatBatches"]
+__all__ = ["CURE", "ChatBatchApi"]
 
 CURE = "Leave --batch out: calls are then made one by one, at the full price."
 _NO_SUCH_PATH = frozenset({404, 405, 501})
@@ -23,25 +22,25 @@ _PAGES = 200
 _DAY = 86_400.0  # more than clocks differ
 
 
-class ChatBatches:
-    """`BatchCalls` of a server that speaks the protocol below its base URL."""
+class ChatBatchApi:
+    """`BatchApi` of a server that speaks the protocol below its base URL."""
 
-    def __init__(self, lane: ChatProvider) -> None:
-        self._lane = lane
-        self.secrets: Sequence[str] = lane.secrets
-        self.traits = lane.traits
+    def __init__(self, provider: ChatProvider) -> None:
+        self._provider = provider
+        self.secrets: Sequence[str] = provider.secrets
+        self.traits = provider.traits
 
     def body(self, request: GenerateRequest) -> bytes:
-        """The body that the lane would send."""
-        return self._lane.body(request)
+        """The body that the provider would send."""
+        return self._provider.body(request)
 
     def reply(self, body: Any, request: GenerateRequest) -> Reply:
-        """Read a body as the lane does."""
-        return self._lane.reply(body, request)
+        """Read a body as the chat provider does."""
+        return self._provider.reply(body, request)
 
     def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
-        """Judge a failure as the lane does."""
-        return self._lane.refused(failure, request)
+        """Judge a failure as the chat provider does."""
+        return self._provider.refused(failure, request)
 
     async def upload(self, file: BinaryIO, name: str) -> str:
         """POST /files. Raises UsageError where the server has no such address."""
@@ -93,15 +92,15 @@ class ChatBatches:
         await self._ask("GET", f"/files/{quote(file_id, safe='')}/content", sink=target)
 
     async def close(self) -> None:
-        """Close the lane."""
-        await self._lane.close()
+        """Close the provider."""
+        await self._provider.close()
 
     async def _ask(
         self, method: str, path: str, missing: bool = False, sink: BinaryIO | None = None, **given: Any
     ) -> Mapping[str, Any]:
         """One call. `missing`: an address that is not there means that the server has no batches."""
         large = given.pop("large", False) or sink is not None
-        status, headers, data = await self._lane.call(method, path, sink=sink, large=large, **given)
+        status, headers, data = await self._provider.call(method, path, sink=sink, large=large, **given)
         if not 200 <= status < 300:
             self._fail(error_of(status, data.decode("utf-8", "replace"), headers), path if missing else None)
         if sink is not None:
@@ -115,7 +114,7 @@ class ChatBatches:
         return said
 
     def _fail(self, failure: Failure, missing: str | None) -> NoReturn:
-        caller = self._lane.caller
+        caller = self._provider.caller
         if missing is not None and failure.status in _NO_SUCH_PATH:
             what = f"the server has no batches: it answers HTTP {failure.status} at {missing}"
             raise UsageError(what, where=caller.where, cure=CURE)
@@ -128,4 +127,4 @@ class ChatBatches:
             raise self._nonsense("is no batch") from None
 
     def _nonsense(self, what: str) -> RetryableModelError:
-        return RetryableModelError(f"what the server said of the batch {what}", where=self._lane.caller.where)
+        return RetryableModelError(f"what the server said of the batch {what}", where=self._provider.caller.where)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from creval.models.provider_traits import ProviderTraits
-from creval.models.providers.failures import Failure
-from creval.types.messages import GenerateRequest, Reply
+from creval.plugin import Reply
+from creval.plugin.batches import Failure
+from creval.plugin.models import GenerateRequest, ProviderTraits
 
-__all__ = ["ENDPOINT", "NAMED", "WINDOW", "BatchCalls", "BatchState", "Fault", "is_batch", "state_of"]
+__all__ = ["ENDPOINT", "NAMED", "WINDOW", "BatchApi", "BatchState", "Fault", "is_batch", "state_of"]
 
 ENDPOINT = "/v1/chat/completions"
 WINDOW = "24h"
@@ -48,7 +48,7 @@ class BatchState:
         return self.status in _ENDED
 
 
-class BatchCalls(Protocol):
+class BatchApi(Protocol):
     """One model at one provider. All calls raise ModelError; `create` may have been heard though it raises."""
 
     @property
@@ -60,13 +60,13 @@ class BatchCalls(Protocol):
         """What the provider says about itself."""
 
     def body(self, request: GenerateRequest) -> bytes:
-        """The JSON body of one request, as the ordinary lane sends it."""
+        """The JSON body of one request, as the ordinary provider sends it."""
 
     def reply(self, body: Any, request: GenerateRequest) -> Reply:
-        """Read an answer's body. Raises ModelError as the ordinary lane does."""
+        """Read an answer's body. Raises ModelError as the ordinary provider does."""
 
     def refused(self, failure: Failure, request: GenerateRequest) -> Reply:
-        """Judge a failure as the ordinary lane does: a declined question is a reply, everything else raises."""
+        """Judge a failure as the ordinary provider does: a declined question is a reply, everything else raises."""
 
     async def upload(self, file: BinaryIO, name: str) -> str:
         """Send a file for a batch, all of it, and return its id; the file stays open."""

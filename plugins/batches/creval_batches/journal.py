@@ -1,4 +1,4 @@
-"""The book of a run's batches: what was sent, what came back, and so what is paid already.
+"""The journal of a run's batches: what was sent, what came back, and so what is paid already.
 
 Every request has a key: the digest of what is asked (`creval.models.cache_key`: model, address, settings, messages,
 sample, role, draw) and the number of the try. The key is the request's `custom_id` at the provider. A batch is noted
@@ -8,31 +8,68 @@ is gone on with finds each of its questions by its key: answered, on its way, or
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
-__all__ = ["BatchNote", "Book", "Notes", "Turn"]
+from creval.plugin.batches import Appender, drop_torn_line, is_there, keep_lines, open_plain, parse_json, read_placed
+
+__all__ = ["BatchJournal", "JournalEntry", "JournalFile", "SentBatch"]
 
 
-class Notes(Protocol):
-    """Where a book is kept: JSON objects, each found again by its place."""
+class JournalFile:
+    """`batches.jsonl`: JSON objects, each found again by its place. Made with the first of them.
+
+    Raises RunError where it is damaged or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writing: Appender | None = None
+        self._reading: BinaryIO | None = None
+        drop_torn_line(path)
 
     def lines(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield each with its place."""
+        """Yield every note with its place, in bytes."""
+        yield from read_placed(self._path)
 
     def append(self, record: Mapping[str, Any], sure: bool = False) -> int:
-        """Add one and return its place; `sure`: it is on the disk by then, whatever happens to the machine."""
+        """Write one line and return its place; `sure`: it is on the disk by then."""
+        if self._writing is None:
+            self._writing = Appender(self._path)
+        place = self._writing.append(record)
+        if sure:
+            self._writing.close()
+            self._writing = None
+        return place
 
     def read(self, place: int) -> Mapping[str, Any]:
-        """Return the one at a place."""
+        """Return the note at a place."""
+        if self._reading is None:
+            self._reading = os.fdopen(open_plain(self._path), "rb")
+        self._reading.seek(place)
+        record: Mapping[str, Any] = parse_json(self._reading.readline().decode())
+        return record
 
     def close(self) -> None:
-        """Bring all to disk."""
+        """Bring the notes to disk and close the file."""
+        if self._reading is not None:
+            self._reading.close()
+        if self._writing is not None:
+            self._writing.close()
+        self._reading = self._writing = None
+
+    def settle(self) -> None:
+        """Remove the answers: every sample and call holds its own."""
+        self.close()
+        if is_there(self._path):
+            keep_lines(self._path, lambda record: "answer" not in record)
 
 
-class Turn(NamedTuple):
+class JournalEntry(NamedTuple):
     """What there is for a question: its key, and the place of its answer, or the name of the batch that it is in."""
 
     key: str
@@ -41,7 +78,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(slots=True)
-class BatchNote:
+class SentBatch:
     """A batch that an earlier process sent, or was about to. `at`: epoch seconds; `keys` in the order of its file."""
 
     name: str
@@ -52,25 +89,25 @@ class BatchNote:
 
 
 @dataclass(slots=True)
-class Book:
-    """See the module. Without `notes` all is forgotten at the end of the process.
+class BatchJournal:
+    """See the module. Without `store` all is forgotten at the end of the process.
 
-    `cost` and `calls`: US dollars and answers in the book when it was opened.
+    `cost` and `calls`: US dollars and answers in the journal when it was opened.
     """
 
-    notes: Notes | None = None
+    store: JournalFile | None = None
     cost: float = 0.0
     calls: int = 0
-    batches: dict[str, BatchNote] = field(default_factory=dict)
+    batches: dict[str, SentBatch] = field(default_factory=dict)
     _pending: dict[str, str] = field(default_factory=dict)
     _answers: dict[str, int] = field(default_factory=dict)
     _next: dict[bytes, int] = field(default_factory=dict)
     _top: dict[bytes, int] = field(default_factory=dict)
 
-    def open(self, notes: Notes) -> None:
+    def open(self, store: JournalFile) -> None:
         """Read what was noted before, and note all else there. Raises KeyError, TypeError, ValueError for nonsense."""
-        self.notes = notes
-        for place, record in notes.lines():
+        self.store = store
+        for place, record in store.lines():
             if "answer" in record or "void" in record:
                 self._learn(place, record)
             elif "requests" in record:
@@ -83,13 +120,13 @@ class Book:
         """Whether anything was asked before this process began."""
         return bool(self._top)
 
-    def peek(self, digest: str) -> Turn:
+    def peek(self, digest: str) -> JournalEntry:
         """Return what there is for a question, without taking it."""
-        return self._turn(digest, take=False)
+        return self._entry(digest, take=False)
 
-    def next(self, digest: str) -> Turn:
+    def next(self, digest: str) -> JournalEntry:
         """Return what there is for a question; asked again, the next answer or the next try."""
-        return self._turn(digest, take=True)
+        return self._entry(digest, take=True)
 
     def planned(self, name: str, model: str, keys: Sequence[str]) -> None:
         """Note that a batch is about to be sent."""
@@ -122,34 +159,34 @@ class Book:
 
     def reply(self, place: int) -> Mapping[str, Any]:
         """Return the answer at a place, as it was noted."""
-        assert self.notes is not None
-        reply: Mapping[str, Any] = self.notes.read(place)["reply"]
+        assert self.store is not None
+        reply: Mapping[str, Any] = self.store.read(place)["reply"]
         return reply
 
     def close(self) -> None:
         """Bring all to disk."""
-        if self.notes is not None:
-            self.notes.close()
+        if self.store is not None:
+            self.store.close()
 
-    def _turn(self, digest: str, take: bool) -> Turn:
+    def _entry(self, digest: str, take: bool) -> JournalEntry:
         short = bytes.fromhex(digest)
         number, top = self._next.get(short, 0), self._top.get(short, 0)
-        turn = Turn(f"{digest}-{max(number, top)}")
+        entry = JournalEntry(f"{digest}-{max(number, top)}")
         for each in range(number, top):
             key = f"{digest}-{each}"
             if key in self._answers or key in self._pending:
-                turn, number = Turn(key, self._answers.get(key), self._pending.get(key)), each
+                entry, number = JournalEntry(key, self._answers.get(key), self._pending.get(key)), each
                 break
         else:
             number = max(number, top)
         if take:
             self._next[short] = number + 1
-        return turn
+        return entry
 
     def _begin(self, record: Mapping[str, Any]) -> None:
         name = str(record["batch"])
         keys = [str(key) for key in record["requests"]]
-        self.batches[name] = BatchNote(name, datetime.fromisoformat(record["at"]).timestamp(), keys)
+        self.batches[name] = SentBatch(name, datetime.fromisoformat(record["at"]).timestamp(), keys)
         for key in keys:
             digest, _, number = key.partition("-")
             short = bytes.fromhex(digest)
@@ -178,8 +215,8 @@ class Book:
             self._answers[key] = place
 
     def _write(self, record: Mapping[str, Any], sure: bool = False) -> None:
-        if self.notes is not None:
-            self.notes.append(record, sure)
+        if self.store is not None:
+            self.store.append(record, sure)
 
 
 def _now() -> str:

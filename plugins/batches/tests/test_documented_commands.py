@@ -8,12 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.batch_server import BatchServer
+from batch_server import BatchServer
 from support.commands import creval
 
 pytestmark = pytest.mark.model
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "batches.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "batches.md"
 LINE = re.compile(r"^(creval [^\n#]*runs/mine[^\n#]*)", re.MULTILINE)
 
 
@@ -22,7 +22,8 @@ def run(folder: Path, server: BatchServer, text: str) -> subprocess.CompletedPro
     return creval(folder, *shlex.split(text)[1:], *resources, OPENAI_API_KEY="made-up-key", OPENAI_BASE_URL=server.url)
 
 
-def test_left_and_collected_as_printed(tmp_path: Path) -> None:
+def test_left_and_collected_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CREVAL_PLUGINS")
     leave, look, collect, judge = LINE.findall(PAGE.read_text(encoding="utf-8"))
     with BatchServer(answer="forty-two") as server:
         server.held = True

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.batch_server import BatchServer, Plan
-from support.batched import FAST, answers, opened, request, said
+from batch_server import BatchServer, Plan
+from batched import FAST, answers, opened, request, said
 from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.parrot import parrot
 
 from creval.errors import ContextLengthError, FatalModelError, RetryableModelError, RunError, UsageError
-from creval.models.batches.spool import Spool
 from creval.types.messages import Reply
+from creval_batches.buffer import RequestBuffer
 
 TWELVE = [request(number) for number in range(12)]
 WORDS = [f"word{number}" for number in range(12)]
@@ -96,7 +96,7 @@ def test_what_no_try_can_mend_is_the_requests_own_error(notes: Path) -> None:
     assert server.sizes == [4]
 
 
-def test_a_wrong_key_within_a_batch_is_the_lanes_error(notes: Path) -> None:
+def test_a_wrong_key_within_a_batch_is_the_providers_error(notes: Path) -> None:
     with serving(Plan(lines=lambda number, asked: HttpError(401, {"message": "bad key"}))) as server:
         (reply,) = answers(opened(server, notes), TWELVE[:1])
     assert isinstance(reply, FatalModelError)
@@ -198,7 +198,7 @@ def test_a_server_without_batches_is_named_with_the_cure(notes: Path) -> None:
     assert "Leave --batch out" in str(reply)
 
 
-def test_a_wrong_key_at_the_upload_is_the_lanes_error(notes: Path) -> None:
+def test_a_wrong_key_at_the_upload_is_the_providers_error(notes: Path) -> None:
     with serving(Plan(uploads=[HttpError(401, {"message": "Incorrect API key"})])) as server:
         (reply,) = answers(opened(server, notes), TWELVE[:1])
     assert isinstance(reply, FatalModelError)
@@ -268,7 +268,7 @@ def test_the_same_question_twice_is_two_requests(notes: Path) -> None:
     assert all(isinstance(reply, Reply) for reply in replies)
 
 
-def test_a_key_that_the_server_gives_back_stands_in_no_book(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_the_server_gives_back_is_in_no_journal(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
     monkeypatch.setenv("OPENAI_API_KEY", key)
     faults = {1: HttpError(500, {"message": f"not your key {key}"})}
@@ -276,10 +276,10 @@ def test_a_key_that_the_server_gives_back_stands_in_no_book(notes: Path, monkeyp
     with serving(Plan(lines=lambda number, asked: faults.get(number, answer))) as server:
         replies = answers(opened(server, notes), TWELVE[:3])
     assert key not in "".join(said(replies))
-    book = notes.read_text()
-    assert '"void"' in book
-    assert '"answer"' in book
-    assert key not in book
+    journal = notes.read_text()
+    assert '"void"' in journal
+    assert '"answer"' in journal
+    assert key not in journal
 
 
 def test_a_batch_is_found_pages_back_by_its_name_or_its_file(notes: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_batch_is_found_pages_back_by_its_name_or_its_file(notes: Path) -> Non
         answers(opened(server, notes, dataclasses.replace(FAST, requests=1)), TWELVE[:7])
         lines = [json.loads(line) for line in notes.read_text().splitlines()]
         model = opened(server, notes.with_name("other"))
-        calls = model._parts.provider._calls  # type: ignore[attr-defined]
+        calls = model._parts.provider._api  # type: ignore[attr-defined]
 
         async def look() -> list[str | None]:
             oldest = next(line["batch"] for line in lines if line.get("id") == "batch_0")
@@ -315,10 +315,10 @@ def test_no_room_for_the_file_of_a_batch_ends_the_run(notes: Path, monkeypatch: 
 
 
 def test_a_file_that_cannot_be_finished_keeps_nobody_waiting(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(spool: Spool) -> None:
+    def full(spool: RequestBuffer) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Spool, "finish", full)
+    monkeypatch.setattr(RequestBuffer, "finish", full)
     with serving() as server:
         first = answers(opened(server, notes), TWELVE[:3])
     assert all(isinstance(each, RunError) and "No space left" in each.what for each in first)

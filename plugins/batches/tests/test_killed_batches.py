@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from support.batch_server import BatchServer, Plan
+from batch_server import BatchServer, Plan
 from support.parrot import parrot
 
 pytestmark = pytest.mark.kills
 
 PROGRAM = """
-import creval.models.batches.desk as desk
-from support.batched import FAST
-desk.Pace = lambda: FAST
+import creval_batches.scheduler as scheduler
+from batched import FAST
+scheduler.Polling = lambda: FAST
 from creval.cli.main import main
 main()
 """
@@ -42,11 +42,12 @@ def creval_components(registry):
     registry.add("protocol", "twice", "creval_twice_parts:Twice")
 """
 DOCS = 20
+HERE = Path(__file__).resolve().parent
 
 
 def begin(folder: Path, server: BatchServer, *arguments: str) -> subprocess.Popen[str]:
     """Start creval with quick looks at its batches."""
-    paths = [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(HERE), str(HERE.parents[2] / "tests"), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "HOSTED_VLLM_API_BASE": server.url, "PYTHONPATH": os.pathsep.join(paths)}
     words = [sys.executable, "-c", PROGRAM, *arguments]
     pipe = subprocess.PIPE
@@ -78,8 +79,9 @@ def die(folder: Path, server: BatchServer, run: Sequence[str], steps: Sequence[s
     return kills
 
 
-def test_killed_at_every_step_of_two_rounds(make_task, install, tmp_path):
+def test_killed_at_every_step_of_two_rounds(make_task, install, tmp_path, monkeypatch):
     install("twice", HOOKS, TWICE)
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
     task = make_task(docs=DOCS, extra="protocol: twice\n")
     os.environ["PYTHONPATH"] = str(tmp_path / "site")
     steps = ["upload", "made", "content", "make", "look", "made"]

@@ -1,0 +1,82 @@
+"""What a run needs of whoever sends its calls through batch endpoints: a component of kind `batching`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+from creval.errors import CrevalError, MissingPartError
+from creval.models.model_spec import ModelSpec
+from creval.models.prices import Price
+from creval.plugins.distributions import absent_distribution
+from creval.plugins.registry import Registry
+from creval.types.components import Provider
+from creval.types.messages import GenerateRequest
+
+__all__ = ["BOUGHT", "OWED", "BatchCounts", "BatchedProvider", "Batching", "open_batching"]
+
+BOUGHT: Literal["bought"] = "bought"
+OWED: Literal["owed"] = "owed"
+_NAME = "batches"
+
+
+class BatchCounts(NamedTuple):
+    """Batches that are pending, the requests in them, and how many of these are done."""
+
+    batches: int
+    requests: int
+    done: int
+
+
+class BatchedProvider(Provider, Protocol):
+    """A provider whose calls wait until a batch is sent, and return when its answers are there."""
+
+    def standing(self, request: GenerateRequest) -> Literal["bought", "owed"] | None:
+        """Whether an earlier attempt at the run has an answer (`bought`) or sent the request (`owed`)."""
+
+
+class Batching(Protocol):
+    """The batches of a run over all its models. A component of this kind is a factory: `(detach, most)`.
+
+    `detach`: leave the run once all batches are sent (every waiting call raises DetachedError). `most`: the most
+    requests in a batch. The run sets `others_in_flight`, which tells whether calls are in flight that are made one by
+    one: a batch that is not full goes out when there are none. It sets `resume_command`, which collects, and `watch`.
+    """
+
+    others_in_flight: Callable[[], bool]
+    resume_command: str
+    watch: Callable[[BatchCounts], None] | None
+
+    @property
+    def counts(self) -> BatchCounts:
+        """What is pending now."""
+
+    @property
+    def spent(self) -> tuple[float, int]:
+        """US dollars and answers of earlier attempts at the run, by the journal."""
+
+    def wrap(self, provider: Provider, name: ModelSpec, price: Price | None) -> BatchedProvider:
+        """Return a provider that sends the calls of an open one in batches. Raises UsageError where it cannot."""
+
+    def open_journal(self, path: Path) -> None:
+        """Read the run's journal of batches and record everything further there. Raises RunError."""
+
+    def settle(self) -> None:
+        """Remove the answers from the journal: every sample and call holds its own."""
+
+    def let_go(self, error: CrevalError) -> None:
+        """Raise an error for every waiting call; the batches stay at the provider."""
+
+    async def close(self) -> None:
+        """Stop, and bring the journal to disk."""
+
+
+def open_batching(registry: Registry, detach: bool = False, most: int | None = None) -> Batching:
+    """Return what sends a run's calls in batches. Raises MissingPartError where its distribution is absent."""
+    if _NAME not in registry.names("batching"):
+        absent = absent_distribution("batching", _NAME) is not None
+        state = "not installed: pip install creval-batches" if absent else "not loaded; see: creval plugins"
+        raise MissingPartError(f"batches need creval-batches, which is {state}", where="--batch")
+    batching: Batching = registry.get("batching", _NAME, where="--batch").load()(detach=detach, most=most)
+    return batching

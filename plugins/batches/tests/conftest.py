@@ -1,0 +1,31 @@
+"""What the tests of batches share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from support.run_fixtures import install, make_task, options, server
+
+__all__ = ["install", "make_task", "notes", "options", "own_environment", "server"]
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No keys or addresses of the user, only this plugin, caches in the test's folder."""
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("CREVAL_PLUGINS", "batches")
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """The path of a journal of batches."""
+    return tmp_path / "batches.jsonl"
