@@ -16,6 +16,8 @@ from creval.types.components import Context, Score, ScorerInput
 __all__ = ["ExactMatch", "Includes", "Numeric"]
 
 _PRECISION = 1000
+_JOINERS = "\u200c\u200d"
+_NOT_NEGATIVE = r"(?<!^[-−])(?<![\s(\[{=:$\"'*][-−])"
 _BETWEEN_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 _INSIDE_NUMBER = re.compile(r"(?<=\d)[.,:/'’-](?=\d)|(?<!\w)[-−](?=[\d.])|(?<![\w.])\.(?=\d)")
 
@@ -118,6 +120,8 @@ class _TextMatching(_Matching, ABC):
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise TypeError(f"{self.name} compares texts and numbers, not {_called(value)}")
         text = unicodedata.normalize("NFC", value if isinstance(value, str) else number_text(value))
+        if not text.isascii():
+            text = "".join(c for c in text if c in _JOINERS or unicodedata.category(c) != "Cf")  # as in answers
         if self.ignore_punctuation:
             text = _without_punctuation(text)
         return " ".join((text.casefold() if self.ignore_case else text).split())
@@ -126,7 +130,7 @@ class _TextMatching(_Matching, ABC):
         """Return the plain form of a target. Raises TypeError where it is empty and none is meant to be."""
         wanted = self._plain(target)
         if not wanted and not self.empty:
-            ignored = " once punctuation is ignored" if str(target).strip() else ""
+            ignored = " once punctuation is ignored" if self.ignore_punctuation and str(target).strip() else ""
             raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} where that is meant")
         return wanted
 
@@ -155,8 +159,8 @@ class ExactMatch(_TextMatching):
 class Includes(_TextMatching):
     """Score `includes`: 1 where the target occurs in the answer, else 0. Options as in `exact_match`.
 
-    A number does not occur in a longer one: `5` is not in `15` or `0.5`. With `empty: true` an empty target is in an
-    empty answer alone.
+    A number does not occur in a longer one: `5` is not in `15`, `0.5` or `-5`. With `empty: true` an empty target is in
+    an empty answer alone.
     """
 
     name = "includes"
@@ -167,7 +171,7 @@ class Includes(_TextMatching):
             return not text
         if not isinstance(target, str) and any(same_number(each.value, target) for each in numerals(str(value))):
             return True
-        left = r"(?<![0-9])(?<![0-9][.,])(?<![.])" if wanted[0].isdecimal() else ""
+        left = r"(?<![0-9])(?<![0-9][.,])(?<![.])" + _NOT_NEGATIVE if wanted[0].isdecimal() else ""
         right = r"(?![0-9]|[.,][0-9])" if wanted[-1].isdecimal() else ""
         return re.search(left + re.escape(wanted) + right, text) is not None
 
