@@ -105,7 +105,10 @@ COMPONENTS = HOOKED + "@hookimpl\ndef creval_components(registry):\n    registry
         (COMPONENTS + "    registry.add('parsr', 'x', 'x:y')", "'parsr' is no kind of component"),
         (COMPONENTS + "    registry.add('parser', 'half', 'x:z')", "registers the parser 'half' twice"),
         (COMPONENTS + "    registry.add('parser', 'x', 'nocolon')", "is not of the form module:attribute"),
-        (COMPONENTS + "    registry.add('scorer', 'x', 'x:y', produce=('a',))", "there is no argument 'produce'; did you mean 'produces'?"),
+        (
+            COMPONENTS + "    registry.add('scorer', 'x', 'x:y', produce=('a',))",
+            "there is no argument 'produce'; did you mean 'produces'?",
+        ),
         (COMPONENTS + "    registry.add('scorer', 'x', 'x:y', produces='a')", "must be a tuple of names"),
         (COMPONENTS + "    registry.add('parser', 'x', 'x:y', parameters={})", "must be a JSON Schema"),
         (COMPONENTS + "    registry.add('parser', 'x', 'x:y', positional='p')", "is none of its parameters"),
