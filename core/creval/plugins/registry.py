@@ -107,7 +107,7 @@ class Component:
     def make_scorer(self, parameters: Mapping[str, Any]) -> Any:
         """Load a scorer and call its factory. Raises PluginError where it waits and does not state so."""
         scorer = self.load()(**parameters)
-        if _is_async(scorer.score) and not self.scorer_traits(parameters).waits:
+        if _is_async(getattr(scorer, "score", None)) and not self.scorer_traits(parameters).waits:
             raise PluginError(
                 f"the scorer {self.name!r} has `async def score`, but is registered without waits=True",
                 where=f"plugin {self.plugin}",
