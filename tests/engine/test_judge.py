@@ -214,6 +214,9 @@ def test_the_judge_beside_people(judged, tmp_path):
     assert (row["n"], row["accuracy"]) == (3, pytest.approx(2 / 3))
     assert row["spearman"] == 1.0
     assert "1 judged samples have no label" in output.notes[0]
+    labels.write_text("doc,path,label\nd0,1,1\nd0,2,5\n")
+    with pytest.raises(DataError, match="the column 'path' is unknown"):
+        JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))
     labels.write_text("doc,label\nd0,good\n")
     with pytest.raises(DataError, match=r"labels.csv:2"):
         JudgeAgreement().run([str(result.folder)], score="judge", labels=str(labels))

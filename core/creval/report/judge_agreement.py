@@ -34,6 +34,7 @@ __all__ = ["JudgeAgreement"]
 _COLUMNS = ("run", "task", "score", "n", "accuracy", "balanced accuracy", "kappa", "pearson", "spearman")
 _NOISE = ("run", "task", "score", "n", "verdicts", "mean SD in a sample", "samples with equal verdicts")
 _KEYS = ("doc", "condition", "repeat")
+_OTHERS = ("label", "annotator")
 _APART = 1_000  # between the draws of one repetition and the next, so that none takes those of another
 
 
@@ -161,6 +162,13 @@ def _read_labels(path: Path) -> _Labels:
     columns: Sequence[str] | None = None
     for index, row in enumerate(rows):
         fields = {} if isinstance(row, MalformedRow) else dict(row.fields if hasattr(row, "fields") else row)
+        foreign = [str(name) for name in fields if name not in (*_KEYS, *_OTHERS)]
+        if foreign:
+            raise DataError(
+                f"the column {foreign[0]!r} is unknown, and labels of different things would be averaged",
+                where=rows.where(index),
+                cure=f"Its columns are {', '.join((*_KEYS, *_OTHERS))}: one label for the whole of a sample.",
+            )
         columns = columns or [name for name in _KEYS if name in fields]
         try:
             key = tuple(unguarded(str(fields[name])) for name in columns)
