@@ -149,8 +149,8 @@ def test_answers_errors_and_verdicts_are_stored_as_they_are(task, monkeypatch, t
             assert (same.doc, same.answers, same.status) == ({}, sample.answers, sample.status)
             assert SECRET in sample.doc["word"]
             for call, twin in zip(same.calls, sample.calls, strict=True):
-                said = call.error, call.reply and call.reply["completions"]
-                assert said == (twin.error, twin.reply and twin.reply["completions"])
+                said = call.error, call.reply and call.reply.completions
+                assert said == (twin.error, twin.reply and twin.reply.completions)
     assert any(SECRET in answer.replace("\n", " ") for sample in stored.values() for answer in sample.answers)
     scores = [{score.key: score for score in creval.open_run(each.folder).scores()} for each in (result, opened)]
     assert scores[0] == scores[1]

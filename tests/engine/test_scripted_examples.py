@@ -46,9 +46,9 @@ SAMPLED = """
             return [self.one(item) for item in items]
 
         def one(self, item):
-            completions = [c for call in item.calls for c in call.reply["completions"]]
-            tokens = [value for c in completions for _, value, *rest in c.get("logprobs", ())]
-            cut = sum(c["finish_reason"] == "length" for c in completions)
+            completions = [c for call in item.calls for c in call.reply.completions]
+            tokens = [token.logprob for c in completions for token in c.logprobs or ()]
+            cut = sum(c.finish_reason == "length" for c in completions)
             unread = sum(not parsed.ok for parsed in item.parsed)
             numbers = {"read": len(item.values), "cut": cut, "unread": unread, "logprob": sum(tokens)}
             return Score({name: float(value) for name, value in numbers.items()})

@@ -16,10 +16,10 @@ import pytest
 from support.chat_server import Answer, ChatServer, HttpError
 
 from creval.errors import DataError, FatalModelError
-from creval.models.answers.reply_json import reply_from_json, reply_to_json
 from creval.models.open_model import open_model
 from creval.models.response_cache import ResponseCache
 from creval.types.messages import Completion, Reply, TokenLogprob, Usage
+from creval.types.reply_json import reply_from_json, reply_to_json
 
 FULL = Reply(
     (

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from creval.errors import CrevalError, DataError, FatalModelError, UsageError
-from creval.models.answers.reply_json import reply_to_json
 from creval.models.budget import Budget
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob, Usage
+from creval.types.reply_json import reply_to_json
 
 
 def write(path: Path, *lines: Any) -> Path:

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from creval.errors import DataError
-from creval.models.answers.reply_json import reply_from_json, reply_to_json
 from creval.types.messages import Reply
+from creval.types.reply_json import reply_from_json, reply_to_json
 
 __all__ = ["ResponseCache"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from creval.errors import DetachedError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import BATCH
-from creval.models.answers.reply_json import lost_to_json, reply_from_json, reply_to_json
 from creval.models.batching import BOUGHT, OWED, BatchCounts
 from creval.models.cache_key import cache_key
 from creval.models.model_spec import ModelSpec
@@ -22,6 +21,7 @@ from creval.models.secrets import Mask, likely_secrets, masked_reply, redact
 from creval.opener import is_there, open_plain, parse_json
 from creval.runs.jsonl import Appender, drop_torn_line, keep_lines, read_placed
 from creval.types.messages import Lost
+from creval.types.reply_json import lost_to_json, reply_from_json, reply_to_json
 
 __all__ = [
     "BATCH",

@@ -17,7 +17,6 @@ from creval.engine.run_options import RunOptions
 from creval.engine.scoring.scoring_step import score_stream, store
 from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.snapshot import copied_data, task_yaml
-from creval.models.answers.reply_json import lost_from_json, lost_to_json, reply_from_json, reply_to_json
 from creval.models.budget import Budget, Ticket
 from creval.models.limiter import AdaptiveLimiter, LimiterPool, Slot
 from creval.models.model_stats import ModelStats
@@ -30,6 +29,7 @@ from creval.runs.record_data import read_sample, read_score, sample_data
 from creval.runs.run_commands import CONSENTS
 from creval.tasks.task_model import Task
 from creval.tasks.task_paths import is_path, parse_path
+from creval.types.reply_json import lost_from_json, lost_to_json, reply_from_json, reply_to_json
 
 __all__ = [
     "CONSENTS",

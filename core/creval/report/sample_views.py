@@ -149,7 +149,7 @@ def transcript(seen: Seen, judged: Sequence[Mapping[str, Any]] = ()) -> dict[str
         "seed": sample.seed,
         "started": sample.started,
         "seconds": sample.seconds,
-        "served_by": sorted({str(served) for call in sample.calls if (served := _served(call.reply))}),
+        "served_by": sorted({str(served) for call in sample.calls if (served := _served(call.reply_data))}),
         "cost": _cost(sample.calls),
         "doc_fields": {"digest": sample.doc_digest} if referenced else dict(sample.doc),
         "by_reference": referenced,
@@ -174,7 +174,7 @@ def _turns(calls: Sequence[CallRecord]) -> Iterator[dict[str, Any]]:
             yield {"who": message["role"], **_text(message), **({"to": name} if call.role != "target" else {})}
         if call.error is not None:
             yield {"who": name, "text": "", "error": call.error}
-        for completion in (call.reply or {}).get("completions", ()):
+        for completion in (call.reply_data or {}).get("completions", ()):
             yield {"who": name, **_answer(completion)}
 
 
@@ -213,5 +213,5 @@ def _served(reply: Mapping[str, Any] | None) -> str | None:
 
 
 def _cost(calls: Sequence[CallRecord]) -> float | None:
-    costs = [(call.reply or {}).get("cost") for call in calls if call.role == "target" and call.reply]
+    costs = [(call.reply_data or {}).get("cost") for call in calls if call.role == "target" and call.reply_data]
     return None if not costs or any(cost is None for cost in costs) else sum(float(cost or 0) for cost in costs)

@@ -44,8 +44,8 @@ def _call_data(call: CallRecord) -> dict[str, Any]:
     data: dict[str, Any] = {"role": call.role, "kept": call.kept, "messages": call.messages}
     if call.settings:
         data["settings"] = call.settings
-    if call.reply is not None:
-        data["reply"] = call.reply
+    if call.reply_data is not None:
+        data["reply"] = call.reply_data
     if call.error is not None:
         data["error"] = call.error
     if call.lost is not None:
@@ -82,7 +82,7 @@ def _read_call(call: Mapping[str, Any]) -> CallRecord:
         role=call["role"],
         kept=call["kept"],
         messages=call["messages"],
-        reply=call.get("reply"),
+        reply_data=call.get("reply"),
         error=call.get("error"),
         settings=call.get("settings", {}),
         lost=call.get("lost"),

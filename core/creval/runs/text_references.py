@@ -82,9 +82,9 @@ def by_reference(sample: Sample) -> Sample:
 
 
 def _said(call: CallRecord) -> Sequence[str]:
-    if call.reply is None:
+    if call.reply_data is None:
         return ()
-    return [text for each in call.reply["completions"] for text in (each["text"], each.get("raw")) if text]
+    return [text for each in call.reply_data["completions"] for text in (each["text"], each.get("raw")) if text]
 
 
 def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from creval.types.messages import Reply
 
 __all__ = [
     "CallRecord",
@@ -61,8 +64,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call as stored: role, messages sent, reply as plain data, or the error that ended it.
+    """One call of a sample: role, messages sent, the reply, or the error that ended it.
 
+    `reply_data` is the reply as it is stored, `reply` the same as an object.
     `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
     over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
     `lost` is what tries of the call took that were answered but gave nothing of use.
@@ -71,10 +75,17 @@ class CallRecord:
     role: str
     kept: int
     messages: Sequence[Mapping[str, str]]
-    reply: Mapping[str, Any] | None = None
+    reply_data: Mapping[str, Any] | None = field(default=None, repr=False)
     error: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     lost: Mapping[str, Any] | None = None
+
+    @property
+    def reply(self) -> Reply | None:
+        """What came back: completions (text, finish reason, log-probabilities), usage, cost; None where the call failed."""
+        from creval.types.reply_json import reply_from_json  # made when asked for: most readers need no replies
+
+        return None if self.reply_data is None else reply_from_json(self.reply_data)
 
 
 class ComponentFault(NamedTuple):

@@ -14,7 +14,6 @@ from creval.engine.roles.ledger import CallOrigin, Ledger, question_key
 from creval.engine.roles.role_models import TARGET, RoleModels
 from creval.errors import BudgetError, CrevalError, FatalModelError, ModelError, RunError, UsageError
 from creval.models.answers.flags import AT_LIMIT, ENDLESS_THINKING
-from creval.models.answers.reply_json import lost_to_json, reply_to_json
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
@@ -23,6 +22,7 @@ from creval.tasks.templates.rendering import render_prompt
 from creval.types.components import Parsed, TaskProtocol
 from creval.types.execution import WorkItem
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
+from creval.types.reply_json import lost_to_json, reply_to_json
 from creval.types.sample import CallRecord, Condition, Doc, Status
 
 __all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]

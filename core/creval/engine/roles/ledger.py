@@ -20,13 +20,13 @@ from typing import Any, Literal, NamedTuple
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.usage import UsageTally
 from creval.errors import FatalModelError, ModelError
-from creval.models.answers.reply_json import lost_to_json, reply_from_json, reply_to_json
 from creval.models.cache_key import canonical_json
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.runs.call_journal import CallJournal, CallPlace
 from creval.runs.text_references import message_reference, settings_reference
 from creval.types.messages import GenerateRequest, Lost, Reply
+from creval.types.reply_json import lost_to_json, reply_from_json, reply_to_json
 
 __all__ = ["CallOrigin", "Ledger", "RoleCounts", "question_key", "reusable"]
 

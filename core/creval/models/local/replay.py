@@ -17,11 +17,11 @@ import numpy as np
 import orjson
 
 from creval.errors import DataError, FatalModelError
-from creval.models.answers.reply_json import reply_from_json
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.opener import open_plain
 from creval.types.messages import GenerateRequest, Origin, Reply
+from creval.types.reply_json import reply_from_json
 from creval.types.sample import SampleKey
 
 __all__ = ["AnswerIndex", "AnswerPlace", "Replay", "replay"]

@@ -108,8 +108,8 @@ def _row(number: int, seen: Seen) -> list[Any]:
 
 def _count_served(seen: Seen, served: Counter[str]) -> None:
     for call in seen.sample.calls:
-        if call.role == "target" and call.reply is not None:
-            served[str(call.reply.get("served_by") or "")] += 1
+        if call.role == "target" and call.reply_data is not None:
+            served[str(call.reply_data.get("served_by") or "")] += 1
 
 
 def _packed(piece: Sequence[Mapping[str, Any]]) -> str:

@@ -168,8 +168,8 @@ def _counts(score: ScoreRecord) -> bool:
 
 
 def _set(run: Run, sample: Sample, score: ScoreRecord) -> JudgedSet:
-    usage = [call.reply.get("usage", {}) for call in sample.calls if call.role == "target" and call.reply is not None]
-    tokens = sum(int(each.get("output_tokens", 0)) for each in usage)
+    replies = [reply for call in sample.calls if call.role == "target" and (reply := call.reply) is not None]
+    tokens = sum(reply.usage.output_tokens for reply in replies)
     details = score.details if score.status is Status.SCORED else {}
     task, doc, condition, repeat = sample.key
-    return JudgedSet(run.model, task, doc, repeat, sample.doc, details, tokens or None, len(usage), condition)
+    return JudgedSet(run.model, task, doc, repeat, sample.doc, details, tokens or None, len(replies), condition)

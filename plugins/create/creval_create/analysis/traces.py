@@ -38,11 +38,10 @@ def trace_of(sample: Sample) -> str:
     """Return the reasoning of a sample's target: what the provider shows beside the answer, or inside think tags."""
     found = []
     for call in sample.calls:
-        if call.role != "target" or call.reply is None:
-            continue
-        for completion in call.reply.get("completions", ()):
-            inside = _THOUGHT.search(completion.get("text") or "")
-            found.append(completion.get("reasoning") or (inside[1] if inside else ""))
+        reply = call.reply if call.role == "target" else None
+        for completion in reply.completions if reply else ():
+            inside = _THOUGHT.search(completion.text)
+            found.append(completion.reasoning or (inside[1] if inside else ""))
     return "\n\n".join(text.strip() for text in found if text and text.strip())
 
 

@@ -25,9 +25,9 @@ class CreateCounts:
     def _one(self, item: ScorerInput) -> Score:
         scores = candidates(item).counts()
         tokens = [
-            int(call.reply.get("usage", {}).get("output_tokens", 0))
+            reply.usage.output_tokens
             for call in item.calls
-            if call.role == "target" and call.reply is not None
+            if call.role == "target" and (reply := call.reply) is not None
         ]
         if any(tokens):
             scores |= {"tokens": float(sum(tokens)), "tokens_per_call": sum(tokens) / len(tokens)}

@@ -105,8 +105,8 @@ def _metrics(run: Run, name: str) -> Iterator[dict[str, Any]]:
 
 def _sample(run: Run, name: str, sample: Sample, score: ScoreRecord) -> dict[str, Any]:
     calls = [call for call in sample.calls if call.role == "target"]
-    replies = [call.reply for call in calls if call.reply is not None]
-    usage = [reply.get("usage", {}) for reply in replies]
+    replies = [reply for call in calls if (reply := call.reply) is not None]
+    usage = [reply.usage for reply in replies]
     return {
         "run": name,
         "model": cleaned(run.model),
@@ -121,9 +121,9 @@ def _sample(run: Run, name: str, sample: Sample, score: ScoreRecord) -> dict[str
         "route": score.route,
         "doc": _json({"digest": sample.doc_digest} if sample.doc_digest else sample.doc),
         "messages": _json([message for call in calls for message in call.messages]),
-        "input_tokens": sum(int(one.get("input_tokens") or 0) for one in usage),
-        "output_tokens": sum(int(one.get("output_tokens") or 0) for one in usage),
-        "cost": sum(float(reply.get("cost") or 0) for reply in replies),
+        "input_tokens": sum(one.input_tokens for one in usage),
+        "output_tokens": sum(one.output_tokens for one in usage),
+        "cost": sum(reply.cost or 0.0 for reply in replies),
         "scores": [{"name": key, "value": value} for key, value in score.scores.items()],
     }
 

@@ -98,8 +98,7 @@ def _difficulty(doc: Mapping[str, Any]) -> str:
 
 
 def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
-    replies = [call.reply for call in sample.calls if call.role == "target" and call.reply is not None]
-    usage = [reply["usage"] for reply in replies]
+    replies = [reply for call in sample.calls if call.role == "target" and (reply := call.reply) is not None]
     return Play(
         model=model,
         game=_SEPARATOR.join((sample.key.task, sample.key.doc, sample.key.condition)),
@@ -107,8 +106,8 @@ def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
         difficulty=_difficulty(sample.doc),
         success=score.scores["success_rate"] == 1.0,
         tests=int(score.scores["tests"]),
-        tokens=sum(int(use["input_tokens"]) + int(use["output_tokens"]) for use in usage),
+        tokens=sum(reply.usage.input_tokens + reply.usage.output_tokens for reply in replies),
         unread=sample.status in _UNREAD,
         doc=sample.doc,
-        seconds=tuple(float(reply["latency"]) for reply in replies),
+        seconds=tuple(reply.latency for reply in replies),
     )

@@ -154,7 +154,7 @@ def lacking(doc: Mapping[str, Any], released: bool) -> dict[str, MissingScore]:
 def by_baseline(item: ScorerInput) -> bool:
     """Whether a player without a language model gave the answer."""
     reply = item.calls[-1].reply if item.calls else None
-    return reply is not None and str(reply.get("model")).startswith("baseline/")
+    return reply is not None and str(reply.model).startswith("baseline/")
 
 
 def _is(program: str, source: str) -> bool:

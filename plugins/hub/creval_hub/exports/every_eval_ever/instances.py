@@ -100,19 +100,19 @@ def _dialogue(calls: Sequence[CallRecord]) -> list[dict[str, Any]]:
             text = encodable(str(message.get("content", "")))
             turns.append({"turn_idx": len(turns), "role": str(message["role"]), "content": text})
     last = calls[-1].reply if calls else None
-    if last and last.get("completions"):
-        text = encodable(str(last["completions"][0].get("text") or ""))
+    if last and last.completions:
+        text = encodable(last.text)
         turns.append({"turn_idx": len(turns), "role": "assistant", "content": text})
     return turns
 
 
 def _usage(calls: Sequence[CallRecord]) -> dict[str, Any]:
-    counted = [call.reply.get("usage", {}) for call in calls if call.reply is not None]
-    tokens = [sum(int(one.get(name) or 0) for one in counted) for name in ("input_tokens", "output_tokens")]
+    counted = [reply.usage for call in calls if (reply := call.reply) is not None]
+    tokens = [sum(one.input_tokens for one in counted), sum(one.output_tokens for one in counted)]
     if not any(tokens):
         return {}
     usage = {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)}
-    reasoning = sum(int(one.get("reasoning_tokens") or 0) for one in counted)
+    reasoning = sum(one.reasoning_tokens for one in counted)
     return {"token_usage": {**usage, "reasoning_tokens": reasoning} if reasoning else usage}
 
 
