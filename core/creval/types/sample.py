@@ -82,7 +82,7 @@ class CallRecord:
 
     @property
     def reply(self) -> Reply | None:
-        """What came back: completions (text, finish reason, log-probabilities), usage, cost; None where the call failed."""
+        """What came back: completions with finish reasons and log-probabilities, usage, cost. None where it failed."""
         from creval.types.reply_json import reply_from_json  # made when asked for: most readers need no replies
 
         return None if self.reply_data is None else reply_from_json(self.reply_data)
