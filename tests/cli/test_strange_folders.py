@@ -20,7 +20,7 @@ from support.toy_plugins import write_distribution
 
 import creval
 from creval.cli.main import invoke
-from creval.engine.resuming import checkpoint
+from creval.engine.resuming import resume_state
 from creval.engine.run_options import RunOptions
 from creval.runs import jsonl
 
@@ -127,7 +127,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patched.setenv("CREVAL_PLUGINS", "judged")
         patched.setenv("CREVAL_CACHE", str(place / "cache"))
         patched.setenv("HOSTED_VLLM_API_BASE", server.url)
-        patched.setattr(checkpoint, "EVERY", 2)
+        patched.setattr(resume_state, "EVERY", 2)
         patched.setattr(jsonl, "_LONGEST", 1 << 16)
         modules = {"creval_judged_plugin.py": HOOKS, "creval_judged_parts.py": PARTS}
         write_distribution(place / "site", "creval-judged", modules, {"judged": "creval_judged_plugin"})

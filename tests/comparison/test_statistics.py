@@ -25,9 +25,9 @@ from creval.comparison.paired import (
 )
 from creval.comparison.significance import ALPHA, holm, mcnemar, swap_test
 from creval.scoring.clusters import Clusters
+from creval.scoring.intervals import ANY, Scale
 from creval.scoring.median import Median
 from creval.scoring.ratio import Mean, PassAtK, Rate
-from creval.scoring.scale import ANY, Scale
 
 BINARY = Scale(0.0, 1.0, True)
 

@@ -14,7 +14,7 @@ from support.parrot import parrot
 
 import creval
 from creval.engine.observer import Quiet
-from creval.engine.resuming import checkpoint
+from creval.engine.resuming import resume_state
 from creval.engine.run import rescore, resume
 from creval.errors import RunError
 from creval.runs.jsonl import Line, disk_error, dump_line, read_lines
@@ -25,7 +25,7 @@ EVERY = 10
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr(checkpoint, "EVERY", EVERY)
+    monkeypatch.setattr(resume_state, "EVERY", EVERY)
 
 
 @pytest.fixture
@@ -267,7 +267,7 @@ def test_a_full_disk_leaves_no_checkpoint_and_ends_no_run(make_task, server, opt
     def full(path: Path):
         raise disk_error(OSError(28, "No space left on device"), path)
 
-    monkeypatch.setattr(checkpoint, "replacing", full)
+    monkeypatch.setattr(resume_state, "replacing", full)
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
     assert told(folder)["tasks"][0]["counts"]["scored"] == 40
     assert not any((folder / "checkpoints").rglob("*.npz"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.engine.planning.seeds import choose, derive, sample_seed
-from creval.engine.roles.usage import UsageTally
+from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import ScoringError
 from creval.types.sample import SampleKey, ScoreRecord, Status

@@ -11,7 +11,7 @@ from support.commands import write_spelling
 
 from creval.api import RunOptions, RunResult, run
 from creval.cli.main import invoke
-from creval.engine.planning.advice import pinned_providers, provider_advice
+from creval.engine.planning.check_plans import pinned_providers, provider_advice
 from creval.report.baselines import Baselines
 from creval.report.page.write_page import page_data
 from creval.report.result_tables import served_words

@@ -414,7 +414,7 @@ def test_a_merge_that_is_killed_or_finds_the_disk_full_leaves_nothing(halves, tm
     def fsync(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("creval.engine.merging.line_tables.os.fsync", fsync)
+    monkeypatch.setattr("creval.engine.merging.merge_samples.os.fsync", fsync)
     error = refused(parts, "the disk is full", output="other")
     assert "Free some space" in str(error)
 

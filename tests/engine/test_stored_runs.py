@@ -21,11 +21,11 @@ from creval import open_run, run
 from creval.engine import run as engine_run
 from creval.engine.run import rescore, resume
 from creval.errors import RunError
+from creval.models.answers.read_answers import READING
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.jsonl import read_lines
 from creval.runs.trust import Claims
-from creval.types.reading_version import READING
 
 STORED = Path(__file__).parent / "stored_runs"
 

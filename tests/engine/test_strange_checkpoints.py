@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import creval
-from creval.engine.resuming import checkpoint
-from creval.engine.resuming.checkpoint import open_arrays
+from creval.engine.resuming import resume_state
+from creval.engine.resuming.resume_state import open_arrays
 from creval.engine.run import rescore, resume
 from creval.runs.jsonl import Line, read_lines
 
@@ -30,7 +30,7 @@ KINDS = ("samples", "scores")
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr(checkpoint, "EVERY", 10)
+    monkeypatch.setattr(resume_state, "EVERY", 10)
 
 
 @pytest.fixture
@@ -179,16 +179,16 @@ DIES = """
 import os, signal, sys
 from pathlib import Path
 import creval.runs.jsonl as jsonl
-from creval.engine.resuming import checkpoint
+from creval.engine.resuming import resume_state
 from creval.engine.run import resume
-checkpoint.EVERY = 10
+resume_state.EVERY = 10
 
 def dies(file, columns):
     file.write(b"half of it")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 
-checkpoint.write_arrays = dies
+resume_state.write_arrays = dies
 resume(Path(sys.argv[1]))
 """
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from creval.errors import FatalModelError, MissingPartError, ScoringError, UnknownNameError, UsageError
-from creval.models.local.simple_baselines import Target
+from creval.models.local.baseline_provider import Target
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
 from creval.parsing.numbers import LastNumber

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from creval.errors import UsageError
 from creval.models.cache_key import cache_key, canonical_json
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import GenerateRequest, Message, Origin
 from creval.types.sample import SampleKey

@@ -15,7 +15,7 @@ from creval.errors import BudgetError, FatalModelError, RetryableModelError, Usa
 from creval.models.budget import Budget
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, ModelParts
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.open_model import open_model
 from creval.models.prices import Price
 from creval.models.provider_traits import ProviderTraits

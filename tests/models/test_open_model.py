@@ -12,8 +12,7 @@ from support.imports import imported_by
 
 from creval.errors import MissingPartError, UnknownNameError, UsageError
 from creval.models.budget import Budget
-from creval.models.model_options import ModelOptions
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelOptions, ModelSpec
 from creval.models.open_model import open_model, provider_names
 from creval.plugins.registry import Registry
 
@@ -132,10 +131,10 @@ def test_opening_a_lane_imports_nothing_heavy() -> None:
     code = f"""
 from creval.models.open_model import open_model
 from creval.models.model_options import ModelOptions
-from creval.plugins.builtin import models
+from creval.plugins import builtin
 from creval.plugins.registry import Registry
 registry = Registry()
-models.register(registry)
+builtin.register_providers(registry)
 model = open_model("openai/gpt-4o-mini", registry, ModelOptions(base_url="{LOCAL}"))
 assert model.price is None
 """

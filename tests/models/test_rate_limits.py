@@ -18,7 +18,7 @@ from creval.errors import FatalModelError, ModelError, RetryableModelError
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool, RateLimitNews
 from creval.models.model import Model, ModelParts
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.open_model import open_model
 from creval.models.provider_traits import ProviderTraits
 from creval.models.retries import RetryPolicy

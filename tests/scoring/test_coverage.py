@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from creval.scoring.clusters import Clusters
+from creval.scoring.intervals import Scale
 from creval.scoring.metric_estimate import estimate
 from creval.scoring.ratio import Mean
-from creval.scoring.scale import Scale
 
 ROOT = Path(__file__).resolve().parents[2]
 

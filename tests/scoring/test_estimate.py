@@ -12,10 +12,10 @@ from scipy import stats
 
 from creval.errors import ScoringError
 from creval.scoring.clusters import Clusters
+from creval.scoring.intervals import Scale
 from creval.scoring.median import Median
 from creval.scoring.metric_estimate import estimate
 from creval.scoring.ratio import Mean, PassAtK, Rate
-from creval.scoring.scale import Scale
 
 
 def one_each(values) -> Clusters:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from creval.scoring.groups import All, Consistency
 from creval.scoring.matching import ExactMatch, Numeric
+from creval.scoring.ratio import All, Consistency
 from creval.scoring.sets import Distinct, SetDistance
 from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey, Status

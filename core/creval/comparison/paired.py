@@ -15,10 +15,9 @@ import numpy as np
 
 from creval.comparison.significance import ALPHA, LEAST_DOCS, mcnemar, swap_test
 from creval.scoring.clusters import Clusters, Floats
-from creval.scoring.intervals import bootstrap_difference, quantile, transformed_interval
+from creval.scoring.intervals import ANY, Scale, bootstrap_difference, quantile, transformed_interval
 from creval.scoring.metric_estimate import CONFIDENCE, NO_VARIATION
 from creval.scoring.ratio import Mean, degrees_of_freedom, effective_docs
-from creval.scoring.scale import ANY, Scale
 from creval.types.components import Aggregation
 
 __all__ = [

@@ -14,7 +14,7 @@ from creval.errors import RunError, UnknownNameError
 from creval.plugins.registry import Registry
 from creval.runs.reader import Run
 from creval.scoring.clusters import Clusters
-from creval.scoring.scale import Scale
+from creval.scoring.intervals import Scale
 from creval.types.components import Aggregation
 
 __all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_tasks"]

@@ -17,6 +17,7 @@ from typing import Any
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.run_options import RunOptions, nested_settings
 from creval.errors import RunError
+from creval.models.answers.read_answers import READING
 from creval.models.providers.addresses import shown_address
 from creval.models.secrets import redact
 from creval.plugins.loader import Plugins
@@ -25,7 +26,6 @@ from creval.runs.run_commands import CONSENTS
 from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.task_model import Task
 from creval.tasks.task_paths import is_path
-from creval.types.reading_version import READING
 
 __all__ = [
     "asked_hash",

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from creval.engine.planning.grid import with_own_grid
-from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.plan import TaskPlan, with_own_grid
 from creval.engine.roles.context import with_roles
 from creval.engine.run_options import Rescoring, RunOptions
 from creval.engine.snapshot import task_yaml

@@ -12,12 +12,10 @@ from typing import Any, Unpack
 from creval.engine.execution import Execution, RunContext, RunRequest, open_executor
 from creval.engine.manifest import asked_hash, now, read_options, sign, start_manifest, task_data
 from creval.engine.observer import Guarded, Observer, Quiet
-from creval.engine.planning.advice import advice, provider_advice
-from creval.engine.planning.grid import asked_people, asks_people
-from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.check_plans import advice, provider_advice
+from creval.engine.planning.plan import TaskPlan, asked_people, asks_people
 from creval.engine.rescoring import copy_run, keep_task_files, scoring_goes_on, with_task_files
-from creval.engine.resuming.resume_state import ResumeState
-from creval.engine.resuming.spending import Spending
+from creval.engine.resuming.resume_state import ResumeState, Spending
 from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import Rescoring, Resuming, RunOptions
 from creval.engine.scoring.tally import ResumableTally
@@ -25,6 +23,7 @@ from creval.engine.setup import Common, Setup, open_plans, open_setup
 from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
+from creval.models.answers.read_answers import READING, reading_of
 from creval.models.budget import Budget
 from creval.models.providers.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
@@ -36,7 +35,6 @@ from creval.runs.task_copies import tasks_here
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.types.execution import Executor
-from creval.types.reading_version import READING, reading_of
 from creval.types.screens import Seat
 
 __all__ = ["Finished", "rescore", "resume", "run_new"]

@@ -9,9 +9,8 @@ from typing import Any
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.generation.session import TaskRuntime
-from creval.engine.planning.check import check_plan
-from creval.engine.planning.grid import for_people, with_own_grid
-from creval.engine.planning.plan import TaskPlan, check_named_docs, plan_task
+from creval.engine.planning.check_plans import check_plan
+from creval.engine.planning.plan import TaskPlan, check_named_docs, for_people, plan_task, with_own_grid
 from creval.engine.roles.context import (
     OpenResources,
     RoleAccess,

@@ -25,11 +25,11 @@ from creval.engine.scoring.scoring_step import Scoring, ScoringWatch, score_agai
 from creval.engine.scoring.tally import ResumableTally, empty_tally
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
+from creval.models.answers.read_answers import READING, reading_of
 from creval.opener import remove, rename
 from creval.runs.folder import FORM, RunFolder
 from creval.runs.run_commands import resume_command, score_command
 from creval.runs.schemas import check_manifest, check_results
-from creval.types.reading_version import READING, reading_of
 from creval.types.sample import ScoreRecord
 
 __all__ = ["Finished", "RunSteps"]

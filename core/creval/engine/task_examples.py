@@ -17,12 +17,11 @@ from creval.engine.run_options import RunOptions
 from creval.engine.setup import Common, Setup, open_resources, open_setup
 from creval.errors import FatalModelError, UnknownNameError
 from creval.models.budget import Budget
-from creval.models.clock import SystemClock
 from creval.models.limiter import LimiterPool
 from creval.models.model import Model, ModelParts
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.provider_traits import ProviderTraits
-from creval.models.retries import RetryPolicy
+from creval.models.retries import RetryPolicy, SystemClock
 from creval.plugins.loader import Plugins
 from creval.tasks.task_model import Example, Said, Task
 from creval.types.execution import WorkItem

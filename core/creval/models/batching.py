@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from creval.errors import CrevalError, MissingPartError
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.prices import Price
 from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Registry

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from creval.errors import UsageError
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.provider_traits import ProviderTraits
 from creval.types.messages import GenerateRequest
 

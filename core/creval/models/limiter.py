@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from creval.errors import FatalModelError
-from creval.models.clock import Clock, SystemClock
-from creval.models.retries import RetryPolicy
+from creval.models.retries import Clock, RetryPolicy, SystemClock
 
 __all__ = ["AdaptiveLimiter", "LimiterPool", "RateLimitNews", "Slot"]
 

@@ -15,15 +15,14 @@ from creval.models.answers.read_answers import read_answers
 from creval.models.batching import BOUGHT, OWED, BatchedProvider
 from creval.models.budget import Budget
 from creval.models.cache_key import cache_key
-from creval.models.clock import Clock
 from creval.models.first_call import FirstCalls
 from creval.models.limiter import AdaptiveLimiter
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.model_stats import ModelStats, Tally
 from creval.models.prices import Price
 from creval.models.provider_traits import ProviderTraits
 from creval.models.response_cache import ResponseCache
-from creval.models.retries import RetryPolicy
+from creval.models.retries import Clock, RetryPolicy
 from creval.models.secrets import Mask, likely_secrets, masked_reply
 from creval.types.components import Provider
 from creval.types.messages import GenerateRequest, Lost, Reply, Usage

@@ -1,4 +1,7 @@
-"""How models are opened: what the user may say on the command line or in Python."""
+"""How models are opened: what the user may say on the command line or in Python.
+
+A model's name as the user writes it: `provider/model`.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,51 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from creval.errors import UsageError
 from creval.models.budget import Budget
-from creval.models.clock import Clock, SystemClock
 from creval.models.limiter import LimiterPool
-from creval.models.retries import RetryPolicy
+from creval.models.retries import Clock, RetryPolicy, SystemClock
 from creval.plugins.registry import Registry
 from creval.tasks.task_model import Task
 from creval.types.components import Baseline, Context
 from creval.types.screens import Seat
 
-__all__ = ["BaselineFinder", "ModelOptions", "ProviderOptions", "RunTasks"]
+__all__ = ["BaselineFinder", "ModelOptions", "ModelSpec", "ProviderOptions", "RunTasks"]
+
+
+_WITH_COMMAS = ("replay", "human")  # what follows is a file or a person's name
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """`openrouter/openai/gpt-5-mini` is provider `openrouter`, model `openai/gpt-5-mini`."""
+
+    text: str
+    provider: str
+    model: str
+
+    @classmethod
+    def parse(cls, text: str) -> ModelSpec:
+        """Split a spec. The provider is empty where the text has no slash. Raises UsageError where not one is named."""
+        clean = text.strip()
+        provider, slash, model = clean.partition("/")
+        if not slash:
+            provider, model = "", clean
+        if not model or (slash and not provider):
+            raise UsageError(
+                f"{text!r} is no model",
+                where="--model",
+                cure="Write provider/model, for example openrouter/openai/gpt-5-mini or ollama_chat/llama3.2.",
+            )
+        if "," in clean and provider not in _WITH_COMMAS:
+            raise UsageError(
+                f"{text!r} are several models", where="--model", cure="Name one; make a run for each of the others."
+            )
+        return cls(clean, provider, model)
+
 
 BaselineFinder = Callable[[str], tuple[Baseline, Context]]
+
 """Task name -> (the baseline of this task, its context). Raises UnknownNameError or UsageError where it has none."""
 
 

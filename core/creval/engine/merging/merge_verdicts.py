@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.engine.merging.line_tables import Ints, LinePlace, Sources, writing
-from creval.engine.merging.merge_samples import Merged
+from creval.engine.merging.merge_samples import Ints, LinePlace, Merged, Sources, writing
 from creval.engine.merging.shard_runs import ShardRun
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.sample_ranks import Ranking

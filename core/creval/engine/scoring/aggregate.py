@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
-from creval.engine.roles.usage import UsageTally
+from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
 from creval.scoring.clusters import Clusters
+from creval.scoring.intervals import Scale
 from creval.scoring.metric_estimate import estimate
 from creval.scoring.ratio import Ratio
-from creval.scoring.scale import Scale
 from creval.tasks.task_model import MetricSpec
 from creval.types.code_location import line_of
 from creval.types.components import Aggregation

@@ -2,6 +2,8 @@
 
 Servers that do not know a model's tags leave its thinking in the text: between two tags, before a closing tag alone
 (the prompt's template held the opening one), or after an opening tag that is never closed (the limit came first).
+
+Log-probabilities of an answer that is a part of what was sent.
 """
 
 from __future__ import annotations
@@ -13,10 +15,38 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from creval.models.answers.flags import ENDLESS_THINKING, LOGPROBS_DROPPED, THINKING
-from creval.models.answers.kept_tokens import kept_tokens
-from creval.types.messages import Completion
+from creval.types.messages import Completion, TokenLogprob
 
-__all__ = ["tags_in", "tags_in_parameters", "without_thinking"]
+__all__ = ["kept_tokens", "tags_in", "tags_in_parameters", "without_thinking"]
+
+
+def kept_tokens(
+    tokens: tuple[TokenLogprob, ...] | None, text: str, spans: list[tuple[int, int]]
+) -> tuple[tuple[TokenLogprob, ...] | None, bool]:
+    """Return the tokens that lie in the spans of `text`, and whether they had to be left out.
+
+    They are where they do not make up the text, or where one lies across the border of a span.
+    """
+    if tokens is None:
+        return None, False
+    if "".join(token.token for token in tokens) != text:
+        return None, True
+    kept, position = [], 0
+    inside = bytearray(len(text))
+    for start, end in spans:
+        inside[start:end] = b"\x01" * (end - start)
+    for token in tokens:
+        end = position + len(token.token)
+        said = [inside[place] for place in range(position, end) if not text[place].isspace()]
+        if said and all(said):
+            kept.append(token)
+        elif any(said):
+            return None, True
+        elif not said and any(inside[position:end]):
+            kept.append(token)
+        position = end
+    return tuple(kept), False
+
 
 _NAMES = (
     "think",
@@ -34,8 +64,11 @@ _NAMES = (
     "seed:think",
     "mm:think",
 )
+
 _RECIPIENT = r"[^<]{0,80}(?:<\|constrain\|>[^<]{0,40})?"
+
 """What may stand between a channel's name and its message: who it is for, and the format of what it says."""
+
 _PAIRS = {
     "[think]": (r"\[THINK\]", r"\[/THINK\]"),
     "◁think▷": ("◁think▷", "◁/think▷"),
@@ -48,6 +81,7 @@ _PAIRS = {
         rf"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final{_RECIPIENT}<\|message\|>|<channel\|>",
     ),
 }
+
 _FAMILIES = [*_NAMES, *_PAIRS]
 
 
@@ -66,8 +100,11 @@ def _pattern() -> re.Pattern[str]:
 
 
 _HINTS = ("<", "[THINK]", "[/THINK]", "\u25c1")
+
 _BARE = re.compile(r"\Aanalysis(?=\S)(.*)assistantfinal", re.DOTALL)
+
 """Channels whose special tokens a server dropped, so that only their names are left."""
+
 _BEFORE = (
     "<|start|>assistant",
     "<|im_start|>assistant",
@@ -76,7 +113,9 @@ _BEFORE = (
     "<|START_RESPONSE|>",
     "<|end|>",
 )
+
 _MOST_WRAPS = 4
+
 _AFTER = (
     "<|im_end|>",
     "<|eot_id|>",
@@ -87,6 +126,7 @@ _AFTER = (
     "<|end_of_solution|>",
     "<|END_RESPONSE|>",
 )
+
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
 
 

@@ -113,7 +113,7 @@ def register_providers(registry: Registry) -> None:
     add("provider", "baseline", "creval.models.local.baseline_provider:baseline", "a task's own floor or ceiling")
 
 
-_HOME = "creval.models.local.simple_baselines"
+_HOME = "creval.models.local.baseline_provider"
 
 
 def register_baselines(registry: Registry) -> None:
@@ -150,7 +150,7 @@ def register_protocols(registry: Registry) -> None:
     registry.add(
         "protocol",
         "chat",
-        "creval.engine.generation.chat:Chat",
+        "creval.engine.generation.generate:Chat",
         "one prompt, one answer (or n of them)",
         parameters=params.schema(n=params.integer(1)),
         prompts=("prompt",),

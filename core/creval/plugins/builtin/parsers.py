@@ -64,7 +64,7 @@ def _register_marked(registry: Registry) -> None:
     registry.add(
         "parser",
         "tagged",
-        "creval.parsing.tagged:Tagged",
+        "creval.parsing.pattern:Tagged",
         "the text inside a tag",
         parameters=params.schema(
             tag=params.text(pattern=r"^[A-Za-z][\w.-]{0,63}$"),

@@ -159,7 +159,7 @@ def _register_aggregations(registry: Registry) -> None:
         registry.add(
             "aggregation",
             name,
-            f"creval.scoring.groups:{target}",
+            f"creval.scoring.ratio:{target}",
             summary,
             parameters=params.schema(at_least=params.number()),
             positional="at_least",

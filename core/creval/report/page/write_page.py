@@ -23,7 +23,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from creval.engine.planning.advice import pinned_providers, provider_advice
+from creval.engine.planning.check_plans import pinned_providers, provider_advice
 from creval.engine.run_options import RunOptions
 from creval.errors import CrevalError, PluginError
 from creval.opener import read_bytes

@@ -1,4 +1,4 @@
-"""Looking at samples, and scoring them again with another YAML."""
+"""Inspecting samples, and scoring them again with another YAML."""
 
 from __future__ import annotations
 
