@@ -20,8 +20,10 @@ from support.toy_plugins import write_distribution
 
 import creval
 from creval.cli.main import invoke
+from creval.data import table_files
 from creval.engine.resuming import resume_state
 from creval.engine.run_options import RunOptions
+from creval.models.local import replay
 from creval.runs import jsonl
 
 READ = ("run.json", "results.json", "samples/judged.jsonl", "scores/judged.jsonl", "calls/judge.jsonl")
@@ -88,7 +90,11 @@ def _other_shape(path: Path, _: Path) -> None:
 
 
 WAYS = (_link, _fifo, _folder, _torn, _huge, _infinite, _other_shape)
-CASES = [*((file, way) for file in READ + KEPT for way in WAYS), *((file, way) for file in FOLDERS for way in WAYS[:2])]
+OF_JSON = (_infinite, _other_shape)
+CASES = [
+    *((file, way) for file in READ + KEPT for way in WAYS if ".json" in file or way not in OF_JSON),
+    *((file, way) for file in FOLDERS for way in WAYS[:2]),
+]
 READING = (
     ("report", "@"),
     ("report", "+"),
@@ -104,13 +110,20 @@ READING = (
     ("analyse", "judge-agreement", "@", "--labels", "labels.csv"),
     ("run", "@", "--dry-run"),
 )
-WRITING = (
-    ("resume", "@"),
-    ("score", "@", "--output", "copy"),
-    ("score", "@"),
-    ("merge", "@", "--output", "merged"),
-    ("play", "--resume", "@"),
-)
+WRITING = (("resume", "@"), ("score", "@"), ("play", "--resume", "@"))
+COPYING = (("score", "@", "--output", "copy"), ("merge", "@", "--output", "merged"))
+"""For these it matters how a file is opened, not what it holds."""
+REPLAYING = ("--tasks", "judged.yaml", "--model", "replay/@", "--role", "judge=replay/@", "--output", "replayed")
+
+
+def _commands(file: str, way: Callable[[Path, Path], None]) -> list[tuple[str, ...]]:
+    """The commands that may meet the file."""
+    found = [*READING, *WRITING] if file not in KEPT else [*READING[:2], READING[-1], *WRITING[:2]]
+    if way in (_link, _fifo, _folder, _huge):
+        found += COPYING if file not in KEPT else COPYING[:1]
+    if file.startswith(("samples", "calls")):
+        found.append(REPLAYING)
+    return found
 
 
 class TooLongError(BaseException):
@@ -129,6 +142,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patched.setenv("HOSTED_VLLM_API_BASE", server.url)
         patched.setattr(resume_state, "EVERY", 2)
         patched.setattr(jsonl, "_LONGEST", 1 << 16)
+        patched.setattr(replay, "_LONGEST_LINE", 1 << 16)
+        patched.setattr(table_files, "_LONGEST_LINE", 1 << 16)
         modules = {"creval_judged_plugin.py": HOOKS, "creval_judged_parts.py": PARTS}
         write_distribution(place / "site", "creval-judged", modules, {"judged": "creval_judged_plugin"})
         patched.syspath_prepend(str(place / "site"))
@@ -158,7 +173,7 @@ def _run(words: tuple[str, ...], place: Path) -> int:
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(PATIENCE)
     try:
-        return invoke([{"@": str(place / "run"), "+": str(place / "sound")}.get(word, word) for word in words])
+        return invoke([word.replace("@", str(place / "run")).replace("+", str(place / "sound")) for word in words])
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
@@ -180,7 +195,7 @@ def test_every_command_over_a_strange_folder(
     way(place / "run" / file, outside)
     monkeypatch.chdir(place)
     before = _outside(outside)
-    for words in READING + WRITING if file not in KEPT else READING[:2] + WRITING[:2]:
+    for words in _commands(file, way):
         code = _run(words, place)
         assert code in (0, 1, 2, 10, 11), words
         assert words != ("report", "+") or code == 0, "a bad neighbour"

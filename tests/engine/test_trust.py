@@ -305,6 +305,6 @@ def test_no_task_file_says_where_calls_go(make_task: Any) -> None:
 
 def test_options_of_a_damaged_run_are_one_message(folder: Path) -> None:
     change(folder, concurrency="many")
-    with pytest.raises(RunError, match="cannot be read"):
+    with pytest.raises(RunError, match="see options/concurrency"):
         resume(folder)
     assert RunOptions().concurrency == 64

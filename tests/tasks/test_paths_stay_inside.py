@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,9 @@ def test_errors_quote_a_few_characters(place: Path, row: str) -> None:
         open_dataset(task.dataset, toy_registry(), DataOptions())
     assert "s3crets3crets3crets3crets3cret" not in str(caught.value)
     assert "rows.jsonl" in str(caught.value)
+
+
+def test_a_pipe_is_not_waited_for(place: Path) -> None:
+    os.mkfifo(place / "_pipe.yaml")
+    with pytest.raises(TaskError, match="no plain file"):
+        TaskIndex(toy_plugins()).load(place / "_pipe.yaml")

@@ -26,7 +26,7 @@ __all__ = ["FORMATS", "JSON", "JsonLinesRows", "open_file"]
 
 
 _MARK = b"\xef\xbb\xbf"
-
+_LONGEST_LINE = 64 * 1024 * 1024
 _BRACE = ord("{")
 
 _NAMES = 8
@@ -106,8 +106,10 @@ class JsonLinesRows(_OffsetRows):
         position, rows, blanks = 0, 0, -1  # `blanks` where the last row stood
         start_at, note_length = self._starts.append, self._lengths.append
         with file.open("rb") as lines:
-            for number, line in enumerate(lines):
+            for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b"")):
                 length = len(line)
+                if length == _LONGEST_LINE:
+                    raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{file}:{number + 1}")
                 if line[0] == _BRACE or line.strip(b" \t\r\n" + _MARK):
                     if number - rows != blanks:
                         blanks = number - rows

@@ -25,9 +25,9 @@ from creval.models.budget import Budget
 from creval.models.local.baseline_provider import check_baseline_name
 from creval.models.open_model import open_model
 from creval.models.providers.addresses import HIDDEN
-from creval.opener import read_json
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.folder import RunFolder
+from creval.runs.reader import open_run
 from creval.tasks.index import TaskIndex
 
 __all__ = ["Outcome", "Sweep", "SweepRun", "plan_sweep", "run_sweep"]
@@ -107,7 +107,7 @@ def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) ->
     for part in sweep.parts:
         said(part)
         if part.state == "done":
-            results = read_json(part.folder / "results.json")
+            results = open_run(part.folder).results
             outcomes.append(Outcome(part, Finished(part.folder, results), worked=False))
             continue
         try:
@@ -145,7 +145,7 @@ def _state(options: RunOptions, model: str, asked: Mapping[str, str]) -> str:
     _check_same(manifest, options, model, asked)
     if manifest["status"] != "done" or not folder.results.is_file():
         return "begun"
-    results = read_json(folder.results)
+    results = open_run(path).results
     whole = all(not task["counts"]["errored"] and not task["counts"]["skipped"] for task in results["tasks"])
     return "done" if whole else "begun"
 

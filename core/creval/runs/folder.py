@@ -17,6 +17,7 @@ from creval.runs.jsonl import Line, disk_error, read_lines, whole_lines, write_j
 from creval.runs.lock import LOCK, in_use
 from creval.runs.record_data import read_key, read_sample, read_score
 from creval.runs.run_commands import resume_command
+from creval.runs.shapes import misshapen
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 __all__ = ["FORM", "REDO", "DoneKeys", "RunFolder", "check_form", "file_name"]
@@ -188,9 +189,11 @@ class RunFolder:
         except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"run.json cannot be read: {error}", where=str(self.manifest)) from error
         check_form(data, self.manifest)
-        if not _is_manifest(data):
+        place = None if _is_manifest(data) else "the whole"
+        place = place or misshapen("run", data)
+        if place is not None:
             cure = "Name a run folder that creval made."
-            raise RunError("is no manifest of a run", where=str(self.manifest), cure=cure)
+            raise RunError(f"is no manifest of a run: see {place}", where=str(self.manifest), cure=cure)
         return data
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from creval.runs.jsonl import numbered_lines
 from creval.runs.record_data import read_sample, read_score
 from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
 from creval.runs.run_commands import resume_command, score_command
+from creval.runs.shapes import misshapen
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = ["Run", "open_run", "open_runs"]
 Row = TypeVar("Row", Sample, ScoreRecord)
 
 _ENDED = ("done", "budget")
+_NUMBERS = ("cost", "latency", "attempts")
 _PLANNED = ("conditions", "repeats", "planned")  # what a task of the manifest says of its rows
 
 
@@ -144,6 +146,9 @@ class Run:
         check_form(data, path)
         if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
             raise RunError("is not a results file", where=str(path), cure=again)
+        place = misshapen("results", data)
+        if place is not None:
+            raise RunError(f"is not a results file: see {place}", where=str(path), cure=again)
         return data
 
     def result(self, task: str) -> Mapping[str, Any]:
@@ -338,6 +343,10 @@ def _sample_of(record: Mapping[str, Any]) -> Sample:
     _need("doc", sample.doc, dict)
     _need("answers", sample.answers, list)
     _need("outcome", sample.outcome, dict)
+    _need_text("reason", sample.reason)
+    for call in sample.calls:
+        if call.reply is not None:
+            _need_reply(call.reply)
     return sample
 
 
@@ -345,6 +354,8 @@ def _score_of(record: Mapping[str, Any]) -> ScoreRecord:
     score = read_score(record)
     _need_key(score.key)
     _need("details", score.details, dict)
+    _need_text("reason", score.reason)
+    _need_text("route", score.route)
     for name, value in score.scores.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise ValueError(f"{name} is no finite number")
@@ -356,6 +367,19 @@ def _need_key(key: SampleKey) -> None:
         _need(name, value, str)
     if isinstance(key.repeat, bool) or not isinstance(key.repeat, int):
         raise ValueError("repeat is no whole number")
+
+
+def _need_text(name: str, value: object) -> None:
+    if value is not None:
+        _need(name, value, str)
+
+
+def _need_reply(reply: Mapping[str, Any]) -> None:
+    for completion in reply["completions"]:
+        _need("text", completion["text"], str)
+    for name, number in (*reply.get("usage", {}).items(), *((name, reply.get(name)) for name in _NUMBERS)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise ValueError(f"{name} is no number")
 
 
 def _need(name: str, value: object, kind: type) -> None:

@@ -19,7 +19,7 @@ import orjson
 from creval.errors import DataError, FatalModelError
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
-from creval.opener import open_plain
+from creval.opener import open_plain, parse_json
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.reply_json import reply_from_json
 from creval.types.sample import SampleKey
@@ -184,6 +184,8 @@ class Replay:
         offset, number, own = 0, 0, len(self._files) - 1
         while text := file.readline(_LONGEST_LINE):
             number += 1
+            if len(text) == _LONGEST_LINE:
+                raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{path}:{number}")
             if text.strip():
                 for key in self._keys(text, f"{path}:{number}"):
                     self._places.add(key, AnswerPlace(own, offset))
@@ -216,13 +218,13 @@ class Replay:
             if len(text) == _LONGEST_LINE:
                 raise DataError(f"a line is longer than {_LONGEST_LINE:,} bytes", where=f"{path}:{number}")
             try:
-                line = json.loads(text)
+                line = parse_json(text.decode("utf-8", "surrogatepass"))
                 if "unreadable" in line:
                     self._asked.pop(keys.get(line["key"], b""), None)
                 elif "reply" in line and line["asked"]["step"] != "generation":  # those stand in the samples
                     keys[line["key"]] = _question(line["role"], line["messages"], line["draw"])
                     self._asked[keys[line["key"]]] = (file, offset)
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 if text.endswith(b"\n"):  # else a kill left it torn
                     raise DataError(f"the line is no recorded call ({error})", where=f"{path}:{number}") from error
             offset += len(text)
@@ -233,11 +235,11 @@ class Replay:
             try:
                 line = orjson.loads(text)
             except ValueError:
-                line = json.loads(text)
+                line = parse_json(text.decode("utf-8", "surrogatepass"))
             if type(line) is dict and type(line.get("doc_id", line.get("doc"))) is not str:
-                line = json.loads(text)  # a whole number may have lost digits
+                line = parse_json(text.decode("utf-8", "surrogatepass"))  # a whole number may have lost digits
             return _answered(line)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise DataError(
                 f"the line is no recorded sample ({type(error).__name__}: {error})",
                 where=where,

@@ -322,7 +322,11 @@ def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _text(file: Path) -> str | Problem:
+    from creval.tasks.yaml.yaml_reader import is_pipe
+
     try:
+        if is_pipe(file):
+            return Problem("this is no plain file", file, cure="Name a file.")
         with file.open("rb") as stream:
             return stream.read(_MAX_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:

@@ -7,6 +7,7 @@ expansion beyond what a task can need.
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,7 +18,7 @@ from creval.errors import Problem
 from creval.tasks.yaml.nodes import KeyPath, Node, Place, problem_at
 from creval.tasks.yaml.scalars import resolve
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Document", "read_yaml", "read_yaml_text"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Document", "is_pipe", "read_yaml", "read_yaml_text"]
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 50_000
@@ -37,9 +38,16 @@ class Document:
     problems: tuple[Problem, ...] = ()
 
 
+def is_pipe(file: Path) -> bool:
+    """Whether reading the file would wait for somebody else; what the shell itself hands over (`<(...)`) does not."""
+    return stat.S_ISFIFO(file.stat().st_mode) and not str(file).startswith(("/dev/", "/proc/"))
+
+
 def read_yaml(file: Path) -> Document:
     """Read a YAML file. Never raises for what the file holds: every fault stands in `problems`."""
     try:
+        if is_pipe(file):
+            return _unreadable(file, "this is no plain file", "Name a file.")
         with file.open("rb") as stream:  # never more than the bound, also of what is no plain file (/dev/zero)
             content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:

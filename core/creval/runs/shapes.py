@@ -1,0 +1,59 @@
+"""Whether a file of a run has the shape of its JSON Schema, told quickly: whoever made it brings down no command.
+
+Only what is in the file is checked, for the kinds of its values: top-level keys that are missing, and unknown ones, may
+be of another version, and bounds of numbers are checked where files are written.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from importlib import resources
+from typing import Any
+
+__all__ = ["misshapen"]
+
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63,
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 1000,
+}
+
+
+@functools.cache
+def _schema(name: str) -> Mapping[str, Any]:
+    text = (resources.files("creval") / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = json.loads(text)
+    return found
+
+
+def misshapen(name: str, data: Any) -> str | None:
+    """Return the place (`tasks/0/planned`) of the first value of another kind than `schemas/<name>` says, else None."""
+    whole = _schema(name)
+    return _fault(data, whole, whole, ())
+
+
+def _fault(value: Any, schema: Any, whole: Mapping[str, Any], at: tuple[str, ...]) -> str | None:
+    if not isinstance(schema, Mapping):
+        return None
+    if "$ref" in schema:
+        schema = functools.reduce(lambda part, key: part[key], str(schema["$ref"]).split("/")[1:], whole)
+    kinds = schema.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if (kinds and not any(_KINDS[kind](value) for kind in kinds)) or ("enum" in schema and value not in schema["enum"]):
+        return "/".join(at) or "the whole"
+    if isinstance(value, dict):
+        known, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        if at and not all(key in value for key in schema.get("required", ())):
+            return "/".join(at)
+        members = ((key, member, known.get(key, rest)) for key, member in value.items())
+    elif isinstance(value, list):
+        members = ((str(number), member, schema.get("items")) for number, member in enumerate(value))
+    else:
+        return None
+    return next((found for key, member, own in members if (found := _fault(member, own, whole, (*at, key)))), None)
