@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("results", "tasks/0/dataset", [{}]),
         ("results", "tasks/0/qualified", ["a"]),
         ("results", "tasks/0/metrics/0/cluster", {"a": 1}),
-        ("results", "tasks/0/metrics/0/counts", {}),
+        ("results", "tasks/0/metrics/0/counts", []),
         ("results", "tasks/0/generation_overrides", ["a"]),
     ],
 )

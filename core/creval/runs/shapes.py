@@ -1,7 +1,7 @@
 """Whether a file of a run has the shape of its JSON Schema, told quickly: whoever made it brings down no command.
 
-Only what is in the file is checked, for the kinds of its values: top-level keys that are missing, and unknown ones, may
-be of another version, and bounds of numbers are checked where files are written.
+Only what is in the file is checked, for the kinds of its values: keys that are missing, and unknown
+ones, may be of another version; bounds and lists of values are checked where files are written.
 """
 
 from __future__ import annotations
@@ -43,14 +43,12 @@ def _fault(value: Any, schema: Any, whole: Mapping[str, Any], at: tuple[str, ...
         return None
     if "$ref" in schema:
         schema = functools.reduce(lambda part, key: part[key], str(schema["$ref"]).split("/")[1:], whole)
-    kinds = schema.get("type", ())
+    kinds = schema.get("type", ("string", "null") if "enum" in schema else ())
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    if (kinds and not any(_KINDS[kind](value) for kind in kinds)) or ("enum" in schema and value not in schema["enum"]):
+    if kinds and not any(_KINDS[kind](value) for kind in kinds):
         return "/".join(at) or "the whole"
     if isinstance(value, dict):
         known, rest = schema.get("properties", {}), schema.get("additionalProperties")
-        if at and not all(key in value for key in schema.get("required", ())):
-            return "/".join(at)
         members = ((key, member, known.get(key, rest)) for key, member in value.items())
     elif isinstance(value, list):
         members = ((str(number), member, schema.get("items")) for number, member in enumerate(value))

@@ -8,6 +8,7 @@ without its secret, keys of little entropy, keys in formats that it does not lis
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
 from bisect import bisect
@@ -46,11 +47,16 @@ EXTRA_RULES: Mapping[str, str] = {
         r"|(?<![A-Za-z0-9])(?:gsk_|xai-|pplx-|r8_|nvapi-)[A-Za-z0-9_-]{20,}"
     ),
     "a Google key": r"AIza[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}",
+    "a token of Docker Hub": r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}",
+    "a password in a header": r"(?i:authorization)\W{1,8}(?i:basic) +[A-Za-z0-9+/]{12,}={0,2}",
     "a bearer token": r"(?i:bearer) +(?=[A-Za-z._~+/-]*[0-9])[A-Za-z0-9._~+/-]{20,}",
 }
 """Our own rules: what each finds, and its pattern."""
 
-_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrtbf])|([\"'/]))")
+_ESCAPE = re.compile(
+    r"\\+(?:(?:u|U0000|x|u\{0{0,6})(?P<code>(?<=u)[0-9a-fA-F]{4}|(?<=U0000)[0-9a-fA-F]{4}|(?<=x)[0-9a-fA-F]{2}"
+    r"|(?<=[{0])[0-9a-fA-F]{1,4}\})|(?P<space>[nrtbf])|(?P<sign>[\"'/]))"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols without any ink
@@ -68,8 +74,9 @@ class SecretFinder:
     """Finds the values of variables (name -> value), and what has the form of a key."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        self._masks = {name: Mask([value]) for name, value in values.items()}
-        self._any = Mask(values.values())
+        forms = {name: _as_read(value) for name, value in values.items()}
+        self._masks = {name: Mask(own) for name, own in forms.items()}
+        self._any = Mask(form for own in forms.values() for form in own)
         self._pieces = {name: list(_pieces(value)) for name, value in values.items()}
 
     def find(self, lines: Sequence[str]) -> list[Found]:
@@ -112,10 +119,10 @@ def readings(line: str) -> list[str]:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    code = match[1] or match[2]
+    code = match["code"]
     if code:
-        return chr(int(code, 16))
-    return " " if match[3] else match[4]
+        return chr(int(code.rstrip("}"), 16))
+    return " " if match["space"] else match["sign"]
 
 
 class _Unseen(dict[int, Any]):
@@ -134,6 +141,11 @@ class _Unseen(dict[int, Any]):
 
 
 _DROPPED, _SPACED = _Unseen(None), _Unseen(" ")
+
+
+def _as_read(value: str) -> list[str]:
+    """Return a value as it is, and as the readings of a line have it that holds it, also within JSON."""
+    return list(dict.fromkeys([value, *readings(value), *readings(json.dumps(value)[1:-1])]))
 
 
 def _pieces(value: str) -> Iterator[str]:

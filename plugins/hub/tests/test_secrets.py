@@ -194,3 +194,22 @@ def test_a_line_with_a_mask_is_looked_at_further(run_folder: Path) -> None:
     path.write_text(text.replace('"yes"', json.dumps(PLANTED["after a mask"])))
     with pytest.raises(creval.CrevalError, match=r"samples/toy\.jsonl:1: what looks like a key"):
         plan_push([creval.open_run(run_folder)], "ada/runs")
+
+
+@pytest.mark.parametrize("value", ['p@ss"w\u00f6rd\\12A', "Schl\u00fcssel-9x", "\uff21bc-1234-\u00e9\u00e9"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_value_with_accents_quotes_or_backslashes_is_found_in_a_row(value: str, ascii_only: bool) -> None:
+    row = json.dumps({"answer": value}, ensure_ascii=ascii_only)
+    assert kinds(row, MY_KEY=value) == ["the value of the environment variable MY_KEY"]
+    assert kinds(value, MY_KEY=value) and not kinds("Schlusselbein", MY_KEY=value)
+
+
+@pytest.mark.parametrize("form", ["\\u{%x}", "\\U%08x", "\\x%02x", "\\u%04x"])
+def test_every_escape_is_read(form: str) -> None:
+    value = "s" + "k-proj-" + "Zx81kQpLmN0v"
+    assert kinds("".join(form % ord(sign) for sign in value), MY_KEY=value)
+
+
+@pytest.mark.parametrize("text", ["dckr" + "_pat_" + "aB3_" * 7, "Authorization: Basic " + "dXNlcjpwYXNzdzByZDEyMw=="])
+def test_further_forms(text: str) -> None:
+    assert kinds(text)
