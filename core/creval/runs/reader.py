@@ -345,8 +345,8 @@ def _sample_of(record: Mapping[str, Any]) -> Sample:
     _need("outcome", sample.outcome, dict)
     _need_text("reason", sample.reason)
     for call in sample.calls:
-        if call.reply is not None:
-            _need_reply(call.reply)
+        if call.reply_data is not None:
+            _need_reply(call.reply_data)
     return sample
 
 
