@@ -50,7 +50,7 @@ def lines(folder: Path, name: str) -> list[dict[str, Any]]:
             line.pop(each, None)
         for call in line.get("calls", ()):
             call.get("reply", {}).pop("latency", None)
-    return sorted(found, key=lambda line: (line["doc_id"], line["repeat"]))
+    return sorted(found, key=lambda line: (line["doc_id"], line["condition"], line["repeat"]))
 
 
 def same(one: Path, other: Path) -> None:
