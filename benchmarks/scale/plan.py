@@ -12,7 +12,7 @@ import argparse
 from typing import NamedTuple
 
 COMMAND = 0.0004  # processor s a sample, the local loop: benchmarks/scale/executors.py, plain, local
-COMMAND_ELSEWHERE = 0.0017  # ... of the command where workers make the samples: the same, plain, ray
+COMMAND_WITH_WORKERS = 0.0017  # ... of the command where workers make the samples: the same, plain, ray
 WORKER = 0.0004  # ... of the workers beside the work itself: the same
 LINES = 670  # bytes a sample in samples/ and scores/ beside its texts: a run of one-word answers, 200 samples
 TOKEN = 4  # bytes a token of English prose: an assumption
@@ -79,7 +79,7 @@ def rows(models: int, cores: int, in_flight: int) -> list[tuple[str, str]]:
         (f"hours of calls, {in_flight} in flight", f"{calls:.0f}"),
         ("processor hours of scoring", f"{work / 3600:.0f}"),
         ("processor hours of the commands, local loop", f"{samples * COMMAND / 3600:.1f}"),
-        ("processor hours of commands and workers, by Ray", f"{samples * (COMMAND_ELSEWHERE + WORKER) / 3600:.1f}"),
+        ("processor hours of commands and workers, by Ray", f"{samples * (COMMAND_WITH_WORKERS + WORKER) / 3600:.1f}"),
         (f"hours of scoring on {cores} cores", f"{work / 3600 / cores:.1f}"),
     ]
 

@@ -172,7 +172,7 @@ class RunError(CrevalError):
 
 
 class DetachedError(RunError):
-    """The run was left while its batches are on their way (`--detach`); the cure collects them."""
+    """The run was left while its batches are pending (`--detach`); the cure collects them."""
 
     exit_code = 4
 

@@ -1,7 +1,7 @@
 """Entry point of the command line: runs a command, turns errors into one message and an exit code.
 
 Exit codes: 0 done, 1 done with more errored samples than allowed, 2 usage or invalid task, 3 stopped by
-the budget, 4 left while batches are on their way, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
+the budget, 4 batches are pending, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
 `creval gate`: 10 no-go, 11 cannot tell.
 """
 

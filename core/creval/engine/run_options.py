@@ -232,7 +232,7 @@ class Consents(TypedDict, total=False):
 
 class Resuming(Consents, total=False):
     """What a resumed run is given: limits and executor in place of its own, consents, its address where
-    that was not stored whole, and whether to leave it again while batches are on their way.
+    that was not stored whole, and whether to leave it again while batches are pending.
     """
 
     max_cost: float | None

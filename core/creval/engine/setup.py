@@ -168,7 +168,7 @@ class Setup:
 
     @property
     def in_flight(self) -> int:
-        """How many samples may be on their way at once: of those that wait for batches as many as one may hold."""
+        """How many samples may run at once: with batches, as many as one may hold."""
         options = self.options
         return max(options.concurrency, options.batch_size) if self.models.batched else options.concurrency
 

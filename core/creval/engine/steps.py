@@ -128,7 +128,7 @@ class RunSteps:
         batching = self._setup.models.batching
         if batching is not None and batching.counts.batches:
             counts = batching.counts
-            error.add_note(f"That collects {counts.requests:,} requests, too, which are on their way in batches.")
+            error.add_note(f"That also collects {counts.requests:,} requests, which are pending in batches.")
 
     def scored_again(self) -> Finished:
         """Score and aggregate what is saved."""
@@ -223,7 +223,7 @@ class RunSteps:
         try:
             budget = await (self._score_anew() if again else self._score_missing())
         except CrevalError as error:
-            if self._setup.models.batching is not None:  # what is on its way may take a day, and is not lost
+            if self._setup.models.batching is not None:  # what is pending may take a day, and is not lost
                 self._setup.models.batching.let_go(error)
             await self._setup.ledger.landed()
             raise

@@ -58,7 +58,7 @@ class Budget:
         """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight stand in the way.
 
         The estimate is taken again after each wait. None: the call is free and the cost limit does not hold it up.
-        What is `owed` has been asked already (it is on its way in a batch): it is counted, and no limit stops it.
+        What is `owed` has been asked already (it is pending in a batch): it is counted, and no limit stops it.
         Raises BudgetError where a limit is reached. The ticket must be settled, whatever comes of the call.
         """
         while True:

@@ -30,7 +30,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """A batch as the provider tells of it. `counts` are (total, completed, failed); None where it does not say.
+    """A batch as the provider describes it. `counts` are (total, completed, failed); None where it does not say.
 
     `output` and `error` are the ids of the files with its answers and failures, None where there is none (yet).
     """
@@ -53,7 +53,7 @@ class BatchApi(Protocol):
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What may stand in no file."""
+        """What no file may contain."""
 
     @property
     def traits(self) -> ProviderTraits:

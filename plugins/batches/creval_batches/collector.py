@@ -70,7 +70,7 @@ class Collector:
 
     @property
     def good(self) -> int:
-        """How many requests were answered; the other lines tell of failures."""
+        """How many requests were answered; the other lines are failures."""
         return sum(place.good for place in self._places.values())
 
     def only_good(self) -> None:

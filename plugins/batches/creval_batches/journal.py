@@ -1,9 +1,9 @@
-"""The journal of a run's batches: what was sent, what came back, and so what is paid already.
+"""The journal of a run's batches: what was sent, what came back, and what is paid already.
 
 Every request has a key: the digest of what is asked (`creval.models.cache_key`: model, address, settings, messages,
 sample, role, draw) and the number of the try. The key is the request's `custom_id` at the provider. A batch is noted
-before it is sent, once its file is there, once it is made, and at its end; an answer as it is handed out. A run that
-is gone on with finds each of its questions by its key: answered, on its way, or yet to be asked.
+before it is sent, once its file is there, once it is made, and at its end; an answer as it is handed out. A resumed
+run finds each of its questions by its key: answered, pending, or yet to be asked.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class BatchJournal:
         self._write({"batch": name, "id": batch_id, "at": _now()}, sure=True)
 
     def ended(self, name: str, status: str) -> None:
-        """Note that nothing more comes of a batch: what it answered stands here or is void."""
+        """Note that nothing more comes of a batch: what it answered is recorded here or is void."""
         note = self.batches.pop(name, None)
         for key in note.keys if note is not None else ():
             self._pending.pop(key, None)

@@ -42,7 +42,7 @@ class LitellmBatchApi:
         return self._provider.refused(failure)
 
     async def upload(self, file: BinaryIO, name: str) -> str:
-        """Send the file; litellm holds it in memory on the way."""
+        """Send the file; litellm holds it in memory meanwhile."""
         file.seek(0)
         sent = (f"{name}.jsonl", file.read(), "application/jsonl")
         data = await self._ask("acreate_file", file=sent, purpose="batch")
@@ -79,7 +79,7 @@ class LitellmBatchApi:
         return None
 
     async def fetch(self, file_id: str, target: BinaryIO) -> None:
-        """Bring a file; litellm holds it in memory on the way."""
+        """Fetch a file; litellm holds it in memory meanwhile."""
         said = await self._provider.batch_call("afile_content", file_id=file_id)
         content = getattr(said, "content", None)
         if not isinstance(content, bytes):

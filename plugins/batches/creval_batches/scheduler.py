@@ -179,5 +179,5 @@ class BatchScheduler:
     def _detached(self) -> DetachedError:
         counts = self.counts
         batches = "1 batch" if counts.batches == 1 else f"{counts.batches} batches"
-        what = f"{counts.requests:,} requests are on their way in {batches}"
+        what = f"{counts.requests:,} requests are pending in {batches}"
         return DetachedError(what, cure=f"Collect them with: {self.resume_command}")

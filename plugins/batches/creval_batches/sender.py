@@ -70,7 +70,7 @@ class BatchSender:
         self.made = True
         pause = self._scheduler.polling.first
         while not state.ended:
-            self._tell(state)
+            self._report(state)
             self.at_work = False
             if self._scheduler.detach:
                 self._scheduler.touch()
@@ -86,7 +86,7 @@ class BatchSender:
                 await self._collect(state)
         self._scheduler.finished(self.batch.name)
 
-    def _tell(self, state: BatchState) -> None:
+    def _report(self, state: BatchState) -> None:
         _, completed, failed = state.counts or (0, 0, 0)
         self._scheduler.update(self.batch.name, len(self.batch.keys), completed + failed)
 
@@ -119,7 +119,7 @@ class BatchSender:
         return await self._tried("sent", lambda: self._api.upload(lines, self.batch.name))
 
     async def _created(self, file: str) -> BatchState:
-        """Make the batch. Where the line broke it is looked for before it is made once more."""
+        """Make the batch. Where the connection broke, look for it before it is made again."""
 
         async def unheard(error: RetryableModelError) -> BatchState | None:
             if error.http_status == _TOO_MANY and _QUEUE_FULL.search(error.what):
@@ -183,9 +183,9 @@ class BatchSender:
         """The provider refused the file: nothing of it was answered. Raises QueueFullError."""
         batch = self.batch
         self._scheduler.journal.ended(batch.name, state.status)
-        crowd = next((each for each in state.faults if _QUEUE_FULL.search(f"{each.code} {each.message}")), None)
-        if crowd is not None:
-            raise QueueFullError(crowd.message)
+        full = next((each for each in state.faults if _QUEUE_FULL.search(f"{each.code} {each.message}")), None)
+        if full is not None:
+            raise QueueFullError(full.message)
         lines = {each.line: each for each in state.faults if each.line and each.line <= len(batch.keys)}
         whole = next((each for each in state.faults if each.line is None), None)
         if not lines:
@@ -224,7 +224,7 @@ class BatchSender:
             )
 
     async def _collected(self, state: BatchState) -> Collector:
-        """Bring the files of answers here, whole: again, where fewer lines came than the provider says there are."""
+        """Fetch the files of answers whole; again where fewer lines came than the provider promised."""
         files = [file for file in (state.output, state.error) if file]
         keys, polling = frozenset(self.batch.keys), self._scheduler.polling
         promised = state.counts[1] if state.counts is not None else 0

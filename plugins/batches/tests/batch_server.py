@@ -68,7 +68,7 @@ class _Batch:
 
 
 class BatchServer(ChatServer):
-    """The server; see the module. `most`: a batch of more requests is one too many while others are on their way or
+    """The server; see the module. `most`: a batch of more requests is one too many while others are pending or
     at all (`by_status`: it is made, and fails; else it is refused with 429). `held`: no batch ends.
     """
 

@@ -44,7 +44,7 @@ def opened(server: BatchServer, notes: Path, polling: Polling = FAST, detach: bo
 
 
 def answers(model: Model, requests: Sequence[GenerateRequest]) -> list[Any]:
-    """Ask all at once; an error stands in the place of its reply."""
+    """Ask all at once; an error takes the place of its reply."""
 
     async def work() -> list[Any]:
         try:

@@ -29,13 +29,13 @@ def test_left_and_collected_as_printed(tmp_path: Path, monkeypatch: pytest.Monke
         server.held = True
         left = run(tmp_path, server, leave)
         assert left.returncode == 4, left.stderr
-        assert "1 batch on the way: 0 of 3" in left.stderr
+        assert "1 batch pending: 0 of 3" in left.stderr
         assert "Collect them with: creval resume runs/mine" in left.stderr
         assert run(tmp_path, server, look).returncode == 4
         server.held = False
         collected = run(tmp_path, server, collect)
         assert collected.returncode == 0, collected.stderr
-        assert "--batch" in judge  # drat asks no judge, so this one refuses; judged tasks stand in tests/engine
+        assert "--batch" in judge  # drat asks no judge, so this one refuses; test_runs_in_batches has judged tasks
         assert run(tmp_path, server, judge).returncode == 2
     assert server.sizes == [sum(server.billed.values())]
     assert server.paid_twice == []

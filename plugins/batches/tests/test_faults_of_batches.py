@@ -294,8 +294,8 @@ def test_a_batch_is_found_pages_back_by_its_name_or_its_file(notes: Path) -> Non
             now = time.time()
             found = [
                 await calls.find(oldest, None, now),
-                await calls.find("no name of ours", "file-in-0", now),
-                await calls.find("no name of ours", None, now),
+                await calls.find("an unknown name", "file-in-0", now),
+                await calls.find("an unknown name", None, now),
             ]
             await model.close()
             return [None if state is None else state.id for state in found]
@@ -315,7 +315,7 @@ def test_no_room_for_the_file_of_a_batch_ends_the_run(notes: Path, monkeypatch: 
 
 
 def test_a_file_that_cannot_be_finished_keeps_nobody_waiting(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(spool: RequestBuffer) -> None:
+    def full(buffer: RequestBuffer) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(RequestBuffer, "finish", full)

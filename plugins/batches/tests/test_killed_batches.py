@@ -69,7 +69,7 @@ def killed(process: subprocess.Popen[str], server: BatchServer, step: str, after
 
 
 def die(folder: Path, server: BatchServer, run: Sequence[str], steps: Sequence[str], seed: int) -> int:
-    """Begin a run and go on with it, killed at one step after another; returns how often it came to that."""
+    """Begin a run and resume it, killed at one step after another; return how often it was killed."""
     draw = random.Random(seed)
     kills = 0
     for number, step in enumerate(steps):
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_the_batch_and_resume_collects_it(make_task, tmp_path):
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 130, errors
         assert "Go on with: creval resume run" in errors
-        assert "That collects 8 requests, too" in errors
+        assert "That also collects 8 requests" in errors
         server.held = False
         process = begin(tmp_path, server, "resume", "run")
         output, errors = process.communicate(timeout=60)

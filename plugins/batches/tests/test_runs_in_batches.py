@@ -107,7 +107,7 @@ def test_a_run_in_batches_equals_one_of_single_calls(make_task, options, serve, 
     task = make_task(docs=12, repeats=2)
     with At(serve()) as server:
         batched = run_new([task], MODEL, options(batch=True))
-        assert server.sizes == [24]  # more than --concurrency are on their way
+        assert server.sizes == [24]  # more than --concurrency are pending
         assert not server.requests
         single = run_new([task], MODEL, options(output=tmp_path / "single"))
     one, other = batched.results["tasks"][0], single.results["tasks"][0]
@@ -124,7 +124,7 @@ def test_detached_and_collected(make_task, options, serve, tmp_path):
     task = make_task(docs=8)
     with At(serve()) as server:
         server.held = True
-        with pytest.raises(DetachedError, match="8 requests are on their way in 1 batch") as left:
+        with pytest.raises(DetachedError, match="8 requests are pending in 1 batch") as left:
             run_new([task], MODEL, options(batch=True, detach=True))
         assert f"creval resume {tmp_path / 'run'}" in str(left.value)
         assert left.value.exit_code == 4
@@ -147,7 +147,7 @@ def test_each_round_of_a_protocol_is_a_batch(make_task, options, serve, install,
             server.held = True
             run_new([task], MODEL, options(batch=True, detach=True))
         server.held = False
-        with pytest.raises(DetachedError):  # the first round is collected, the second on its way
+        with pytest.raises(DetachedError):  # the first round is collected, the second pending
             resume(tmp_path / "run", detach=True)
         finished = resume(tmp_path / "run")
     assert server.sizes == [6, 6]
@@ -332,8 +332,8 @@ def test_the_command_says_what_is_on_its_way_and_how_to_collect_it(make_task, se
         given = ["--tasks", task, "--model", MODEL, "--batch", "--detach", "--output", "run"]
         assert invoke(given) == 4
         said = capsys.readouterr().err
-        assert "1 batch on the way: 0 of 4" in said
-        assert said.endswith("4 requests are on their way in 1 batch\nCollect them with: creval resume run\n")
+        assert "1 batch pending: 0 of 4" in said
+        assert said.endswith("4 requests are pending in 1 batch\nCollect them with: creval resume run\n")
         assert "error" not in said
         assert invoke(["resume", "run", "--detach"]) == 4
         server.held = False
@@ -346,8 +346,8 @@ def test_a_damaged_book_is_named(make_task, options, serve, tmp_path):
         server.held = True
         with pytest.raises(DetachedError):
             run_new([make_task(docs=2)], MODEL, options(batch=True, detach=True))
-        with (tmp_path / "run" / "batches.jsonl").open("a") as book:
-            book.write('{"nothing": 1}\n')
+        with (tmp_path / "run" / "batches.jsonl").open("a") as journal:
+            journal.write('{"nothing": 1}\n')
         with pytest.raises(RunError, match="a line is no note of a batch"):
             resume(tmp_path / "run")
 

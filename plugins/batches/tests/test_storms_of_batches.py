@@ -52,7 +52,7 @@ def test_a_storm_loses_nothing_and_pays_nothing_twice(seed: int, notes: Path) ->
         assert said(replies) == [f"word{number}" for number in range(20)]
         whole = sum(count for count in server.billed.values())
         useless = sum(reply.lost.tries for reply in replies if reply.lost is not None)
-        assert whole == 20 + useless  # beside answers that broke off each was paid once
-        again = answers(opened(server, notes, max_retries=40), REQUESTS)  # the book holds them all
+        assert whole == 20 + useless  # apart from answers that broke off each was paid once
+        again = answers(opened(server, notes, max_retries=40), REQUESTS)  # the journal holds them all
         assert said(again) == said(replies)
     assert sum(server.billed.values()) == whole

@@ -1,4 +1,4 @@
-"""The run's side of its workers: what it tells them, what it takes from them, what it answers."""
+"""The run's side of its workers: what it sends them, what it takes from them, what it answers."""
 
 from __future__ import annotations
 

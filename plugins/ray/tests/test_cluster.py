@@ -38,7 +38,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> list[WorkerPool]:
 
 
 def records(folder: Path, kind: str) -> list[dict[str, Any]]:
-    """The lines of a run, without times; every doc stands there once."""
+    """The lines of a run, without times; every doc is there once."""
     lines = [json.loads(line) for file in sorted((folder / kind).glob("*.jsonl")) for line in file.open()]
     for line in lines:
         line.pop("started", None)
@@ -96,7 +96,7 @@ def test_a_worker_killed_in_the_middle(words, raylets, pools) -> None:
 
 
 def test_a_slow_worker_gets_less_and_nothing_is_asked_twice(words, raylets, pools) -> None:
-    """A worker that stands still keeps what it has; the other one makes all the rest."""
+    """A stopped worker keeps what it has; the other one makes all the rest."""
     stopped: list[int] = []
 
     def stop() -> None:
@@ -194,8 +194,8 @@ def test_a_worker_killed_while_it_scores_pays_no_verdict_twice(raylets, pools, m
         assert asked > 5 and len(server.requests) == 2 * asked
     assert killed
     assert_same(result, here)
-    book = [json.loads(line) for line in Path("there/calls/augmenter.jsonl").read_text().splitlines()]
-    assert len({line["key"] for line in book}) == len(book) == asked
+    journal = [json.loads(line) for line in Path("there/calls/augmenter.jsonl").read_text().splitlines()]
+    assert len({line["key"] for line in journal}) == len(journal) == asked
 
 
 def test_a_seeded_model_in_the_process_says_the_same_there(words, raylets) -> None:

@@ -195,7 +195,7 @@ def test_a_local_task_and_its_data_travel(make_task, server, options, several, m
     own = tmp_path / "own.jsonl"
     own.write_text('{"id": "a", "word": "x", "target": "x"}\n')
 
-    def elsewhere(spec: dict[str, Any]) -> dict[str, Any]:
+    def moved_away(spec: dict[str, Any]) -> dict[str, Any]:
         moved = {str(task): "/nowhere/parrot.yaml", str(own): "/nowhere/own.jsonl"}
         about = {name: each | {"file": moved[each["file"]]} for name, each in spec["tasks"].items()}
         data = {name: moved[path] for name, path in spec["options"]["data"].items()}
@@ -205,7 +205,7 @@ def test_a_local_task_and_its_data_travel(make_task, server, options, several, m
             "options": spec["options"] | {"data": data},
         }
 
-    monkeypatch.setattr(several.Several, "change", staticmethod(elsewhere))
+    monkeypatch.setattr(several.Several, "change", staticmethod(moved_away))
     run = run_new([str(task)], "hosted_vllm/m", options(base_url=server.url, executor="several"))
     assert run.results["tasks"][0]["counts"]["scored"] == 4
     replaced = options(base_url=server.url, executor="several", output=tmp_path / "two", data={"parrot": own})
@@ -217,8 +217,8 @@ def test_the_worker_spec_is_plain_and_holds_no_secret(make_task, server, options
     address = f"{server.url}?key=canary-0123456789abcdef"
     run_new([make_task()], "hosted_vllm/m", options(base_url=address, executor="several"))
     assert all("key=canary" in request.path for request in server.requests)
-    told = pickle.dumps(several.SPECS[0])
-    assert b"canary" not in told and b"parrot" in told
+    sent = pickle.dumps(several.SPECS[0])
+    assert b"canary" not in sent and b"parrot" in sent
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def _rate(a_second: float) -> str:
 
 def _batch_words(counts: BatchCounts) -> str:
     which = "1 batch" if counts.batches == 1 else f"{counts.batches} batches"
-    return f"{which} on the way: {counts.done:,} of {counts.requests:,}"
+    return f"{which} pending: {counts.done:,} of {counts.requests:,}"
 
 
 def _rate_limit_words(news: RateLimitNews) -> str:
