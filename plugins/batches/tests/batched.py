@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from batch_server import BatchServer
+from support.batch_server import BatchServer
 
 from creval.models.model import Model
 from creval.models.model_options import ModelOptions

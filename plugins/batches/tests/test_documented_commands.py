@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from batch_server import BatchServer
+from support.batch_server import BatchServer
 from support.commands import creval
 
 pytestmark = pytest.mark.model

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_server import BatchServer, Plan
 from batched import FAST, answers, opened, request, said
+from support.batch_server import BatchServer, Plan
 from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.parrot import parrot
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from batch_server import BatchServer, Plan
+from support.batch_server import BatchServer, Plan
 from support.parrot import parrot
 
 pytestmark = pytest.mark.kills

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from batch_server import BatchServer, Plan
 from batched import FAST, answers, opened, request, said
+from support.batch_server import BatchServer, Plan
 from support.chat_server import Answer, HttpError
 from support.parrot import parrot
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_server import BatchServer, Plan
 from batched import FAST
+from support.batch_server import BatchServer, Plan
 from support.chat_server import HttpError, Received
 from support.parrot import parrot
 

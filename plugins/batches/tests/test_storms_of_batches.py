@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-from batch_server import BatchServer, Plan
 from batched import answers, opened, request, said
+from support.batch_server import BatchServer, Plan
 from support.chat_server import Answer, HttpError, Received
 from support.parrot import parrot
 
