@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from creval.resources.local_models import file_digest
 from creval.resources.numpy_encoder import NumpyEncoder
-from creval.resources.vector_build import build_store
-from creval.resources.word_vectors import list_stores, store_folder
+from creval.resources.word_vectors import STORE_FORMAT, VectorStore, list_stores, store_folder
 
-__all__ = ["NumpyEncoder", "build_store", "file_digest", "list_stores", "store_folder"]
+__all__ = ["STORE_FORMAT", "NumpyEncoder", "VectorStore", "file_digest", "list_stores", "store_folder"]

@@ -28,7 +28,7 @@ from creval.errors import DataError, MissingPartError, ScoringError
 from creval.resources.resource_options import ResourceOptions
 
 __all__ = [
-    "FORMAT",
+    "STORE_FORMAT",
     "VectorStore",
     "WordVectors",
     "list_stores",
@@ -39,7 +39,8 @@ __all__ = [
 ]
 
 
-FORMAT = 1
+STORE_FORMAT = 1
+"""The version of the files that a store of word vectors consists of."""
 
 _FILES = ("meta.json", "vectors.npy", "words.bin", "offsets.npy")
 
@@ -72,9 +73,9 @@ def list_stores(cache: Path) -> Sequence[VectorStoreInfo]:
 def _read_meta(folder: Path) -> VectorStoreInfo:
     try:
         meta: dict[str, Any] = json.loads((folder / "meta.json").read_text("utf-8"))
-        if meta["format"] != FORMAT:
+        if meta["format"] != STORE_FORMAT:
             raise DataError(
-                f"format {meta['format']} is not {FORMAT}", where=str(folder), cure="Add the vectors again."
+                f"format {meta['format']} is not {STORE_FORMAT}", where=str(folder), cure="Add the vectors again."
             )
         return VectorStoreInfo(
             name=str(meta["name"]),

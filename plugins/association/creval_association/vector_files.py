@@ -15,8 +15,8 @@ from typing import BinaryIO, Literal
 
 import numpy as np
 
-from creval.errors import DataError
-from creval.resources.word_vectors import FORMAT, VectorStore, store_folder
+from creval.plugin import DataError
+from creval.plugin.vectors import STORE_FORMAT, VectorStore, store_folder
 
 __all__ = ["build_store"]
 
@@ -54,7 +54,7 @@ def build_store(
             ) from error
         _write(source, raw, parts, dtype)
         meta = {
-            "format": FORMAT,
+            "format": STORE_FORMAT,
             "name": name.replace("/", "-"),
             "words": len(source.words),
             "dimension": source.dimension,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from creval.errors import DataError, MissingPartError, ScoringError
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.vector_build import build_store
 from creval.resources.word_vectors import VectorStore, list_stores, open_fasttext, open_glove, store_folder
+from creval_association.vector_files import build_store
 
 GLOVE = b"""the 0.1 -0.2 0.3
 , 1 2 3
@@ -152,7 +152,7 @@ def test_a_store_in_another_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("creval.resources.vector_build._TOLD_EVERY", 3)
+    monkeypatch.setattr("creval_association.vector_files._TOLD_EVERY", 3)
     told: list[int] = []
     build_store(write(tmp_path, GLOVE), "g", tmp_path, progress=told.append)
     assert told == [3, 6]
