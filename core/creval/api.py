@@ -59,7 +59,7 @@ class RunResult:
         return metrics_table(f"{self.results['model']}, {self.status} ({self.folder.name})", self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat row a metric and condition: task, metric, condition, value, interval, counts ..."""
+        """Return one flat row per metric and condition: task, metric, condition, value, interval, counts ..."""
         return [
             {"model": self.results["model"], "task": result["task"], "metric": metric["name"], **flat_metric(metric)}
             for result in self.results["tasks"]

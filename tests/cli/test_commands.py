@@ -277,7 +277,7 @@ def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_
         (("--tasks", "rat", "--model", "baseline/floor", "--docs", "no.txt"), "read: No such file or directory\n"),
         (("run", "."), "neither sweep.yaml nor run.yaml"),
         (("--tasks", "rat", "-m", "baseline/floor", "-m", "baseline/flor"), "Did you mean 'floor'"),
-        (("report", "nowhere"), "no run stands there"),
+        (("report", "nowhere"), "there is no run"),
         (("--tasks", "./nowhere.yml", "--model", "baseline/floor"), "there is no such file. Check the path."),
         (("run", "rat", "--model", "baseline/floor"), "creval --tasks rat --model M"),
         (("--tasks", "./spelling.yaml", "--model", "baseline/floor", "-o", "a\nb"), "the control character \\n"),

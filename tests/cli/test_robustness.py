@@ -157,7 +157,7 @@ def test_debug_adds_the_traceback_and_keeps_the_exit_code(tmp_path: Path) -> Non
     ("words", "said"),
     [
         (["compare", "x" * 5000, "y"], "File name too long"),
-        (["report", "FILE"], "no run stands there"),
+        (["report", "FILE"], "there is no run"),
         (["report", "x" * 5000], "File name too long"),
         (["validate", "y" * 5000 + ".yaml"], "y"),
         (["runs", "FILE"], "is a file"),

@@ -185,7 +185,7 @@ def test_results_that_do_not_say_what_they_are_made_of_can_be_written_anew(runs:
     [
         (("weak",), "Name two runs or more"),
         (("weak", "weak"), "named twice"),
-        (("weak", "nowhere"), "no run stands there"),
+        (("weak", "nowhere"), "there is no run"),
         (("weak", "trials_weak"), "no task in common"),
         (("weak", "strong", "--metric", "acuracy"), "Did you mean 'accuracy'?"),
         (("weak", "strong", "--margin", "acuracy=1"), "Did you mean 'accuracy'?"),

@@ -137,7 +137,7 @@ def test_a_folder_that_is_taken(run_in, make_task, server, capsys):
     told(capsys, 0, *advised(told(capsys, 2, *given)))
     (folder / "run.json").write_text("another's")
     said = told(capsys, 2, *given)
-    assert "a run stands there already" in said and not COMMAND.search(said)
+    assert "there is already a run" in said and not COMMAND.search(said)
 
 
 def test_an_address_with_a_secret_is_asked_for(make_task, server, capsys):

@@ -140,7 +140,7 @@ def test_unknown_task_and_model(make_task, server, options):
 def test_a_run_is_never_overwritten(make_task, server, options):
     task = make_task()
     creval.run([task], MODEL, options(base_url=server.url))
-    with pytest.raises(RunError, match="a run stands there already"):
+    with pytest.raises(RunError, match="there is already a run"):
         creval.run([task], MODEL, options(base_url=server.url))
 
 
@@ -176,7 +176,7 @@ def test_a_run_that_began_before_the_lock_was_taken_stays(make_task, server, opt
         return folder
 
     monkeypatch.setattr(RunFolder, "create", overtaken)
-    with pytest.raises(RunError, match="a run stands there already"):
+    with pytest.raises(RunError, match="there is already a run"):
         creval.run([make_task()], MODEL, given)
     assert (given.output / "run.json").read_text("utf-8") == "another's"
     assert server.requests == []

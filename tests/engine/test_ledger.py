@@ -150,7 +150,7 @@ def test_a_second_run_takes_the_verdicts_of_the_first_for_nothing(serve, monkeyp
         (first.folder / "calls" / "judge.jsonl").unlink()
         rescore(second.folder)  # it stands alone by now
         assert len(questions(server)) == asked
-    with pytest.raises(RunError, match="no run stands there"):
+    with pytest.raises(RunError, match="there is no run"):
         creval.run([task], MODEL, options(output=tmp_path / "third", roles=JUDGE, reuse=(tmp_path / "nowhere",)))
     assert not (tmp_path / "third").exists()
 
@@ -243,7 +243,7 @@ def test_the_limit_of_a_scoring_keeps_the_old_scores_and_what_was_paid(serve, mo
         first = creval.run([write_judged(tmp_path)], MODEL, options(base_url=server.url, roles=JUDGE))
         scores = (first.folder / "scores" / "judged.jsonl").read_bytes()
         second = {"judge": "hosted_vllm/second"}
-        with pytest.raises(BudgetError, match="The old scores stand"):
+        with pytest.raises(BudgetError, match="The old scores are kept"):
             rescore(first.folder, Rescoring(roles=second, max_calls=5))
         assert (first.folder / "scores" / "judged.jsonl").read_bytes() == scores
         assert len(questions(server)) == 16 + 5
@@ -262,7 +262,7 @@ def test_a_judge_that_no_call_reaches_is_not_asked_on_and_the_old_scores_stand(
     refusing = HttpError(status, {"message": "insufficient credits" if status == 402 else "no"})
     with serve(lambda request: refusing if judged(request) else None) as server:
         reach(server, monkeypatch)
-        with pytest.raises(RunError, match=rf"(?s)the judge answered no question: .*{status}.*The old scores stand"):
+        with pytest.raises(RunError, match=rf"(?s)the judge answered no question: .*{status}.*The old scores are kept"):
             rescore(first.folder, Rescoring(roles={"judge": "hosted_vllm/second"}))
         assert (first.folder / "scores" / "judged.jsonl").read_bytes() == scores
         assert [file.name for file in (first.folder / "scores").iterdir()] == ["judged.jsonl"]

@@ -291,13 +291,13 @@ def test_what_cannot_be_merged_is_said(halves, tmp_path):
     with pytest.raises(UsageError, match="no run is named"):
         merge_runs([], tmp_path / "merged")
     refused([parts[0], tmp_path / "." / parts[0].name], "named twice")
-    refused([parts[0], tmp_path], "no run stands there")
+    refused([parts[0], tmp_path], "there is no run")
     refused(parts, "one of those that are merged", output=parts[1].name)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("x")
-    refused(parts, "something stands there already", output="full")
+    refused(parts, "something is there already", output="full")
     (tmp_path / "file").write_text("x")
-    refused(parts, "something stands there already", output="file")
+    refused(parts, "something is there already", output="file")
     assert (tmp_path / "full" / "mine.txt").read_text() == "x"
     (tmp_path / "parrot.jsonl").write_text('{"id": "d0", "word": "w", "target": "w"}\n')
     refused(parts, "data of 'parrot' are not those that are here")

@@ -175,7 +175,7 @@ def test_a_score_without_its_sample_is_refused(folder: Path) -> None:
 
 
 def test_folders_that_are_no_runs(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no run stands there"):
+    with pytest.raises(RunError, match="there is no run"):
         creval.open_run(tmp_path)
     for number in range(4):
         below = tmp_path / "all" / f"r{number}"

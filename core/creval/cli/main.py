@@ -87,7 +87,7 @@ def invoke(arguments: Sequence[str]) -> int:
             _complain(f"{_shown(error.filename)}: {error.strerror or error}\nName another path, or fix this one.")
             return UsageError.exit_code
         _leave_output()
-        _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has made stands in its folder.")
+        _complain(f"the output cannot be written: {error.strerror or error}\nWhat a run has written is in its folder.")
         return 2
     return code if isinstance(code, int) else 0
 

@@ -60,7 +60,7 @@ class Compared:
         return {_named(each, several): each.contrasts[0].verdict for each in self.comparisons}
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return the table of `creval compare`: of two runs a row a metric, of more a row a metric and run."""
+        """Return the table of `creval compare`: of two runs one row per metric, of more one row per metric and run."""
         columns, rows = self.table()
         return [dict(zip(columns, row, strict=True)) for row in rows]
 

@@ -261,7 +261,7 @@ class RunSteps:
             for plan in self._plans:
                 budget = await self._score_task(plan, score_again)
                 if budget is not None:
-                    cure = "The old scores stand, and answers that were paid are kept: score again with a higher limit."
+                    cure = "The old scores are kept, and answers that were paid are kept: score again with a higher limit."
                     raise BudgetError(budget.what, where=str(self._folder.path), cure=cure)
             self._check_answered()
             for name in names:
@@ -276,7 +276,7 @@ class RunSteps:
             error = self._setup.ledger.silent(role)
             if error is not None:
                 what = f"the {role} answered no question: {error}"
-                raise RunError(what, where=str(self._folder.path), cure="The old scores stand.")
+                raise RunError(what, where=str(self._folder.path), cure="The old scores are kept.")
 
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)

@@ -1,8 +1,8 @@
-"""The results table: one row a metric, with its interval, the counts by status, floor and ceiling.
+"""The results table: one row per metric, with its interval, the counts by status, floor and ceiling.
 
 What a user set in place of a task's own: said in the heading of a table, and where runs are side by side.
 
-Several runs as one table: a row a metric, a column a run.
+Several runs as one table: one row per metric, one column per run.
 """
 
 from __future__ import annotations

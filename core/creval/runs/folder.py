@@ -89,7 +89,7 @@ class RunFolder:
             with contextlib.suppress(RunError):  # what is no run, or another creval's, cannot be resumed
                 self.read_manifest()
                 cure = f"Choose another folder with --output. {self.to_finish('Or resume this run')}"
-            raise RunError("a run stands there already", where=str(self.path), cure=cure)
+            raise RunError("there is already a run", where=str(self.path), cure=cure)
 
     @classmethod
     def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:
@@ -115,7 +115,7 @@ class RunFolder:
         """Open an existing run folder. Raises RunError where there is none."""
         folder = cls(path)
         if not folder.manifest.is_file():
-            raise RunError("no run stands there (no run.json)", where=str(path), cure=_runs_below(path))
+            raise RunError("there is no run (no run.json)", where=str(path), cure=_runs_below(path))
         return folder
 
     def forget(self, tasks: Sequence[str]) -> None:

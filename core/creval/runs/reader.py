@@ -222,7 +222,7 @@ class Run:
                 )
 
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
-        """Return one flat row a sample: model, task, doc, condition, repeat, status, reason, and every score."""
+        """Return one flat row per sample: model, task, doc, condition, repeat, status, reason, and every score."""
         return [
             {
                 "model": self.model,
@@ -235,7 +235,7 @@ class Run:
         ]
 
     def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
-        """Return one flat row a metric and condition: model, task, metric, value, interval, n, counts by status."""
+        """Return one flat row per metric and condition: model, task, metric, value, interval, n, counts by status."""
         return [
             {"model": self.model, "task": name, "metric": metric["name"], **flat_metric(metric)}
             for name in self._names(task)

@@ -83,7 +83,7 @@ def read_runs(runs: Sequence[Run], task: str) -> Values:
             )
         specs[where] = str(run.result(task)["instruments"]["embedding"])
         if any(run.model in models for models in values.values()):
-            raise DataError(f"two runs are of the model {run.model!r}", where=where, cure="Name one run a model.")
+            raise DataError(f"two runs are of the model {run.model!r}", where=where, cure="Name one run per model.")
         for score in run.scores(task, status="scored"):
             row = (score.key.doc, score.details["gate_appropriateness"], score.scores["cdat_n"])
             values.setdefault(score.key.condition, {}).setdefault(run.model, []).append(row)

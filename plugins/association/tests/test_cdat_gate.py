@@ -106,7 +106,7 @@ def test_runs_that_cannot_be_compared(tmp_path: Path) -> None:
         CdatGate().run([one, cdat_run(tmp_path / "b", "lab/two", 1.0, "embedded/minilm")])
     with pytest.raises(DataError, match="two runs are of the model"):
         CdatGate().run([one, cdat_run(tmp_path / "c", "lab/one", 1.0)])
-    with pytest.raises(RunError, match="no run stands there"):
+    with pytest.raises(RunError, match="there is no run"):
         CdatGate().run([str(tmp_path / "none")])
 
 

@@ -178,7 +178,7 @@ def test_a_task_without_a_screen_is_played_as_free_text(terminal: Any, folder: P
         (("play",), "name a task"),
         (("play", "kumo_easyy"), "kumo_easy"),
         (("play", "kumo_easy", "--name", "a/b"), "not a name for a person"),
-        (("play", "--resume", "nowhere"), "no run stands there"),
+        (("play", "--resume", "nowhere"), "there is no run"),
         (("play", "kumo_easy", "--resume", "nowhere"), "name no task"),
     ],
 )

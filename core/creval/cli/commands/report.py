@@ -93,7 +93,7 @@ def _text(form: str, results: Sequence[RunResult], found: Baselines) -> str:
 
 
 def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:
-    """Yield one flat row a metric, with its run, floor, ceiling, and what the user set in place of the task's own."""
+    """Yield one flat row per metric, with its run, floor, ceiling, and what the user set in place of the task's own."""
     for result in results:
         metrics = [(task, metric) for task in result.results["tasks"] for metric in task["metrics"]]
         for row, (task, metric) in zip(result.to_rows(), metrics, strict=True):

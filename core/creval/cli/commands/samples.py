@@ -26,7 +26,7 @@ _REASON = 80
 @click.option("--condition", metavar="C", help="Only this condition.")
 @click.option("--text", metavar="WORDS", help="Only samples with these words in an answer.")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Rows shown in the table.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a line a sample, all of them.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per sample, all of them.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, all of them; --docs takes such a file.")
 def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | None) -> None:
     """List the samples of RUN: key, status, how the answer was read, and the scores."""

@@ -1,6 +1,6 @@
 """The first step: samples are made concurrently and written one by one, the moment each ends.
 
-A sample as it stands in its file.
+A sample as it is in its file.
 
 Protocol `chat`: the prompt is sent once, the answer is the sample's answer.
 """

@@ -89,7 +89,7 @@ def _new_folder(output: Path) -> Iterator[RunFolder]:
     except OSError as error:
         raise disk_error(error, output / "run.json") from error
     if taken:
-        raise RunError("something stands there already", where=str(output), cure="Name another folder with --output.")
+        raise RunError("something is there already", where=str(output), cure="Name another folder with --output.")
     hidden = output.parent / f".{output.name}.merging"
     try:
         hidden.mkdir(parents=True, exist_ok=True)

@@ -91,7 +91,7 @@ class Sources:
         self._open: OrderedDict[int, int] = OrderedDict()
 
     def line(self, place: LinePlace) -> Line:
-        """Return a line as it stands in its file; its number is counted only where it is wanted (`fault`)."""
+        """Return a line as it is in its file; its number is counted only where it is wanted (`fault`)."""
         try:
             text = os.pread(self._descriptor(place.part), place.length, place.start)
         except OSError as error:

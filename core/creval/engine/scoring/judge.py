@@ -33,7 +33,7 @@ class _Verdict(NamedTuple):
 
 
 class Judge:
-    """One number a sample: the mean over its answers, over `repeat` independent verdicts, and over both orders.
+    """One number per sample: the mean over its answers, over `repeat` independent verdicts, and over both orders.
 
     `prompt` names the judge's prompt; it is rendered with the doc's fields and `answer` (the parsed value) and `text`
     (what the model said). Either `scale`, [lowest, highest], says which numbers are verdicts, or `labels` what each

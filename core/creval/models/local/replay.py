@@ -82,7 +82,7 @@ class AnswerIndex:
 class Replay:
     """A `Provider` that gives back what a file holds, or all samples/*.jsonl of a run folder.
 
-    One line a sample: {"task", "doc", "condition" ("default" where left out), "repeat" (0), "role" ("target"),
+    One line per sample: {"task", "doc", "condition" ("default" where left out), "repeat" (0), "role" ("target"),
     "answers": [...]}. Call k of the role within the sample gets answers[k]; an answer is a completion, or a list of
     them for a call that asks for several (one call that asks for all of them may also have them one by one). A
     completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...]}.

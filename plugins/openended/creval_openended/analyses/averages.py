@@ -31,7 +31,7 @@ def grouped(rows: Iterable[RowT], key: Callable[[RowT], Key]) -> list[tuple[Key,
 def averaged(
     column: str, value: Callable[[StepRow], float], rows: Sequence[StepRow]
 ) -> tuple[Table, Callable[[Path], Sequence[Path]]]:
-    """Return the table of mean entropies (one row a task, model and value), and what draws it (one line a model)."""
+    """Return the table of mean entropies (a row per task, model and value), and what draws it (a line per model)."""
     found = []
     lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for (task, model), steps in grouped(rows, lambda row: (row.task, row.model)):

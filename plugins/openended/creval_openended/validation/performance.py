@@ -31,7 +31,7 @@ _OVERALL = "overall"
 
 
 class Performance:
-    """One row a task, model and criterion, `overall` last."""
+    """One row per task, model and criterion, `overall` last."""
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options."""

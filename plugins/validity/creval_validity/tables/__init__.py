@@ -1,3 +1,3 @@
-"""Tables of scores: one row a model, one column a test, a benchmark or a measure of general capability."""
+"""Tables of scores: one row per model, one column per test, benchmark or a measure of general capability."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading a CSV of scores: one row a model, one column a score."""
+"""Reading a CSV of scores: one row per model, one column per score."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
                 raise DataError(
                     f"model {model!r} stands twice (first on line {lines[model]})",
                     where=f"{where}:{place.line}",
-                    cure="Keep one row a model; give another setting of it a name of its own.",
+                    cure="Keep one row per model; give another setting of it a name of its own.",
                 )
             cells[model] = _numbers(record, place)
             lines[model] = place.line
@@ -82,7 +82,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
     except csv.Error as error:
         raise DataError(f"is not a CSV table: {error}", where=f"{where}:{reader.line_num}") from error
     if not cells:
-        raise DataError("holds no models", where=where, cure="Write one row a model under the header.")
+        raise DataError("holds no models", where=where, cure="Write one row per model under the header.")
     numeric = [name for name in header if name not in _TEXT_COLUMNS]
     table = ScoreTable.from_cells(cells, numeric)
     return ScoreTable(table.models, table.columns, providers, dates)

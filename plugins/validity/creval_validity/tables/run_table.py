@@ -1,4 +1,4 @@
-"""Scores of run folders: one row a model, one column a metric.
+"""Scores of run folders: one row per model, one column per metric.
 
 `results.json` of a run names the model that answered and holds the metrics of each task. A metric becomes a column:
 

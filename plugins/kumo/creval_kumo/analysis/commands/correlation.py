@@ -93,7 +93,7 @@ def _scores(runs: Sequence[str]) -> Scores:
                 if metric["name"] in _MEASURES and metric["condition"] is None and metric["value"] is not None:
                     values = found[str(task["task"]), str(metric["name"])]
                     if model in values:
-                        cure = "Name one run a model and task."
+                        cure = "Name one run per model and task."
                         raise DataError(
                             f"{model} has two values of {task['task']} {metric['name']}",
                             where=str(run.folder),
