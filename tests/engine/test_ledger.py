@@ -243,7 +243,7 @@ def test_the_limit_of_a_scoring_keeps_the_old_scores_and_what_was_paid(serve, mo
         first = creval.run([write_judged(tmp_path)], MODEL, options(base_url=server.url, roles=JUDGE))
         scores = (first.folder / "scores" / "judged.jsonl").read_bytes()
         second = {"judge": "hosted_vllm/second"}
-        with pytest.raises(BudgetError, match="The old scores are kept"):
+        with pytest.raises(BudgetError, match="The old scores and the paid answers are kept"):
             rescore(first.folder, Rescoring(roles=second, max_calls=5))
         assert (first.folder / "scores" / "judged.jsonl").read_bytes() == scores
         assert len(questions(server)) == 16 + 5

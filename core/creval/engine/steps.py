@@ -261,7 +261,7 @@ class RunSteps:
             for plan in self._plans:
                 budget = await self._score_task(plan, score_again)
                 if budget is not None:
-                    cure = "The old scores are kept, and answers that were paid are kept: score again with a higher limit."
+                    cure = "The old scores and the paid answers are kept. Score again with a higher limit."
                     raise BudgetError(budget.what, where=str(self._folder.path), cure=cure)
             self._check_answered()
             for name in names:
