@@ -120,6 +120,7 @@ def load_result(folder: str | Path) -> RunResult:
     from creval.opener import read_json
     from creval.runs.folder import RunFolder, check_form
     from creval.runs.run_commands import score_command
+    from creval.runs.shapes import misshapen
 
     file = Path(folder) / "results.json"
     anew = f"Create it again: {score_command(Path(folder))}"
@@ -134,4 +135,7 @@ def load_result(folder: str | Path) -> RunResult:
     check_form(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
         raise RunError("is not a results file", where=str(file), cure=anew)
+    place = misshapen("results", data)
+    if place is not None:
+        raise RunError(f"is not a results file: see {place}", where=str(file), cure=anew)
     return RunResult(Path(folder), data)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import creval
+from creval.api import load_result
 from creval.engine.run_options import RunOptions
 from creval.errors import RunError
 from creval.runs.shapes import misshapen
@@ -37,6 +38,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("results", "tasks/0/metrics/0/cluster", {"a": 1}),
         ("results", "tasks/0/metrics/0/counts", []),
         ("results", "tasks/0/generation_overrides", ["a"]),
+        ("results", "tasks/0/metrics/0/value", 10**30),
+        ("results", "tasks/0/metrics/0", {}),
+        ("run", "tasks/0/conditions/0", {}),
     ],
 )
 def test_a_value_of_another_kind_is_named_by_its_place(folder: Path, file: str, at: str, value: Any) -> None:
@@ -53,13 +57,22 @@ def test_a_value_of_another_kind_is_named_by_its_place(folder: Path, file: str, 
     try:
         with pytest.raises(RunError, match=f"see {at}|no manifest"):
             creval.open_run(folder).results  # noqa: B018
+        if file == "results":
+            with pytest.raises(RunError, match=f"see {at}"):
+                load_result(folder)
     finally:
         path.write_text(sound)
 
 
 @pytest.mark.parametrize(
     ("rows", "key", "value"),
-    [("samples", "reason", ["x"]), ("samples", "calls", [{"role": "target"}]), ("scores", "route", ["x"])],
+    [
+        ("samples", "answers", [1]),
+        ("samples", "calls", [{"role": "target", "kept": 0, "messages": ["x"]}]),
+        ("samples", "reason", ["x"]),
+        ("samples", "calls", [{"role": "target"}]),
+        ("scores", "route", ["x"]),
+    ],
 )
 def test_a_row_of_another_shape_is_told_with_its_line(folder: Path, rows: str, key: str, value: Any) -> None:
     path = folder / rows / "rat.jsonl"

@@ -19,6 +19,7 @@ from creval.runs.record_data import read_sample, read_score
 from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
 from creval.runs.run_commands import resume_command, score_command
 from creval.runs.shapes import misshapen
+from creval.types.messages import Usage
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
 
 if TYPE_CHECKING:
@@ -344,7 +345,11 @@ def _sample_of(record: Mapping[str, Any]) -> Sample:
     _need("answers", sample.answers, list)
     _need("outcome", sample.outcome, dict)
     _need_text("reason", sample.reason)
+    for answer in sample.answers:
+        _need("an answer", answer, str)
     for call in sample.calls:
+        for message in call.messages:
+            _need("role", message["role"], str)
         if call.reply_data is not None:
             _need_reply(call.reply_data)
     return sample
@@ -380,6 +385,7 @@ def _need_reply(reply: Mapping[str, Any]) -> None:
     for name, number in (*reply.get("usage", {}).items(), *((name, reply.get(name)) for name in _NUMBERS)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
             raise ValueError(f"{name} is no number")
+    Usage(**reply.get("usage", {}))
 
 
 def _need(name: str, value: object, kind: type) -> None:

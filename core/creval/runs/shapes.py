@@ -1,7 +1,7 @@
 """Whether a file of a run has the shape of its JSON Schema, told quickly: whoever made it brings down no command.
 
-Only what is in the file is checked, for the kinds of its values: keys that are missing, and unknown
-ones, may be of another version; bounds and lists of values are checked where files are written.
+Checked are the kinds of values, and that entries of lists have names: other keys that are missing, and unknown ones,
+may be of another version. Bounds and lists of values are checked where files are written.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63,
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 1000,
+    "number": lambda value: isinstance(value, float) or _KINDS["integer"](value),
 }
+_NAMES = frozenset({"task", "name", "condition"})
+"""What every entry of a list is found by is there in each version."""
 
 
 @functools.cache
@@ -49,6 +51,8 @@ def _fault(value: Any, schema: Any, whole: Mapping[str, Any], at: tuple[str, ...
         return "/".join(at) or "the whole"
     if isinstance(value, dict):
         known, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        if at and any(key in _NAMES and key not in value for key in schema.get("required", ())):
+            return "/".join(at)
         members = ((key, member, known.get(key, rest)) for key, member in value.items())
     elif isinstance(value, list):
         members = ((str(number), member, schema.get("items")) for number, member in enumerate(value))
