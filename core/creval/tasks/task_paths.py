@@ -6,6 +6,7 @@ Whose task a file is.
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ __all__ = [
     "find_data_file",
     "is_path",
     "is_pattern",
+    "is_pipe",
     "names_a_stray",
     "names_an_address",
     "package_around",
@@ -127,3 +129,8 @@ def parse_path(text: str) -> TaskFile:
 def is_pattern(text: str) -> bool:
     """Whether a text chooses by pattern: it holds `*`, `?` or `[`, which no name does."""
     return any(mark in text for mark in "*?[")
+
+
+def is_pipe(file: Path) -> bool:
+    """Whether reading the file would wait for somebody else; what the shell itself hands over (`<(...)`) does not."""
+    return stat.S_ISFIFO(file.stat().st_mode) and not str(file).startswith(("/dev/", "/proc/"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from creval.types.sample import Condition, SampleKey
+from creval.types.sample_key import Condition, SampleKey
 
 __all__ = ["Completion", "GenerateRequest", "Lost", "Message", "Origin", "Reply", "TokenLogprob", "Usage"]
 

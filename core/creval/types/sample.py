@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from creval.types.sample_key import Condition, SampleKey
+
 if TYPE_CHECKING:
     from creval.types.messages import Reply
 
@@ -34,32 +36,12 @@ class Status(StrEnum):
     SKIPPED = "skipped"  # not attempted: the budget ended, or the task cannot run on this model
 
 
-class SampleKey(NamedTuple):
-    """The identity of a sample within a run. `condition` is the canonical name of the grid cell."""
-
-    task: str
-    doc: str
-    condition: str
-    repeat: int
-
-
 @dataclass(frozen=True, slots=True)
 class Doc:
     """One item of a dataset: its `id` (unique within the dataset, a string) and its fields."""
 
     id: str
     fields: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One cell of a task's grid, e.g. name `temperature=1.5`, settings `{"temperature": 1.5}`.
-
-    The name of the empty grid's only cell is `default`.
-    """
-
-    name: str = "default"
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

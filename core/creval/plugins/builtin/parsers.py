@@ -21,6 +21,7 @@ def register(registry: Registry) -> None:
     _register_json(registry)
     _register_marked(registry)
     _register_plain(registry)
+    _register_last(registry)
 
 
 def _register_json(registry: Registry) -> None:
@@ -127,6 +128,9 @@ def _register_plain(registry: Registry) -> None:
         reads="prose",
         gives="list",
     )
+
+
+def _register_last(registry: Registry) -> None:
     registry.add(
         "parser",
         "words",

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from creval.errors import Problem, UsageError, nearest
-from creval.tasks.task_paths import TaskFile, is_path, parse_path
+from creval.tasks.task_paths import TaskFile, is_path, is_pipe, parse_path
 from creval.tasks.yaml.scalars import resolve
 
 if TYPE_CHECKING:
@@ -322,8 +322,6 @@ def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _text(file: Path) -> str | Problem:
-    from creval.tasks.yaml.yaml_reader import is_pipe
-
     try:
         if is_pipe(file):
             return Problem("this is no plain file", file, cure="Name a file.")

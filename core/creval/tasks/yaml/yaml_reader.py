@@ -7,7 +7,6 @@ expansion beyond what a task can need.
 
 from __future__ import annotations
 
-import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,10 +14,11 @@ from typing import Any, NoReturn
 import yaml
 
 from creval.errors import Problem
+from creval.tasks.task_paths import is_pipe
 from creval.tasks.yaml.nodes import KeyPath, Node, Place, problem_at
 from creval.tasks.yaml.scalars import resolve
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Document", "is_pipe", "read_yaml", "read_yaml_text"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Document", "read_yaml", "read_yaml_text"]
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 50_000
@@ -36,11 +36,6 @@ class Document:
     file: Path
     root: Node | None
     problems: tuple[Problem, ...] = ()
-
-
-def is_pipe(file: Path) -> bool:
-    """Whether reading the file would wait for somebody else; what the shell itself hands over (`<(...)`) does not."""
-    return stat.S_ISFIFO(file.stat().st_mode) and not str(file).startswith(("/dev/", "/proc/"))
 
 
 def read_yaml(file: Path) -> Document:
