@@ -168,10 +168,16 @@ def test_groups_of_docs_are_paired_as_docs_are(runs: Path, said: Any) -> None:
     assert (part["docs"], part["left_out"]) == (4, 6), "of the fifth pair one run has a single word"
 
 
-def test_results_that_do_not_say_what_they_are_made_of_can_be_written_anew(runs: Path, said: Any) -> None:
+@pytest.mark.parametrize("definition", [None, {}, {"score": "correct"}])
+def test_results_that_do_not_say_what_they_are_made_of_can_be_written_anew(
+    runs: Path, said: Any, definition: dict[str, str] | None
+) -> None:
     data = json.loads((runs / "weak" / "results.json").read_text())
     for metric in data["tasks"][0]["metrics"]:
         del metric["definition"]
+        if definition is not None:
+            metric["definition"] = definition
+    shutil.rmtree(runs / "former", ignore_errors=True)
     shutil.copytree(runs / "weak", runs / "former")
     (runs / "former" / "results.json").write_text(json.dumps(data))
     code, _, err = said("compare", "former", "strong")

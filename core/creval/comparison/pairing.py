@@ -35,6 +35,10 @@ class MetricKey(NamedTuple):
     condition: str | None
 
 
+_DEFINED = frozenset({"score", "aggregate", "weight", "failed_value", "range", "binary", "ci"})
+"""What a metric's `definition` in results.json says, without which it cannot be aggregated again."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairedMetric:
     """One metric and its values in each run: of the docs (or groups of docs) that all have, in the same order, or all
@@ -139,7 +143,7 @@ class SharedTask:
 
     def _tally(self, run: Run, conditions: Sequence[str]) -> TaskTally:
         result = run.result(self.task)
-        if any("definition" not in metric for metric in result["metrics"]):
+        if any(_DEFINED - metric.get("definition", {}).keys() for metric in result["metrics"]):
             raise RunError(
                 f"the results of {self.task!r} do not say what their numbers are made of, as those of a former version",
                 where=str(run.folder),
