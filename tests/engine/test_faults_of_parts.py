@@ -24,12 +24,11 @@ PLUGIN = """
             registry.add(kind, "bad", f"creval_bad_parts:{kind.capitalize()}", **more)
 """
 PARTS = """
-    import sys
     from creval.types.components import Parsed, Score
 
     def misbehave(how):
         if how == "exit":
-            sys.exit(3)
+            raise SystemExit(3)
         if how == "raise":
             raise KeyError("gone")
         return {"text": "words", "none": None, "number": 7, "score_of_text": [Score({"bad": "high"})]}[how]

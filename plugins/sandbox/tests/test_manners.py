@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import creval
-import creval_sandbox
 from creval.plugin import MissingPartError
 from creval_sandbox import command
 from creval_sandbox.probe import find_manner
@@ -45,6 +43,18 @@ for manner in find_manners():
     box.close()
 print(json.dumps(found))
 """
+NEEDED = """
+import sys, sysconfig
+from pathlib import Path
+import creval_sandbox.bubblewrap, creval_sandbox.findings, creval_sandbox.probe
+standard = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
+for name, module in sorted(sys.modules.items()):
+    file = Path(getattr(module, "__file__", None) or "/")
+    installed = "site-packages" in file.parts or not any(folder in file.parents for folder in standard)
+    if "." not in name and file.is_file() and installed and name != "__main__":
+        print(file.parent if file.name == "__init__.py" else file)
+"""
+"""Prints the packages outside of the standard library that the sandbox imports."""
 MODES = ("nested", "plain", "plain, no devices")
 
 
@@ -54,9 +64,12 @@ def readable() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        for package in (creval, creval_sandbox):
-            source = Path(str(package.__file__)).parent
-            shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+        found = subprocess.run([sys.executable, "-c", NEEDED], capture_output=True, text=True, check=True)
+        for source in map(Path, found.stdout.splitlines()):
+            if source.is_dir():
+                shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, folder)
         yield folder
 
 

@@ -181,7 +181,8 @@ class TaskTally:
         if condition is not None:
             status = status[self._sorted(self._condition) == condition]
         counted = {name.value: int((status == code).sum()) for code, name in enumerate(_STATUSES)}
-        counted["skipped"] = max(0, planned - int(status.size))
+        recorded = counted["skipped"] if name is None else 0
+        counted["skipped"] = recorded + max(0, planned - int(status.size))
         return StatusCounts(**counted)
 
     def clusters(
