@@ -226,9 +226,9 @@ def test_the_sandbox_holds(template: str) -> None:
     ],
 )  # fmt: skip
 def test_time_and_memory_are_bounded(template: str) -> None:
-    began = time.process_time()
+    began = time.thread_time()  # other tests of the process may have left threads
     assert "the prompt cannot be rendered" in error(template)
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 1
 
 
 def test_ordinary_work_on_a_long_doc_is_far_from_the_bounds() -> None:
