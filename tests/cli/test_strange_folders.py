@@ -107,7 +107,7 @@ READING = (
     ("leaderboard", "."),
     ("export", "@", "--format", "parquet", "-o", "exported"),
     ("push", "@", "--repo", "me/mine", "--dry-run"),
-    ("analyse", "judge-agreement", "@", "--labels", "labels.csv"),
+    ("analyse", "judge-agreement", "@", "--labels", "labels.csv", "--score", "rated"),
     ("run", "@", "--dry-run"),
 )
 WRITING = (("resume", "@"), ("score", "@"), ("play", "--resume", "@"))
@@ -153,7 +153,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (place / "run" / "batches.jsonl").write_text("")
         (place / "run" / "report.html").write_text("")
         assert all((place / "run" / file).exists() for file in READ + KEPT + FOLDERS)
-        (place / "policy.yaml").write_text("schema: 1\nrules: [{metric: rated, min: 1}]\n")
+        (place / "policy.yaml").write_text("schema: 1\nrules: [{metric: rated, at_least: 1}]\n")
         (place / "labels.csv").write_text("doc,label\nd1,1\n")
         yield place
     for module in ("creval_judged_plugin", "creval_judged_parts"):
