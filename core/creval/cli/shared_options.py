@@ -19,6 +19,7 @@ __all__ = [
     "command_options",
     "format_options",
     "open_workbench",
+    "options_of_a_run_again",
     "part_options",
     "trust_option",
     "trust_parameter",
@@ -141,6 +142,26 @@ _HELP = "Trust what this run folder or run file names (addresses, executors, pat
 def trust_option(command: Command) -> Command:
     """Add the option. What it names is trusted before the command begins."""
     return click.option("--trust", **_AS)(command)
+
+
+_AGAIN = (
+    click.option(
+        "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
+    ),
+    click.option(
+        "--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository, again."
+    ),
+    click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor."),
+    click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor."),
+)
+
+
+def options_of_a_run_again(command: Command) -> Command:
+    """Add what a saved run is given anew: consents, its executor, and trust. Consents are never read from a run."""
+    command = trust_option(command)
+    for option in reversed(_AGAIN):
+        command = option(command)
+    return command
 
 
 def trust_parameter() -> click.Option:

@@ -10,7 +10,7 @@ import click
 
 from creval.cli import completion
 from creval.cli.option_values import FilePath, NewPath, executor_of
-from creval.cli.shared_options import trust_option
+from creval.cli.shared_options import options_of_a_run_again, trust_option
 
 __all__ = ["run"]
 
@@ -78,13 +78,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 @click.option("--max-calls", type=click.IntRange(min=1), help="New request limit of the whole run.")
 @click.option("--detach", is_flag=True, help="Collect finished batches and exit, even if others are pending.")
 @click.option("--base-url", metavar="URL", help="The run's own URL, where it holds a secret and was not stored.")
-@click.option(
-    "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
-)
-@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository, again.")
-@click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor.")
-@click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor.")
-@trust_option
+@options_of_a_run_again
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""

@@ -10,7 +10,7 @@ import click
 
 from creval.cli import completion
 from creval.cli.option_values import FilePath, NewPath, executor_of
-from creval.cli.shared_options import trust_option
+from creval.cli.shared_options import options_of_a_run_again
 
 __all__ = ["score"]
 
@@ -32,13 +32,7 @@ __all__ = ["score"]
 @click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many requests of this scoring.")
 @click.option("--batch", is_flag=True, help="Call judges through the provider's batch API, at its lower price.")
 @click.option("--detach", is_flag=True, help="With --batch: exit once the batches are sent (exit code 4).")
-@click.option(
-    "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
-)
-@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository, again.")
-@click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor.")
-@click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor.")
-@trust_option
+@options_of_a_run_again
 @click.pass_context
 def score(
     ctx: click.Context,
