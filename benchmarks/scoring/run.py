@@ -67,7 +67,7 @@ class Context:
         return self._embedding
 
     async def ask(self, *arguments: Any, **settings: Any) -> Any:
-        raise UsageError("this benchmark asks no model", cure="Measure scorers that need vectors alone.")
+        raise UsageError("this benchmark asks no model", fix="Measure scorers that need vectors alone.")
 
 
 def vocabulary(count: int) -> list[str]:

@@ -127,15 +127,15 @@ def load_result(folder: str | Path) -> RunResult:
     try:
         data = read_json(file)
     except (FileNotFoundError, NotADirectoryError) as error:
-        cure = RunFolder.open(Path(folder)).to_finish()
-        raise RunError("there are no results", where=str(folder), cure=cure) from error
+        fix = RunFolder.open(Path(folder)).to_finish()
+        raise RunError("there are no results", where=str(folder), fix=fix) from error
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
-        raise RunError(f"cannot be read: {why}", where=str(file), cure=anew) from error
+        raise RunError(f"cannot be read: {why}", where=str(file), fix=anew) from error
     check_form(data, file)
     if not isinstance(data, dict) or not isinstance(data.get("tasks"), list) or "model" not in data:
-        raise RunError("is not a results file", where=str(file), cure=anew)
+        raise RunError("is not a results file", where=str(file), fix=anew)
     place = misshapen("results", data)
     if place is not None:
-        raise RunError(f"is not a results file: see {place}", where=str(file), cure=anew)
+        raise RunError(f"is not a results file: see {place}", where=str(file), fix=anew)
     return RunResult(Path(folder), data)

@@ -75,20 +75,20 @@ def nearest(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
 
 
 class CrevalError(Exception):
-    """Base of all errors. `what` went wrong, `where` (file, key, URL), and the `cure`: what to do."""
+    """Base of all errors. `what` went wrong, `where` (file, key, URL), and the `fix`: what to do."""
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str | None = None, cure: str | None = None) -> None:
+    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.where = where
-        self.cure = cure
+        self.fix = fix
 
     def __str__(self) -> str:
         lines = [f"{self.where}: {self.what}" if self.where else self.what]
-        if self.cure:
-            lines.append(self.cure)
+        if self.fix:
+            lines.append(self.fix)
         return "\n".join(lines)
 
 
@@ -102,7 +102,7 @@ _FEW = 12
 class UnknownNameError(UsageError):
     """No thing of this kind has this name.
 
-    `known` is the full list of valid names; the nearest ones are put into the cure, or all where none is near and
+    `known` is the full list of valid names; the nearest ones are put into the fix, or all where none is near and
     there are few.
     """
 
@@ -111,25 +111,25 @@ class UnknownNameError(UsageError):
     ) -> None:
 
         near = nearest(name, known)
-        cure = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else None
+        fix = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else None
         if not near and not hint and 0 < len(known) <= _FEW:
-            cure = f"There {'is' if len(known) == 1 else 'are'}: {', '.join(known)}."
+            fix = f"There {'is' if len(known) == 1 else 'are'}: {', '.join(known)}."
         if hint:
-            cure = f"{cure} {hint}" if cure else hint
-        super().__init__(f"unknown {kind} {name!r}", where=where, cure=cure)
+            fix = f"{fix} {hint}" if fix else hint
+        super().__init__(f"unknown {kind} {name!r}", where=where, fix=fix)
         self.kind = kind
         self.name = name
         self.nearest = near
 
 
 class MissingPartError(UsageError):
-    """A package, model, vector file, key or system tool is absent; the cure is a command to run.
+    """A package, model, vector file, key or system tool is absent; the fix is a command to run.
 
     `fetched` is True where only the network is missing: without --offline the part is fetched on first use.
     """
 
-    def __init__(self, what: str, *, where: str | None = None, cure: str | None = None, fetched: bool = False) -> None:
-        super().__init__(what, where=where, cure=cure)
+    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None, fetched: bool = False) -> None:
+        super().__init__(what, where=where, fix=fix)
         self.fetched = fetched
 
 
@@ -142,13 +142,13 @@ class Problem:
     line: int | None = None
     column: int | None = None
     path: str = ""
-    cure: str | None = None
+    fix: str | None = None
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         key = f" [{self.path}]" if self.path else ""
-        cure = f" {self.cure}" if self.cure else ""
-        return f"{place}:{key} {self.message}.{cure}" if place else f"{key} {self.message}.{cure}".strip()
+        fix = f" {self.fix}" if self.fix else ""
+        return f"{place}:{key} {self.message}.{fix}" if place else f"{key} {self.message}.{fix}".strip()
 
 
 class TaskError(CrevalError):
@@ -172,7 +172,7 @@ class RunError(CrevalError):
 
 
 class DetachedError(RunError):
-    """The run was left while its batches are pending (`--detach`); the cure collects them."""
+    """The run was left while its batches are pending (`--detach`); the fix collects them."""
 
     exit_code = 4
 
@@ -181,9 +181,9 @@ class ModelError(CrevalError):
     """A model call failed. `http_status` is the HTTP status where there was one, `lost` what its tries took."""
 
     def __init__(
-        self, what: str, *, where: str | None = None, cure: str | None = None, http_status: int | None = None
+        self, what: str, *, where: str | None = None, fix: str | None = None, http_status: int | None = None
     ) -> None:
-        super().__init__(what, where=where, cure=cure)
+        super().__init__(what, where=where, fix=fix)
         self.http_status = http_status
         self.lost: Lost | None = None
 
@@ -196,11 +196,11 @@ class RetryableModelError(ModelError):
         what: str,
         *,
         where: str | None = None,
-        cure: str | None = None,
+        fix: str | None = None,
         http_status: int | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(what, where=where, cure=cure, http_status=http_status)
+        super().__init__(what, where=where, fix=fix, http_status=http_status)
         self.retry_after = retry_after
 
 
@@ -217,12 +217,12 @@ class FatalModelError(ModelError):
         what: str,
         *,
         where: str | None = None,
-        cure: str | None = None,
+        fix: str | None = None,
         http_status: int | None = None,
         every_call: bool = False,
         closed: bool = False,
     ) -> None:
-        super().__init__(what, where=where, cure=cure, http_status=http_status)
+        super().__init__(what, where=where, fix=fix, http_status=http_status)
         self.every_call = every_call or closed
         self.closed = closed
 
@@ -245,7 +245,7 @@ class SandboxError(ScoringError):
     @classmethod
     def before(cls, words: str) -> SandboxError:
         """Return the error with what the system said."""
-        return cls(f"a program could not be started: {words}", where="sandbox", cure="Try: creval sandbox check")
+        return cls(f"a program could not be started: {words}", where="sandbox", fix="Try: creval sandbox check")
 
 
 class BudgetError(CrevalError):

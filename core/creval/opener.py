@@ -42,7 +42,7 @@ _INNER = frozenset({"samples", "scores", "calls", "checkpoints", "tasks"})
 _DEEPEST = 2
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_CURE = "A run folder holds plain files and folders alone: remove it, or name another run."
+_FIX = "A run folder holds plain files and folders alone: remove it, or name another run."
 
 
 class StrangeFileError(RunError):
@@ -131,7 +131,7 @@ def _check_plain(mode: int, path: Path) -> None:
 
 
 def _strange(what: str, path: Path) -> StrangeFileError:
-    return StrangeFileError(what, where=str(path), cure=_CURE)
+    return StrangeFileError(what, where=str(path), fix=_FIX)
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:

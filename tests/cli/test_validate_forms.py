@@ -30,14 +30,14 @@ def given(*arguments: str) -> tuple[int, Any]:
     return done.exit_code, json.loads(done.stdout)
 
 
-def test_json_names_place_key_and_cure(file: Path) -> None:
+def test_json_names_place_key_and_fix(file: Path) -> None:
     code, said = given("./toy.yaml", "--json")
     assert code == 2
     (unknown,) = [each for each in said["problems"] if each["path"] == "titel"]
     assert Path(unknown["file"]).name == "toy.yaml"
     assert unknown["line"] == FAULTY.splitlines().index("titel: x") + 1
     assert unknown["column"] == 1
-    assert "Did you mean 'title'" in unknown["cure"]
+    assert "Did you mean 'title'" in unknown["fix"]
     assert {each["level"] for each in said["problems"]} == {"error"}
 
 

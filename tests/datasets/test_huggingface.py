@@ -138,7 +138,7 @@ def test_a_local_folder_of_the_same_name_does_not_stand_in(tmp_path: Path, monke
         open_huggingface("owner/words", COMMIT, "test", base=tmp_path, options=DataOptions(cache=tmp_path))
 
 
-def test_without_the_package_the_cure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_fix_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(MissingPartError, match=r"pip install datasets"):
         open_huggingface("owner/words", COMMIT, "test", base=tmp_path, options=DataOptions(cache=tmp_path))

@@ -199,7 +199,7 @@ PARTS = """
     from creval.errors import MissingPartError
 
     def Absent(model, options):
-        raise MissingPartError("the weights are absent", cure="pip install weights")
+        raise MissingPartError("the weights are absent", fix="pip install weights")
 
     def Box(model, options):
         return object()

@@ -18,10 +18,10 @@ PARTS = """
     from creval.errors import MissingPartError
 
     def Far(model, options):
-        raise MissingPartError("the weights are not here", where=model, cure="run it online", fetched=options.offline)
+        raise MissingPartError("the weights are not here", where=model, fix="run it online", fetched=options.offline)
 
     def Absent(model, options):
-        raise MissingPartError("the weights are absent", cure="pip install weights")
+        raise MissingPartError("the weights are absent", fix="pip install weights")
 
     class Near:
         def score(self, items, context):

@@ -82,7 +82,7 @@ NO_SHARDS = ["0/16", "17/16", "x/y", "3", "3/", "/16", "1/0", "-1/4", "1.0/4", "
 def test_what_is_no_shard_is_one_message(text, tmp_path):
     with pytest.raises(UsageError) as error:
         RunOptions(shard=text)
-    assert error.value.where == "--shard" and error.value.cure
+    assert error.value.where == "--shard" and error.value.fix
     assert parse_shard("16/16") == (16, 16)
 
 
@@ -239,7 +239,7 @@ def refused(parts: Sequence[Path], words: str, output: str = "merged") -> RunErr
     before = {path: path.read_bytes() for part in parts for path in part.rglob("*") if path.is_file()}
     with pytest.raises((RunError, UsageError), match=words) as error:
         merge_runs(parts, target)
-    assert error.value.cure
+    assert error.value.fix
     assert {path.name for path in target.parent.glob(f".{output}*")} == set()
     assert not (target / "run.json").exists() or target in parts
     after = {path: path.read_bytes() for part in parts for path in part.rglob("*") if path.is_file()}

@@ -107,7 +107,7 @@ def test_a_fault_of_the_player_is_an_errored_sample_that_names_the_doc(registry,
         play(registry, [ask()], Failing(ScoringError("no vector")))
 
 
-def test_a_missing_part_stops_with_its_cure(registry, ask) -> None:
+def test_a_missing_part_stops_with_its_fix(registry, ask) -> None:
     with pytest.raises(MissingPartError):
         play(registry, [ask()], Failing(MissingPartError("no embedding")))
 

@@ -128,7 +128,7 @@ def test_a_killed_process_leaves_a_sound_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_damaged_file_is_an_error_with_a_cure(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_an_error_with_a_fix(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "c.sqlite"
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"(?s)c\.sqlite.*damaged.*rm .*asked for again"):

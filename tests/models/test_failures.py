@@ -28,10 +28,10 @@ def test_what_may_pass_is_tried_again(status: int | None) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 402, 403, 404, 405, 413, 422, 501, 505])
-def test_what_will_not_pass_is_fatal_and_has_a_cure(status: int) -> None:
+def test_what_will_not_pass_is_fatal_and_has_a_fix(status: int) -> None:
     error = judge(status)
     assert isinstance(error, FatalModelError)
-    assert error.cure
+    assert error.fix
     assert error.where == CALLER.where
 
 
@@ -84,7 +84,7 @@ def test_wrong_key_names_the_variable_and_hides_the_key() -> None:
         ({"message": "openai does not support parameters: ['seed'], for model=m"}, "seed"),
     ],
 )
-def test_a_refused_parameter_is_one_clear_message_with_its_cure(error: dict[str, str], name: str) -> None:
+def test_a_refused_parameter_is_one_clear_message_with_its_fix(error: dict[str, str], name: str) -> None:
     told = judge(400, error)
     assert isinstance(told, FatalModelError)
     assert told.every_call
@@ -226,7 +226,7 @@ def test_a_limit_that_leaves_no_room_is_told_and_given_up_where_it_holds_for_all
     told = judge(400, {"message": said.format(asked + limit, asked, limit), "code": "context_length_exceeded"})
     assert isinstance(told, FatalModelError)
     assert "--generation max_tokens=" in str(told)
-    assert str(limit) in (told.cure or "")
+    assert str(limit) in (told.fix or "")
     assert told.every_call is every
 
 

@@ -104,7 +104,7 @@ def told(error: Any, sent: dict[str, Any], ask: Any) -> str:
 
 
 @pytest.mark.parametrize(("error", "name"), REFUSALS)
-def test_the_message_names_the_setting_and_the_cure(error: Any, name: str, ask: Any) -> None:
+def test_the_message_names_the_setting_and_the_fix(error: Any, name: str, ask: Any) -> None:
     error = error if isinstance(error, dict | list) else {"message": error, "type": "invalid_request_error"}
     said = told(error, SENT, ask)
     assert f"'{name}'" in said and f"{name}=null" in said
@@ -126,8 +126,8 @@ def test_a_conflict_names_both(ask: Any) -> None:
     ],
 )
 def test_another_name_of_the_limit(said: str, ask: Any) -> None:
-    cure = told({"message": said, "param": "max_tokens", "code": "unsupported_parameter"}, SENT, ask)
-    assert "--generation max_tokens=null" in cure and "max_completion_tokens=512" in cure
+    fix = told({"message": said, "param": "max_tokens", "code": "unsupported_parameter"}, SENT, ask)
+    assert "--generation max_tokens=null" in fix and "max_completion_tokens=512" in fix
 
 
 @pytest.mark.parametrize("message", OTHER)

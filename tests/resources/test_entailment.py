@@ -106,7 +106,7 @@ def test_labels_that_are_not_understood_are_refused(tmp_path: Path, labels: dict
         TransformersEntailment(str(folder), ResourceOptions(offline=True)).predict(PAIRS)
 
 
-def test_absent_weights_and_libraries_have_a_cure(tmp_path: Path) -> None:
+def test_absent_weights_and_libraries_have_a_fix(tmp_path: Path) -> None:
     adapter = TransformersEntailment("nobody/nothing", ResourceOptions(offline=True, cache=tmp_path))
     with pytest.raises(MissingPartError, match=r"(pip install transformers torch|Run once without --offline)"):
         adapter.predict(PAIRS)

@@ -1,4 +1,4 @@
-"""Resources are opened by `<component>/<rest>`, and what is missing comes with a cure."""
+"""Resources are opened by `<component>/<rest>`, and what is missing comes with a fix."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_labels_are_read_by_name() -> None:
         label_order({0: "entailment", 1: "other"}, "m")
 
 
-def test_a_missing_library_or_model_folder_has_a_cure(registry: Registry, tmp_path: Path) -> None:
+def test_a_missing_library_or_model_folder_has_a_fix(registry: Registry, tmp_path: Path) -> None:
     with pytest.raises(MissingPartError, match="no model folder"):
         open_resource("embedding", f"sentence-transformers/{tmp_path}/none", registry, ResourceOptions())
 
@@ -130,7 +130,7 @@ def test_a_sandbox_whose_distribution_is_absent(registry: Registry, monkeypatch:
     with pytest.raises(MissingPartError) as caught:
         resolve("sandbox", "bubblewrap/plain", registry)
     assert caught.value.what == "the sandbox 'bubblewrap' is part of creval-sandbox, which is not installed"
-    assert caught.value.cure == "pip install creval-sandbox"
+    assert caught.value.fix == "pip install creval-sandbox"
     monkeypatch.setattr("creval.plugins.distributions.installed_version", lambda name: "0.1.0")
     with pytest.raises(UnknownNameError):  # installed, and not loaded
         resolve("sandbox", "bubblewrap/plain", registry)

@@ -179,4 +179,4 @@ def test_where_the_hub_does_not_answer_one_message_says_so(tmp_path: Path, monke
         with pytest.raises(MissingPartError, match="the Hugging Face Hub cannot be reached") as caught:
             _ = SentenceTransformersEmbedding("maker/none", ResourceOptions(cache=tmp_path)).name
     assert address in str(caught.value)
-    assert "--resource NAME=R" in str(caught.value.cure)
+    assert "--resource NAME=R" in str(caught.value.fix)

@@ -93,9 +93,9 @@ def test_absent_weights_name_the_shortest_way(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with pytest.raises(MissingPartError) as caught:
         opened(registry, tmp_path, "all-mpnet-base-v2")
-    cure = str(caught.value)
-    assert "--resource embedding=embedded/minilm" in cure and "creval embedded fetch mpnet" in cure
-    assert "run once without --offline" in cure and str(tmp_path / "models" / "all-mpnet-base-v2") in cure
+    fix = str(caught.value)
+    assert "--resource embedding=embedded/minilm" in fix and "creval embedded fetch mpnet" in fix
+    assert "run once without --offline" in fix and str(tmp_path / "models" / "all-mpnet-base-v2") in fix
 
 
 @pytest.mark.usefixtures("without_torch")

@@ -147,7 +147,7 @@ def test_a_bad_row_is_named_by_file_and_line(
     with pytest.raises(RunError, match=said) as caught:
         list(run.scores() if part == "scores" else run.samples())
     assert caught.value.where == f"{path}:{line}"
-    assert caught.value.cure
+    assert caught.value.fix
 
 
 @pytest.mark.parametrize("part", ["samples", "scores"])
@@ -183,7 +183,7 @@ def test_folders_that_are_no_runs(tmp_path: Path) -> None:
         (below / "run.json").touch()
     with pytest.raises(RunError) as caught:
         creval.open_run(tmp_path / "all")
-    assert str(caught.value.cure).endswith(f"{tmp_path}/all/r0, {tmp_path}/all/r1, {tmp_path}/all/r2 ...")
+    assert str(caught.value.fix).endswith(f"{tmp_path}/all/r0, {tmp_path}/all/r1, {tmp_path}/all/r2 ...")
     for text in ("{", "[]", "{}", '{"roles": {"target": "m"}, "status": "done", "tasks": [{"task": "t"}]}'):
         (tmp_path / "run.json").write_text(text)
         with pytest.raises(RunError) as caught:

@@ -50,11 +50,11 @@ class SkipWatch:
 
     def _see(self, test: str, longrepr: object) -> None:
         reason = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr).removeprefix("Skipped: ")
-        cure = next((cure for part, cure in ALLOWED.items() if part in reason), None)
-        if cure is None:
+        fix = next((fix for part, fix in ALLOWED.items() if part in reason), None)
+        if fix is None:
             self.unlisted.append(f"{test}: {reason}")
         else:
-            self.listed[reason, cure] += 1
+            self.listed[reason, fix] += 1
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A skip that is not listed is a failure."""
@@ -63,7 +63,7 @@ class SkipWatch:
 
     def lines(self) -> list[str]:
         """Return each reason with its number of tests, and how to have them run."""
-        return [f"{count:4}  {reason}\n      to run: {cure}" for (reason, cure), count in self.listed.most_common()]
+        return [f"{count:4}  {reason}\n      to run: {fix}" for (reason, fix), count in self.listed.most_common()]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print them."""

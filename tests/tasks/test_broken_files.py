@@ -15,10 +15,10 @@ from creval.tasks.index import TaskIndex
 
 
 def faults(file: Path) -> list[tuple[str, str]]:
-    """(path, message and cure) of every problem of a file."""
+    """(path, message and fix) of every problem of a file."""
     found = check([file], toy_plugins())
     assert all(problem.file == file and problem.line for problem in found)
-    return [(problem.path, f"{problem.message}. {problem.cure or ''}".strip()) for problem in found]
+    return [(problem.path, f"{problem.message}. {problem.fix or ''}".strip()) for problem in found]
 
 
 def places(file: Path) -> list[tuple[int | None, int | None]]:
@@ -144,7 +144,7 @@ def test_6_template_field_that_the_data_lack(tmp_path: Path) -> None:
     line, _ = place_of(file, "Say")
     assert (first.file, first.line, first.path) == (file, line, "prompt")
     assert first.message == "no doc has the field 'wrod'"
-    assert first.cure == "Did you mean 'word'? The docs have: word."
+    assert first.fix == "Did you mean 'word'? The docs have: word."
     assert (second.line, second.message) == (line, "only some docs have the field 'who'")
 
 

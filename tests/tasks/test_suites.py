@@ -45,7 +45,7 @@ def names(folder: Path, *targets: str) -> list[str]:
 
 def faults(folder: Path, file: Path) -> list[tuple[int | None, str, str]]:
     plugins = toy_plugins([("red", folder / "red"), ("blue", folder / "blue")])
-    return [(p.line, p.path, f"{p.message}. {p.cure or ''}".strip()) for p in check([file], plugins)]
+    return [(p.line, p.path, f"{p.message}. {p.fix or ''}".strip()) for p in check([file], plugins)]
 
 
 def test_a_suite_expands_to_its_tasks_in_order_each_once(folder: Path) -> None:

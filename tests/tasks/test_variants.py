@@ -47,7 +47,7 @@ def index(folder: Path) -> TaskIndex:
 
 
 def faults(file: Path) -> list[tuple[int | None, str, str]]:
-    return [(p.line, p.path, f"{p.message}. {p.cure or ''}".strip()) for p in check([file], toy_plugins())]
+    return [(p.line, p.path, f"{p.message}. {p.fix or ''}".strip()) for p in check([file], toy_plugins())]
 
 
 def line_of(file: Path, text: str) -> int:
@@ -146,9 +146,7 @@ def test_a_suite_names_variants_and_overrides_them(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(
         "schema: 1\nsuite: s\nversion: 1.0.0\ntitle: S\ntasks: [toy_hott, ./toy.yaml:kold]\n"
     )
-    assert [
-        (p.message, p.cure and p.cure.partition("?")[0]) for p in check(["s"], toy_plugins([("red", tmp_path)]))
-    ] == [
+    assert [(p.message, p.fix and p.fix.partition("?")[0]) for p in check(["s"], toy_plugins([("red", tmp_path)]))] == [
         ("unknown task 'toy_hott'", "Did you mean 'toy_hot' or 'red/toy_hot' or 'toy_cold'"),
         ("./toy.yaml:kold: the file has no variant 'kold'", "Did you mean 'cold'"),
     ]

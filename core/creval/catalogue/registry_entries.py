@@ -63,7 +63,7 @@ def read_entry(file: Path) -> RegistryEntry:
         raise TaskError(problems)
     if file.stem != data["plugin"]:
         message = f"the entry of the plugin {data['plugin']!r} stands in a file of another name"
-        raise TaskError([Problem(message, file, cure=f"Call it {data['plugin']}.yaml.")])
+        raise TaskError([Problem(message, file, fix=f"Call it {data['plugin']}.yaml.")])
     return RegistryEntry(**{key: value for key, value in data.items() if key != "schema"}, file=file)
 
 
@@ -81,9 +81,9 @@ def _names_of_packages(root: Node, file: Path) -> Iterator[Problem]:
         except InvalidRequirement:
             named = False
         if not named:
-            cure = "Write a name, and its version where that matters: numpy>=1.26."
+            fix = "Write a name, and its version where that matters: numpy>=1.26."
             line = node.place.line if node is not None else None
-            yield Problem(f"{text[:_SHOWN]!r} is no name of a package", file, line, cure=cure)
+            yield Problem(f"{text[:_SHOWN]!r} is no name of a package", file, line, fix=fix)
 
 
 def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[RegistryEntry]:

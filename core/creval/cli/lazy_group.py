@@ -49,9 +49,9 @@ def import_command(target: str) -> click.Command:
         raise
     except BaseException as error:  # SystemExit too: a plugin's module may do anything
         what = f"the command cannot be loaded: {type(error).__name__}: {error}"
-        raise PluginError(what, where=target, cure="Report this to the plugin that brings it.") from error
+        raise PluginError(what, where=target, fix="Report this to the plugin that brings it.") from error
     if not isinstance(command, click.Command):
-        raise PluginError("is not a click command", where=target, cure="Report this to the plugin that brings it.")
+        raise PluginError("is not a click command", where=target, fix="Report this to the plugin that brings it.")
     return command
 
 
@@ -133,8 +133,8 @@ class LazyGroup(click.Group):
             return None
         tasks = ctx.params.get("tasks")
         if tasks:  # a run begins: most likely a second task after a blank
-            cure = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
-            raise UsageError(f"{cmd_name!r} stands where no word is expected", cure=cure)
+            fix = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
+            raise UsageError(f"{cmd_name!r} stands where no word is expected", fix=fix)
         raise UnknownNameError("command", cmd_name, [*self.lazy, *commands], hint="See: creval --help")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -135,7 +135,7 @@ def _value(name: str, text: str, option: str) -> Any:
     document = read_yaml_text(text, Path(option))
     if document.root is None or document.problems:
         problem = document.problems[0]
-        why = f"{problem.message}. {problem.cure or 'Put a text with special characters in quotes.'}"
+        why = f"{problem.message}. {problem.fix or 'Put a text with special characters in quotes.'}"
         raise click.UsageError(f"{option} {name}: {why}")
     return plain(document.root)
 
@@ -157,14 +157,14 @@ def read_doc_ids(file: Path) -> list[str]:
         text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(
-            f"the list of docs cannot be read: {error.strerror}", where=str(file), cure="Check the path."
+            f"the list of docs cannot be read: {error.strerror}", where=str(file), fix="Check the path."
         ) from error
     except UnicodeDecodeError as error:
-        raise DataError("the list of docs is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
+        raise DataError("the list of docs is not UTF-8 text", where=str(file), fix="Save it as UTF-8.") from error
     read = {".csv": _of_csv, ".jsonl": _of_jsonl}.get(file.suffix.lower(), _of_lines)
     found = list(dict.fromkeys(doc for doc in read(text, file) if doc))
     if not found:
-        raise DataError("the list names no doc", where=str(file), cure="Write one id a line.")
+        raise DataError("the list names no doc", where=str(file), fix="Write one id a line.")
     return found
 
 
@@ -182,7 +182,7 @@ def _of_csv(text: str, file: Path) -> Iterator[str]:
     reader = csv.DictReader(lines, delimiter=separator)
     column = next((name for name in _COLUMNS if name in (reader.fieldnames or ())), None)
     if column is None:
-        raise DataError("the table has no column of docs", where=str(file), cure="Call it doc.")
+        raise DataError("the table has no column of docs", where=str(file), fix="Call it doc.")
     return (unguarded((row[column] or "").strip()) for row in reader)
 
 
@@ -194,5 +194,5 @@ def _of_jsonl(text: str, file: Path) -> Iterator[str]:
             row = json.loads(line)
             yield str(next(row[name] for name in _COLUMNS if name in row))
         except (ValueError, TypeError, StopIteration, RecursionError):
-            cure = 'Write {"doc": "..."} on each line.'
-            raise DataError("names no doc", where=f"{file}:{number}", cure=cure) from None
+            fix = 'Write {"doc": "..."} on each line.'
+            raise DataError("names no doc", where=f"{file}:{number}", fix=fix) from None

@@ -15,7 +15,7 @@ import click
 
 from creval.cli.option_values import comma_list, docs_of, paths, settings, sweeps, texts
 from creval.cli.run_summary import ending, last_words
-from creval.cli.signals import cure_shown
+from creval.cli.signals import fix_shown
 from creval.engine.progress.terminal import watch
 from creval.engine.run_options import RunOptions
 from creval.escape import visible
@@ -46,7 +46,7 @@ def start(given: Mapping[str, Any]) -> int:
         return int(play(tasks, options, name))
     from creval.engine.run import run_new
 
-    with cure_shown(), watch() as observer:
+    with fix_shown(), watch() as observer:
         finished = run_new(tasks, model, options, observer)
     return ending(finished, options.allowed_error_share)
 
@@ -139,7 +139,7 @@ def start_several(tasks: Sequence[str], models: Sequence[str], options: RunOptio
     from creval.errors import UsageError
 
     if not tasks:
-        raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
+        raise UsageError("no task is named", where="--tasks", fix="List them with: creval ls")
     entries = [ModelEntry(model) for model in dict.fromkeys(models)]
     words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-{len(entries)}_models-{'+'.join(tasks)}"
     folder = options.output or RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
@@ -175,7 +175,7 @@ def _made(sweep: Sweep) -> list[Outcome]:
             click.echo(visible(f"{part.entry.model}: {_WORDS[part.state]} ({part.folder})"), err=True)
 
     try:
-        with cure_shown():
+        with fix_shown():
             return run_sweep(sweep, watch, said)
     except KeyboardInterrupt:
         if sweep.file.several:

@@ -198,7 +198,7 @@ def _trusted(place: Path) -> list[str]:
     if place.name == "run.json":
         runs, files = [place.parent], []
     if not runs and not files:
-        raise UsageError("there is no run here", where=str(place), cure="Name a run folder or a run file: --trust PATH")
+        raise UsageError("there is no run here", where=str(place), fix="Name a run folder or a run file: --trust PATH")
     claims = [Claims.of_run(RunFolder.open(folder).read_manifest(), folder) for folder in runs]
     for file in files:
         read = read_run_file(file).claims

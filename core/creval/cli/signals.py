@@ -19,7 +19,7 @@ import click
 
 from creval.interruption import CURRENT, Interruption
 
-__all__ = ["cure_shown", "exit_code", "listening"]
+__all__ = ["exit_code", "fix_shown", "listening"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 10.0
@@ -36,7 +36,7 @@ def exit_code() -> int:
 
 
 @contextmanager
-def cure_shown() -> Iterator[None]:
+def fix_shown() -> Iterator[None]:
     """On an interruption print its notes, which name the command that goes on, and pass it on."""
     try:
         yield

@@ -54,8 +54,8 @@ class Compared:
         Raises UsageError where there are more than two runs: then each two have a verdict, in `contrasts`.
         """
         if len(self.runs) != 2:
-            cure = "Look into comparisons: each has the contrasts of all pairs."
-            raise UsageError(f"{len(self.runs)} runs have no single verdict", where="verdicts", cure=cure)
+            fix = "Look into comparisons: each has the contrasts of all pairs."
+            raise UsageError(f"{len(self.runs)} runs have no single verdict", where="verdicts", fix=fix)
         several = len({each.task for each in self.comparisons}) > 1
         return {_named(each, several): each.contrasts[0].verdict for each in self.comparisons}
 
@@ -114,7 +114,7 @@ def compare(
     for name, value in margins.items():
         if not 0 < value < float("inf"):
             where = f"margin of {name}" if name else "margin"
-            raise UsageError(f"{value!r} is no difference that does not matter", where=where, cure="Give more than 0.")
+            raise UsageError(f"{value!r} is no difference that does not matter", where=where, fix="Give more than 0.")
     folders = [one.folder if isinstance(one, Run | RunResult) else one for one in runs]
     opened = [run.as_stored() for run in open_runs(folders)]  # numbers alone are read
     found, notes = compare_runs(opened, ComparisonRequest(_listed(tasks), _listed(metrics), margins, force))

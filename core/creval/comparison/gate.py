@@ -44,12 +44,12 @@ def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) 
         raise UsageError(
             "a rule compares with a baseline, and none is named",
             where=str(policy.file),
-            cure="Add --baseline RUN, or baseline: RUN to the file.",
+            fix="Add --baseline RUN, or baseline: RUN to the file.",
         )
     shard = run.manifest.get("options", {}).get("shard")
     if shard:
-        cure = "Make one run of all shards with creval merge, and hold that against the policy."
-        raise UsageError(f"the run is shard {shard}, a part of a whole", where=str(run.folder), cure=cure)
+        fix = "Make one run of all shards with creval merge, and hold that against the policy."
+        raise UsageError(f"the run is shard {shard}, a part of a whole", where=str(run.folder), fix=fix)
     checked = [_check(run, rule, policy, baseline, force) for rule in policy.rules]
     deciding = [each for each in checked if each.rule.tier != "advisory"]
     if any(each.answer == "broken" for each in deciding):
@@ -93,7 +93,7 @@ def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Ch
         raise UsageError(
             f"{comparison.metric!r} of {task!r} does not say which way is better",
             where=str(policy.file),
-            cure="Demand a number: at_least or at_most.",
+            fix="Demand a number: at_least or at_most.",
         )
     (contrast,) = comparison.contrasts
     difference = contrast.difference
@@ -116,7 +116,7 @@ def _task(run: Run, rule: Rule, policy: Policy) -> str:
         raise UsageError(
             f"the run has {len(run.tasks)} tasks, and a rule names none",
             where=str(policy.file),
-            cure=f"Add task: one of {', '.join(run.tasks)}.",
+            fix=f"Add task: one of {', '.join(run.tasks)}.",
         )
     name = rule.task or run.tasks[0]
     if name not in run.tasks:

@@ -147,7 +147,7 @@ class SharedTask:
             raise RunError(
                 f"the results of {self.task!r} do not say what their numbers are made of, as those of a former version",
                 where=str(run.folder),
-                cure=f"Write them again, which calls no model: {run.score_command}",
+                fix=f"Write them again, which calls no model: {run.score_command}",
             )
         definitions = [metric["definition"] for metric in result["metrics"]]
         names = [name for each in definitions for name in (each["score"], each["weight"]) if name is not None]
@@ -171,7 +171,7 @@ def shared_tasks(runs: Sequence[Run], wanted: Sequence[str], force: bool, regist
     chosen = [task for task in shared if task in wanted] if wanted else shared
     if not chosen:
         held = "; ".join(f"{run.folder.name}: {', '.join(run.tasks)}" for run in runs)
-        raise RunError(f"the runs have no task in common ({held})", cure="Name runs of the same task.")
+        raise RunError(f"the runs have no task in common ({held})", fix="Name runs of the same task.")
     for task in chosen:
         _check_alike(runs, task, force)
     return [SharedTask(runs, task, registry) for task in chosen]
@@ -185,7 +185,7 @@ def _check_alike(runs: Sequence[Run], task: str, force: bool) -> None:
     said = "; ".join(f"{run.folder.name}: {_shown(result)}" for run, result in zip(runs, results, strict=True))
     raise RunError(
         f"the runs of {task!r} differ in {' and '.join(different)}, so that their numbers do not compare ({said})",
-        cure="Score them alike (creval score RUN), or compare them all the same: --force",
+        fix="Score them alike (creval score RUN), or compare them all the same: --force",
     )
 
 

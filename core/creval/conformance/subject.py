@@ -118,7 +118,7 @@ class Subject:
                 raise NotExaminedError(
                     "its data come from elsewhere and are not here",
                     where=task.qualified,
-                    cure=f"Fetch them once: creval prefetch {task.qualified}",
+                    fix=f"Fetch them once: creval prefetch {task.qualified}",
                 ) from error
             raise
 

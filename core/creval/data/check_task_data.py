@@ -98,16 +98,16 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
             except (MissingPartError, PluginError):
                 continue
             except CrevalError as error:
-                what, cure = error.what, error.cure
+                what, fix = error.what, error.fix
             except (Exception, SystemExit) as error:  # a plugin's own code
-                what, cure = f"{type(error).__name__}: {error}", None
+                what, fix = f"{type(error).__name__}: {error}", None
             else:
                 if kind == "parser":
                     parsers.append(component.parser_traits(ref.parameters))
                 else:
                     scorers.append((path, ref.name, component.scorer_traits(ref.parameters)))
                 continue
-            problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", cure))
+            problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", fix))
     return problems or _check_kinds(task, parsers, scorers)
 
 
@@ -140,7 +140,7 @@ def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence
         dataset = open_dataset(task.dataset, registry, options)
     except CrevalError as error:
         where = f"{error.where}: " if error.where else ""
-        return [task.problem_at(_own_part(task), f"{where}{error.what}", error.cure)]
+        return [task.problem_at(_own_part(task), f"{where}{error.what}", error.fix)]
     with dataset:
         found = check_fields(task, dataset, registry)
         unfit = () if found else doc_problems(task, dataset, registry, dataset)
@@ -171,5 +171,5 @@ def _check_examples(task: Task, dataset: Dataset) -> Sequence[Problem]:
         try:
             dataset.by_id(example.doc)
         except DataError as error:
-            problems.append(task.problem_at(f"tests[{index}].doc", error.what, error.cure))
+            problems.append(task.problem_at(f"tests[{index}].doc", error.what, error.fix))
     return problems

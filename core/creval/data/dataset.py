@@ -70,7 +70,7 @@ class Shots:
             raise DataError(
                 f"few_shot asks for {self.number} examples; beside the doc {asked.doc.id!r} there are {len(chosen)}",
                 where=self.origin,
-                cure="Ask for fewer, or give more data.",
+                fix="Ask for fewer, or give more data.",
             )
         return chosen
 
@@ -207,8 +207,8 @@ class Dataset:
 
             near = nearest(doc_id, self.ids)
             some = ", ".join(repr(self[index].id) for index in range(min(3, len(self))))
-            cure = f"Did you mean {near[0]!r}?" if near else f"The ids of its docs are like these: {some}."
-            raise DataError(f"there is no doc with the id {doc_id!r}", where=self.origin, cure=cure)
+            fix = f"Did you mean {near[0]!r}?" if near else f"The ids of its docs are like these: {some}."
+            raise DataError(f"there is no doc with the id {doc_id!r}", where=self.origin, fix=fix)
         return found
 
     def find(self, doc_id: str) -> int | None:
@@ -299,7 +299,7 @@ def _choose(dataset: Dataset, ids: Sequence[str], sample: tuple[int, int]) -> Se
         raise DataError(
             f"the task samples {number:,} docs, and there are {len(ids):,}",
             where=dataset.origin,
-            cure="Give the whole data, or a smaller number under dataset: sample.",
+            fix="Give the whole data, or a smaller number under dataset: sample.",
         )
 
     def rank(place: int) -> bytes:
@@ -367,7 +367,7 @@ class _Scan:
         raise DataError(
             f"{count} row{'s are' if count > 1 else ' is'} faulty:\n{shown}{rest}",
             where=self._dataset.origin,
-            cure="Correct these rows; no doc is left out silently.",
+            fix="Correct these rows; no doc is left out silently.",
         )
 
 

@@ -18,7 +18,7 @@ from creval.types.sample import Doc
 
 __all__ = ["doc_problems", "prompts_of"]
 
-_CURE = "Correct the data, or what the task says of them."
+_FIX = "Correct the data, or what the task says of them."
 
 
 def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: Dataset) -> Iterator[Problem]:
@@ -45,21 +45,21 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
         which = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
         if few_shot is not None and (fault := _unanswered(few_shot, doc)) is not None:
             few_shot = None
-            yield task.problem_at("few_shot", f"an example before {which} {fault}", _CURE)
+            yield task.problem_at("few_shot", f"an example before {which} {fault}", _FIX)
         for place in [each for each in lists if isinstance(doc.fields.get(each.name), str)]:
             del lists[place]
             shown = brief(str(doc.fields[place.name]))
             what = f"the prompt takes {place.name!r} as a list, but in {which} it is the text {shown}"
-            cure = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
-            yield Problem(what, place.file, place.line, cure=cure)
+            fix = "Write a list, e.g. in a .jsonl file; a text goes letter by letter."
+            yield Problem(what, place.file, place.line, fix=fix)
         for field in [each for each in groups if each not in doc.fields]:
             what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
-            yield task.problem_at("metrics", what, _CURE)
+            yield task.problem_at("metrics", what, _FIX)
         for path, (name, scorer) in list(scorers.items()):
             problem = _scorer_problem(scorer, doc)
             if problem:
                 del scorers[path]
-                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}{dataset.left_out}", _CURE)
+                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}{dataset.left_out}", _FIX)
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from creval.data.data_options import DataOptions
-from creval.data.mirror import check_sha256, offline_cure, sha256_of
+from creval.data.mirror import check_sha256, offline_fix, sha256_of
 from creval.data.row_types import Rows
 from creval.data.table_files import FORMATS, open_file
 from creval.errors import DataError
@@ -49,7 +49,7 @@ def open_url(
             raise DataError(
                 "the data are not in the cache, and --offline forbids the network",
                 where=url,
-                cure=offline_cure(options),
+                fix=offline_fix(options),
             )
         download(url, sha256, file, max_bytes)
     return open_file(file, format)
@@ -67,7 +67,7 @@ def download(url: str, pin: str | Callable[[Path], None], file: Path, max_bytes:
     if parts.scheme not in _SCHEMES or not parts.hostname:
         raise DataError("only http and https addresses can be fetched", where=url)
     if parts.username or parts.password:
-        raise DataError("the address holds a user name or password", where=parts.hostname, cure="Remove it.")
+        raise DataError("the address holds a user name or password", where=parts.hostname, fix="Remove it.")
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".download-")
     partial = Path(name)
@@ -82,7 +82,7 @@ def download(url: str, pin: str | Callable[[Path], None], file: Path, max_bytes:
             else:
                 check_sha256(partial, pin)
         except DataError as error:
-            raise DataError(error.what, where=url, cure=error.cure) from None
+            raise DataError(error.what, where=url, fix=error.fix) from None
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
@@ -108,13 +108,13 @@ def _fetch(url: str, output: IO[bytes], max_bytes: int) -> None:
             while chunk := response.read(_CHUNK):
                 size += len(chunk)
                 if size > max_bytes:
-                    cure = "Raise max_bytes under dataset if the file is right."
-                    raise DataError(f"the file is larger than {max_bytes:,} bytes", where=url, cure=cure)
+                    fix = "Raise max_bytes under dataset if the file is right."
+                    raise DataError(f"the file is larger than {max_bytes:,} bytes", where=url, fix=fix)
                 output.write(chunk)
             announced = response.headers.get("Content-Length")
             if announced is not None and announced.isdigit() and size < int(announced):
                 raise _TemporaryError(
-                    f"the connection broke after {size:,} of {announced} bytes", where=url, cure="Try again."
+                    f"the connection broke after {size:,} of {announced} bytes", where=url, fix="Try again."
                 )
     except urllib.error.HTTPError as error:
         raise _refused(error, url) from error
@@ -122,15 +122,15 @@ def _fetch(url: str, output: IO[bytes], max_bytes: int) -> None:
         reason = getattr(error, "reason", None) or error
         kind = DataError if isinstance(reason, (socket.gaierror, ConnectionRefusedError)) else _TemporaryError
         raise kind(
-            f"the file cannot be fetched: {reason}", where=url, cure="Check the network and try again."
+            f"the file cannot be fetched: {reason}", where=url, fix="Check the network and try again."
         ) from error
 
 
 def _refused(error: urllib.error.HTTPError, url: str) -> DataError:
     what = f"the server answered {error.code} {error.reason}"
     if error.code != 429 and error.code < 500:
-        return DataError(what, where=url, cure="Check the address.")
-    temporary = _TemporaryError(what, where=url, cure="Try again later.")
+        return DataError(what, where=url, fix="Check the address.")
+    temporary = _TemporaryError(what, where=url, fix="Try again later.")
     after = error.headers.get("Retry-After", "")
     temporary.after = float(after) if after.isascii() and after.isdigit() else None
     return temporary

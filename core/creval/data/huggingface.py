@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.data.data_options import DataOptions
-from creval.data.mirror import offline_cure
+from creval.data.mirror import offline_fix
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.errors import DataError, MissingPartError
 from creval.hub_address import hub_address, hub_answers
@@ -58,14 +58,14 @@ def open_huggingface(
         raise MissingPartError(
             "data sets of the Hugging Face hub need the package datasets, which is not installed",
             where=dataset,
-            cure=f"Install it: pip install datasets. Or give a local file: --data {options.task or 'TASK'}=FILE.",
+            fix=f"Install it: pip install datasets. Or give a local file: --data {options.task or 'TASK'}=FILE.",
         ) from error
     where = f"huggingface {dataset}@{revision[:12]} split {split}"
     if Path(dataset).exists():
         raise DataError(
             f"a local folder is called {dataset!r} and would be read in place of the hub's data set",
             where=where,
-            cure="Run from another folder.",
+            fix="Run from another folder.",
         )
     cache = options.cache / "huggingface" / dataset.replace("/", "--") / revision
     arguments = {"name": config, "split": split, "revision": revision, "cache_dir": str(cache)}
@@ -74,7 +74,7 @@ def open_huggingface(
         raise DataError(
             f"the Hugging Face Hub cannot be reached ({hub_address()})",
             where=where,
-            cure=f"Check the network and HF_ENDPOINT, or give a local file: --data {options.task or 'TASK'}=FILE.",
+            fix=f"Check the network and HF_ENDPOINT, or give a local file: --data {options.task or 'TASK'}=FILE.",
         )
     try:
         with _offline(datasets) if options.offline or away else _as_it_is():
@@ -90,10 +90,10 @@ def _failure(error: Exception, where: str, options: DataOptions) -> DataError:
         return DataError(
             "the data set is not in the cache, and --offline forbids the network",
             where=where,
-            cure=offline_cure(options),
+            fix=offline_fix(options),
         )
-    cure = "Check dataset, revision, config and split; for a gated data set accept its terms and set HF_TOKEN."
-    return DataError(f"the data set cannot be loaded: {reason}", where=where, cure=cure)
+    fix = "Check dataset, revision, config and split; for a gated data set accept its terms and set HF_TOKEN."
+    return DataError(f"the data set cannot be loaded: {reason}", where=where, fix=fix)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from creval.data.data_options import DataOptions
 from creval.data.row_types import ListRows, MalformedRow, Row, Rows
 from creval.data.table_files import open_file
 from creval.errors import DataError
-from creval.tasks.task_paths import STRAY_CURE, find_data_file, search_folders, strays
+from creval.tasks.task_paths import STRAY_FIX, find_data_file, search_folders, strays
 from creval.types.components import Generator
 from creval.types.sample import Doc
 
@@ -32,10 +32,10 @@ def _open(file: str, folders: Sequence[Path], format: str | None, task: str | No
         return open_file(found, format)
     where = f"dataset of {task}" if task else None
     if any(strays(folder / file, folders) for folder in folders):
-        raise DataError(f"the file {file!r} is outside of the task's folder", where=where, cure=STRAY_CURE)
+        raise DataError(f"the file {file!r} is outside of the task's folder", where=where, fix=STRAY_FIX)
     looked = " and ".join(str(folder.absolute()) for folder in folders)
-    cure = f"Looked in {looked}. Check `file` under `dataset`, in the task's YAML."
-    raise DataError(f"there is no data file {file!r}", where=where, cure=cure)
+    fix = f"Looked in {looked}. Check `file` under `dataset`, in the task's YAML."
+    raise DataError(f"there is no data file {file!r}", where=where, fix=fix)
 
 
 def open_generator(generator: Generator, *, base: Path, options: DataOptions) -> Rows:

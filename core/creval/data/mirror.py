@@ -19,7 +19,7 @@ from creval.errors import DataError
 from creval.plugins.registry import Component
 from creval.tasks.task_model import DatasetRef
 
-__all__ = ["check_sha256", "find_in_mirror", "offline_cure", "sha256_of"]
+__all__ = ["check_sha256", "find_in_mirror", "offline_fix", "sha256_of"]
 
 
 def sha256_of(file: Path) -> str:
@@ -35,7 +35,7 @@ def check_sha256(file: Path, expected: str) -> None:
         raise DataError(
             f"the file is not the one that the task pins: sha256 {actual} instead of {expected}",
             where=str(file),
-            cure="Get the right version of the file, or give another one on purpose with --data TASK=FILE.",
+            fix="Get the right version of the file, or give another one on purpose with --data TASK=FILE.",
         )
 
 
@@ -82,7 +82,7 @@ def _names(ref: DatasetRef, task: str) -> Iterator[str]:
         yield dataset.rsplit("/", 1)[-1]
 
 
-def offline_cure(options: DataOptions) -> str:
+def offline_fix(options: DataOptions) -> str:
     """Say how to provide a remote dataset without the network."""
     task = options.task or "TASK"
     return (

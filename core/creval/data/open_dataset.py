@@ -55,9 +55,9 @@ def _open_pool(ref: DatasetRef, few_shot: FewShot, registry: Registry, options: 
         found = find_data_file(few_shot.file, [ref.base])
         if found is None and strays(ref.base / few_shot.file, [ref.base]):
             what = f"the file {few_shot.file!r} is outside of the task's folder"
-            raise DataError(what, where=str(ref.base), cure="Put it into that folder.")
+            raise DataError(what, where=str(ref.base), fix="Put it into that folder.")
         if found is None:
-            raise DataError(f"there is no data file {few_shot.file!r}", where=str(ref.base), cure="See few_shot: file.")
+            raise DataError(f"there is no data file {few_shot.file!r}", where=str(ref.base), fix="See few_shot: file.")
         return Dataset(open_file(found), ref.id_field, shaping=Shaping(ref.fields, ref.choices))
     if few_shot.split is None:
         return None
@@ -85,7 +85,7 @@ def _open_source(ref: DatasetRef, component: Component, registry: Registry, opti
     raise DataError(
         f"the source {component.name!r} gave {type(rows).__name__}, neither rows nor a list",
         where=f"plugin {component.plugin}",
-        cure="It must return what creval.data.row_types.Rows describes, or a list of mappings.",
+        fix="It must return what creval.data.row_types.Rows describes, or a list of mappings.",
     )
 
 

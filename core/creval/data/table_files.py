@@ -179,10 +179,10 @@ class CsvRows(_OffsetRows):
         try:
             self._scan()
         except UnicodeDecodeError as error:
-            raise DataError("the file is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
+            raise DataError("the file is not UTF-8 text", where=str(file), fix="Save it as UTF-8.") from error
         except csv.Error as error:
-            cure = "Very long texts fit better into JSON Lines." if "limit" in str(error) else None
-            raise DataError(f"not valid CSV: {error}", where=str(file), cure=cure) from error
+            fix = "Very long texts fit better into JSON Lines." if "limit" in str(error) else None
+            raise DataError(f"not valid CSV: {error}", where=str(file), fix=fix) from error
 
     def _scan(self) -> None:
         with self.file.open("rb") as raw:
@@ -195,7 +195,7 @@ class CsvRows(_OffsetRows):
             ]
             if repeated or not self._columns:
                 fault = f"columns without a name or named twice: {repeated}" if repeated else "the file is empty"
-                raise DataError(fault, where=f"{self.file}:1", cure="The first line names each column once.")
+                raise DataError(fault, where=f"{self.file}:1", fix="The first line names each column once.")
             start, line = lines.position, lines.number + 1
             for cells in reader:
                 if cells:
@@ -214,7 +214,7 @@ class CsvRows(_OffsetRows):
             raise DataError(
                 f"the columns are separated by {_SEPARATORS[other]}, not by {_SEPARATORS[self._delimiter]}",
                 where=f"{self.file}:1",
-                cure="Save the table with commas (.csv) or tabs (.tsv) between its columns.",
+                fix="Save the table with commas (.csv) or tabs (.tsv) between its columns.",
             )
 
     def __iter__(self) -> Iterator[Row | MalformedRow]:
@@ -272,14 +272,14 @@ def open_file(file: Path, format: str | None = None) -> Rows:
     parquet without pyarrow.
     """
     if not file.is_file():
-        raise DataError("there is no such data file", where=str(file), cure="Check the path.")
+        raise DataError("there is no such data file", where=str(file), fix="Check the path.")
     wanted = format or next((name for name, endings in FORMATS.items() if file.suffix.lower() in endings), None)
     if wanted not in FORMATS:
         endings = ", ".join(ending for endings in FORMATS.values() for ending in endings)
         raise DataError(
             f"the format of the file cannot be told from its ending {file.suffix!r}",
             where=str(file),
-            cure=f"Use one of {endings}, or say format: {' | '.join(FORMATS)}.",
+            fix=f"Use one of {endings}, or say format: {' | '.join(FORMATS)}.",
         )
     if wanted == "jsonl":
         return JsonLinesRows(file)
@@ -298,7 +298,7 @@ def _json_rows(file: Path) -> Rows:
     except (ValueError, RecursionError) as error:
         raise DataError(f"not valid JSON: {error}", where=str(file)) from error
     if not isinstance(content, list):
-        raise DataError("the file must hold a JSON list of objects", where=str(file), cure="[{...}, {...}]")
+        raise DataError("the file must hold a JSON list of objects", where=str(file), fix="[{...}, {...}]")
     rows: list[Row | MalformedRow] = []
     for index, item in enumerate(content, 1):
         sound = isinstance(item, dict)
@@ -316,7 +316,7 @@ class ParquetRows:
             raise MissingPartError(
                 "reading Parquet needs the package pyarrow, which is not installed",
                 where=str(file),
-                cure="Install it: pip install pyarrow",
+                fix="Install it: pip install pyarrow",
             ) from error
         self.file = file
         self.origin = str(file)

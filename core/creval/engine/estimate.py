@@ -200,7 +200,7 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
     Raises UsageError where no task or model is named, and as a run does for wrong names.
     """
     if not tasks or not model:
-        raise UsageError("a dry run needs --tasks and --model", cure="Add the one that is missing.")
+        raise UsageError("a dry run needs --tasks and --model", fix="Add the one that is missing.")
     plugins = load_plugins()
     plans = open_plans(list(tasks), options, plugins)
     setup = open_setup([plan.task for plan in plans], {TARGET: model, **options.roles}, options, plugins)

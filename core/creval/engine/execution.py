@@ -116,11 +116,11 @@ class LocalExecutor:
 
     def __init__(self, address: str | None, options: Mapping[str, str]) -> None:
         if address is not None:
-            raise UsageError("the local executor has no address", where=_OPTION, cure="Write: --executor local")
+            raise UsageError("the local executor has no address", where=_OPTION, fix="Write: --executor local")
         if options:
             name = next(iter(options))
             raise UsageError(
-                f"the local executor has no option {name!r}", where="--executor-option", cure="Leave it out."
+                f"the local executor has no option {name!r}", where="--executor-option", fix="Leave it out."
             )
         self._context: ExecutionContext | None = None
 
@@ -150,7 +150,7 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
     """
     name, sign, address = spec.partition("://")
     if sign and not address:
-        raise UsageError(f"{spec!r} names no address", where=_OPTION, cure=f"Write {name}://HOST:PORT, or {name}.")
+        raise UsageError(f"{spec!r} names no address", where=_OPTION, fix=f"Write {name}://HOST:PORT, or {name}.")
     names = registry.names("executor")
     if name.rpartition("/")[2] not in names:
         hint = f"Installed: {', '.join(names)}. Plugins bring others: creval ls --registry"
@@ -162,6 +162,6 @@ def open_executor(spec: str, options: Mapping[str, str], registry: Registry) -> 
         raise PluginError(
             f"the executor {component.name!r} gives an object without {', '.join(missing)}",
             where=f"plugin {component.plugin}",
-            cure="See Executor in docs/reference-plugin.md.",
+            fix="See Executor in docs/reference-plugin.md.",
         )
     return executor

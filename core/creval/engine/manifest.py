@@ -91,7 +91,7 @@ def read_options(data: Mapping[str, Any]) -> RunOptions:
         values["data"] = {task: Path(path) for task, path in values.get("data", {}).items()}
         return RunOptions(**values)
     except (TypeError, ValueError, AttributeError) as error:
-        raise RunError(f"its options cannot be read: {error}", where="run.json", cure=_DAMAGED) from error
+        raise RunError(f"its options cannot be read: {error}", where="run.json", fix=_DAMAGED) from error
 
 
 def asked_hash(task: Task) -> str:

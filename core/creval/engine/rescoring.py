@@ -43,7 +43,7 @@ def with_task_files(
     for file in files:
         task = _load(file, plugins)
         if task.name in given:
-            raise UsageError(f"two files are the task {task.name!r}", where=_OPTION, cure="Leave one of them out.")
+            raise UsageError(f"two files are the task {task.name!r}", where=_OPTION, fix="Leave one of them out.")
         given[task.name] = task
     names = [plan.task.name for plan in plans]
     for name in given:

@@ -57,15 +57,15 @@ def run_new(
     a sample (a judge's key is missing, say) leaves no folder behind.
     """
     if not tasks:
-        raise UsageError("no task is named", where="--tasks", cure="List them with: creval ls")
+        raise UsageError("no task is named", where="--tasks", fix="List them with: creval ls")
     if not model:
-        raise UsageError("no model is named", where="--model", cure="For example: --model openrouter/openai/gpt-5-mini")
+        raise UsageError("no model is named", where="--model", fix="For example: --model openrouter/openai/gpt-5-mini")
     watcher = Guarded(observer or Quiet())
     watcher.on_phase("open", None, 0, 0)
     plugins = load_plugins()
     executor = _executor(options, plugins)
     if executor.remote and asks_people(model):
-        raise UsageError("a person sits at this machine", where="--executor", cure="Leave --executor out.")
+        raise UsageError("a person sits at this machine", where="--executor", fix="Leave --executor out.")
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
     plans = open_plans(requested, options, plugins, people=asks_people(model))
     roles = {TARGET: model, **options.roles}
@@ -94,7 +94,7 @@ def run_new(
             context = RunContext(setup, plans, RunRequest(manifest["requested"], roles, asks_people(model)))
             return RunSteps(folder, manifest, Execution(context, executor), watcher, _kept(folder, plans)).whole()
         except Exception as error:  # not for an interruption: such a run can be resumed
-            if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose cure says so
+            if not (isinstance(error, RunError) and folder.manifest.exists()):  # nor a full disk, whose fix says so
                 folder.forget([plan.task.name for plan in plans])
             if not folder.manifest.exists() and hasattr(error, "__notes__"):
                 error.__notes__.clear()  # nothing is left to resume
@@ -213,8 +213,8 @@ def _executor(options: RunOptions, plugins: Plugins) -> Executor:
     """Open who carries out the samples."""
     executor = open_executor(options.executor, options.executor_options, plugins.registry)
     if executor.remote and options.batch:
-        cure = "Leave --batch or --executor out."
-        raise UsageError("batches are gathered in this process", where="--executor", cure=cure)
+        fix = "Leave --batch or --executor out."
+        raise UsageError("batches are gathered in this process", where="--executor", fix=fix)
     return executor
 
 
@@ -240,14 +240,14 @@ def _address(stored: str | None, given: str | None, path: Path) -> str | None:
             raise UsageError(
                 f"the run was made {f'at {stored}' if stored else 'without an address'}, not at {shown}",
                 where="--base-url",
-                cure="Give the run's own address, or start a new run.",
+                fix="Give the run's own address, or start a new run.",
             )
         return given
     if stored is not None and HIDDEN in stored:
         raise UsageError(
             f"the address of this run, {stored}, holds what may be a secret, and that is stored nowhere",
             where=str(path),
-            cure=f"Give it again: {resume_command(path)}",
+            fix=f"Give it again: {resume_command(path)}",
         )
     return stored
 
@@ -256,14 +256,14 @@ def _as_asked(plan: TaskPlan, manifest: Mapping[str, Any], path: Path) -> TaskPl
     """Return a plan with the docs and repeats of the run. Raises RunError where its answers are to other questions."""
     old = next((task for task in manifest["tasks"] if task["task"] == plan.task.name), None)
     if old is None:
-        raise RunError(f"the run has no task {plan.task.name!r}", where=str(path), cure="Start a new run.")
+        raise RunError(f"the run has no task {plan.task.name!r}", where=str(path), fix="Start a new run.")
     same_data = old["dataset"]["fingerprint"] == plan.dataset.fingerprint
     if not same_data or old["asked"] != asked_hash(plan.task):
         what = "what it asks" if same_data else "its data"
         raise RunError(
             f"{plan.task.name!r} changed in {what} since this run began, so the saved answers are not answers to it",
             where=str(path),
-            cure="Start a new run. Scoring again is for changes of parsers, scorers, metrics and instruments.",
+            fix="Start a new run. Scoring again is for changes of parsers, scorers, metrics and instruments.",
         )
     return replace(plan, indices=old["indices"], repeats=old["repeats"])
 
@@ -296,7 +296,7 @@ def _check_reading(manifest: Mapping[str, Any], path: Path) -> None:
         raise RunError(
             f"its answers are read by version {reading_of(manifest)} of creval's rules, and this creval has {READING}",
             where=str(path),
-            cure="Use the creval that made the run, or a later one.",
+            fix="Use the creval that made the run, or a later one.",
         )
 
 
@@ -310,8 +310,8 @@ def _check_unchanged(manifest: Mapping[str, Any], plans: Sequence[TaskPlan], pat
         if old is not None and old["hash"] == new["hash"] and not other_data:
             continue
         what = "the data" if old is not None and old["hash"] == new["hash"] else "the task"
-        cure = "Start a new run."
+        fix = "Start a new run."
         if old is not None and old["asked"] == new["asked"] and not other_data:
             again = score_command(path, manifest)
-            cure = f"Start a new run; or score the saved answers with the task as it is now: {again}"
-        raise RunError(f"{what} of {plan.task.name!r} changed since this run began", where=str(path), cure=cure)
+            fix = f"Start a new run; or score the saved answers with the task as it is now: {again}"
+        raise RunError(f"{what} of {plan.task.name!r} changed since this run began", where=str(path), fix=fix)

@@ -70,7 +70,7 @@ def read_run_file(file: Path) -> RunFile:
     data: dict[str, Any] = plain(root)
     if ("model" in data) == ("models" in data):
         what = "stand side by side" if "model" in data else "are both missing"
-        raise TaskError([Problem(f"model and models {what}", file, 1, 1, cure="Write one of them.")])
+        raise TaskError([Problem(f"model and models {what}", file, 1, 1, fix="Write one of them.")])
     base = file.parent
     tasks = [data["tasks"]] if isinstance(data["tasks"], str) else data["tasks"]
     entries = [_entry(one) for one in data.get("models", [data.get("model")])]

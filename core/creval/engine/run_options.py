@@ -29,7 +29,7 @@ MAY_DIFFER = frozenset(
     | {"rate_limit_wait", *CONSENTS}
 )
 """Options on which no answer depends: they may change when a run is resumed, and between its shards."""
-_REPEATS_CURE = f"Give at most {MAX_REPEATS:,}."
+_REPEATS_FIX = f"Give at most {MAX_REPEATS:,}."
 _DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
 
 
@@ -96,32 +96,32 @@ class RunOptions:
         parse_limit(self.limit)
         parse_shard(self.shard)
         if self.docs and self.limit is not None:
-            cure = "Leave one of them out."
-            raise UsageError("a limit does not go with docs that are named", where="--limit", cure=cure)
+            fix = "Leave one of them out."
+            raise UsageError("a limit does not go with docs that are named", where="--limit", fix=fix)
         if self.repeats is not None and self.repeats < 1:
             raise UsageError("repeats must be at least 1", where="--repeats")
         if self.seed < 0:
-            raise UsageError(f"{self.seed} is no seed", where="--seed", cure="Give a whole number of 0 or more.")
+            raise UsageError(f"{self.seed} is no seed", where="--seed", fix="Give a whole number of 0 or more.")
         sign = odd_sign(str(self.output or ""))
         if sign is not None:
-            raise UsageError(f"the path holds the control character {sign}", where="--output", cure="Leave it out.")
+            raise UsageError(f"the path holds the control character {sign}", where="--output", fix="Leave it out.")
         if self.concurrency < 1:
             raise UsageError("concurrency must be at least 1", where="--concurrency")
         if not (math.isfinite(self.timeout) and self.timeout > 0):
-            raise UsageError(f"{self.timeout} is no time limit for a call", where="--timeout", cure="Give seconds.")
+            raise UsageError(f"{self.timeout} is no time limit for a call", where="--timeout", fix="Give seconds.")
         if not (math.isfinite(self.rate_limit_wait) and self.rate_limit_wait >= 0):
-            raise UsageError(f"{self.rate_limit_wait} is no wait", where="--rate-limit-wait", cure="Give seconds.")
+            raise UsageError(f"{self.rate_limit_wait} is no wait", where="--rate-limit-wait", fix="Give seconds.")
         if self.repeats is not None and self.repeats > MAX_REPEATS:
-            raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", cure=_REPEATS_CURE)
+            raise UsageError(f"{self.repeats:,} repeats are too many", where="--repeats", fix=_REPEATS_FIX)
         _check_plain(self.generation)
         if not isinstance(self.generation, _Checked):
             object.__setattr__(self, "generation", _flat(self.generation))
         _check_conditions(self.conditions, self.generation)
         if not 1 <= self.batch_size <= MAX_BATCH:
-            cure = f"Give a number from 1 to {MAX_BATCH:,}."
-            raise UsageError(f"{self.batch_size:,} requests are no batch", where="--batch-size", cure=cure)
+            fix = f"Give a number from 1 to {MAX_BATCH:,}."
+            raise UsageError(f"{self.batch_size:,} requests are no batch", where="--batch-size", fix=fix)
         if self.detach and not self.batch:
-            raise UsageError("there is nothing to detach from", where="--detach", cure="Add --batch, or leave it out.")
+            raise UsageError("there is nothing to detach from", where="--detach", fix="Add --batch, or leave it out.")
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
 
@@ -179,11 +179,11 @@ def _flat(generation: Mapping[str, Any]) -> Mapping[str, Any]:
             )
     extra = generation.get(EXTRA, {})
     if not isinstance(extra, Mapping):
-        raise UsageError("extra must be a mapping of settings", where="--generation", cure="Write extra={name: value}.")
+        raise UsageError("extra must be a mapping of settings", where="--generation", fix="Write extra={name: value}.")
     rest = {name: value for name, value in generation.items() if name != EXTRA}
     twice = sorted(rest.keys() & extra.keys())
     if twice:
-        raise UsageError(f"{twice[0]!r} is set twice, also under extra", where="--generation", cure="Keep one of them.")
+        raise UsageError(f"{twice[0]!r} is set twice, also under extra", where="--generation", fix="Keep one of them.")
     return _Checked({**rest, **extra})
 
 
@@ -191,13 +191,13 @@ def _check_conditions(conditions: Mapping[str, Sequence[Any]], generation: Mappi
     where = "--condition"
     for name, values in conditions.items():
         if isinstance(values, str) or not values:
-            raise UsageError(f"{name} needs a list of values", where=where, cure=f"Write {name}=0.7,1.0.")
+            raise UsageError(f"{name} needs a list of values", where=where, fix=f"Write {name}=0.7,1.0.")
         if name in generation:
-            cure = "Keep one of them: --generation sets one value, --condition asks each of several."
-            raise UsageError(f"{name} is set by --generation, too", where=where, cure=cure)
+            fix = "Keep one of them: --generation sets one value, --condition asks each of several."
+            raise UsageError(f"{name} is set by --generation, too", where=where, fix=fix)
         _check_plain({name: list(values)}, where)
         if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
-            raise UsageError(f"a value of {name} stands twice", where=where, cure="Keep one of them.")
+            raise UsageError(f"a value of {name} stands twice", where=where, fix="Keep one of them.")
 
 
 def _check_plain(generation: Mapping[str, Any], where: str = "--generation") -> None:
@@ -207,7 +207,7 @@ def _check_plain(generation: Mapping[str, Any], where: str = "--generation") -> 
         raise UsageError(
             f"a generation setting cannot be sent: {error}",
             where=where,
-            cure="Use plain finite values; put a text such as a date in quotes.",
+            fix="Use plain finite values; put a text such as a date in quotes.",
         ) from None
 
 
@@ -219,7 +219,7 @@ def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
     first = text.startswith("first:")
     number = text.removeprefix("first:")
     if not number.isdecimal() or len(number) > _DIGITS or int(number) < 1:
-        raise UsageError(f"{text!r} is no limit", where="--limit", cure="Give a number of docs, or first:N.")
+        raise UsageError(f"{text!r} is no limit", where="--limit", fix="Give a number of docs, or first:N.")
     return int(number), first
 
 

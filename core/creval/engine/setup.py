@@ -137,7 +137,7 @@ class Setup:
             raise PluginError(
                 f"a component of {task.name!r} cannot be made: {type(error).__name__}: {error}",
                 where=str(task.file),
-                cure="Run it again with --debug to see where.",
+                fix="Run it again with --debug to see where.",
             ) from error
 
     def uses(self, task: Task, target: str) -> Sequence[str]:
@@ -232,7 +232,7 @@ def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
     roles = {role for task in tasks for role in (*task.roles, *task.role_models)}
     for name in options.roles:
         if name == TARGET:
-            raise UsageError("the target is no role to fill", where="--role", cure="Name it with --model.")
+            raise UsageError("the target is no role to fill", where="--role", fix="Name it with --model.")
         if name not in roles:
             raise UnknownNameError("role", name, sorted(roles), where="--role", hint="No chosen task asks it.")
 
@@ -244,7 +244,7 @@ def _check_baseline(tasks: Sequence[Task], spec: str) -> None:
             raise UsageError(
                 f"the task {task.name!r} has no {which} baseline",
                 where="--model",
-                cure=f"Leave the task out, or name one in its YAML:  baselines: {{{which}: <component>}}",
+                fix=f"Leave the task out, or name one in its YAML:  baselines: {{{which}: <component>}}",
             )
 
 
@@ -255,7 +255,7 @@ def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
         raise UsageError(
             f"{target.spec} cannot continue a given text, which {wanting.name!r} needs",
             where="--model",
-            cure="Take embedded/<model> or hosted_vllm/<model>, or leave the task out.",
+            fix="Take embedded/<model> or hosted_vllm/<model>, or leave the task out.",
         )
 
 
@@ -307,7 +307,7 @@ def _check_roles(tasks: Sequence[Task], roles: Mapping[str, str]) -> None:
                 raise UsageError(
                     f"the task {task.name!r} needs a model in the role {role!r}",
                     where="--role",
-                    cure=f"Add: --role {role}=<provider>/<model>",
+                    fix=f"Add: --role {role}=<provider>/<model>",
                 )
 
 

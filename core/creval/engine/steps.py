@@ -100,7 +100,7 @@ class RunSteps:
             status = "interrupted" if interrupted else "detached" if isinstance(error, DetachedError) else "failed"
             with contextlib.suppress(CrevalError):  # a full disk must not hide what filled it
                 self._end(status)
-            told = isinstance(error, RunError | ScoringError)  # their cures say how to go on
+            told = isinstance(error, RunError | ScoringError)  # their fixes say how to go on
             if interrupted or (isinstance(error, CrevalError) and not told):
                 error.add_note(f"Finished samples are saved. Go on with: {goes_on}")
                 self._tell_batches(error)
@@ -113,7 +113,7 @@ class RunSteps:
     def _tell_faults(self) -> None:
         """Say, in one line each, which components raised and are not tried again because their code is the same."""
         again = score_command(self._folder.path, self._manifest)
-        for way, cure in (("scores", again), ("samples", "start a new run")):
+        for way, fix in (("scores", again), ("samples", "start a new run")):
             found: Counter[str] = Counter()
             for kept in self._kept.values():
                 for fault, count in getattr(kept, way).faults.items():
@@ -121,7 +121,7 @@ class RunSteps:
                         found[fault.component] += count
             for component, count in sorted(found.items()):
                 what = "%d %s stay errored: the %s raised on them, and its code has not changed. To try anyway: %s"
-                _LOG.warning(what, count, way, component, cure)
+                _LOG.warning(what, count, way, component, fix)
 
     def _tell_batches(self, error: BaseException) -> None:
         """Say that batches stay at the provider, where there are any."""
@@ -261,8 +261,8 @@ class RunSteps:
             for plan in self._plans:
                 budget = await self._score_task(plan, score_again)
                 if budget is not None:
-                    cure = "The old scores and the paid answers are kept. Score again with a higher limit."
-                    raise BudgetError(budget.what, where=str(self._folder.path), cure=cure)
+                    fix = "The old scores and the paid answers are kept. Score again with a higher limit."
+                    raise BudgetError(budget.what, where=str(self._folder.path), fix=fix)
             self._check_answered()
             for name in names:
                 rename(self._folder.new_scores(name), self._folder.scores(name))
@@ -276,7 +276,7 @@ class RunSteps:
             error = self._setup.ledger.silent(role)
             if error is not None:
                 what = f"the {role} answered no question: {error}"
-                raise RunError(what, where=str(self._folder.path), cure="The old scores are kept.")
+                raise RunError(what, where=str(self._folder.path), fix="The old scores are kept.")
 
     async def _score_task(self, plan: TaskPlan, step: _Step) -> BudgetError | None:
         self._observer.on_phase("score", plan.task.name, plan.total, 0)
@@ -305,8 +305,8 @@ class RunSteps:
             metrics = aggregate_task(plan, tally, instruments, self._setup.plugins.registry, self._setup.options.seed)
         except ScoringError as error:
             again = f"The samples are saved; then: {score_command(self._folder.path, self._manifest)}"
-            cure = f"{error.cure or 'Correct the scorer.'} {again}"
-            raise ScoringError(error.what, where=error.where, cure=cure) from error
+            fix = f"{error.fix or 'Correct the scorer.'} {again}"
+            raise ScoringError(error.what, where=error.where, fix=fix) from error
         usage = TaskUsage(kept.samples.summary.usage, self._setup.ledger.usage(task.name))
         return task_results(plan, (tally, usage), metrics, instruments)
 

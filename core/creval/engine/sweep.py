@@ -161,7 +161,7 @@ def _check_same(manifest: Mapping[str, Any], options: RunOptions, model: str, as
         raise RunError(
             f"a run stands there that differs in {', '.join(different)}",
             where=str(options.output),
-            cure="Name another folder with --output, or remove that one.",
+            fix="Name another folder with --output, or remove that one.",
         )
 
 
@@ -183,7 +183,7 @@ def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
         raise faults[0][1]
     if faults:
         lines = "\n".join(f"  {model}: {' '.join(str(error).split())}" for model, error in faults)
-        raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", cure="Mend these, or leave them out.")
+        raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", fix="Mend these, or leave them out.")
 
 
 def _told(entry: ModelEntry, name: str) -> str | dict[str, Any]:

@@ -143,14 +143,14 @@ class Workbench:
         spec = self._asked(run, task, name)
         if names_a_file(spec, run.folder) and not Claims.of_run(run.manifest, run.folder).trusted:
             what = f"it was not made here, and {task!r} was scored with a file of this machine: {spec}"
-            raise UsageError(what, where=str(run.folder), cure=f"If you trust it, add: --resource {name}={spec}")
+            raise UsageError(what, where=str(run.folder), fix=f"If you trust it, add: --resource {name}={spec}")
         opened = self._resources.get(name, spec)
         now = getattr(opened, "name", spec)
         if recorded not in (now, spec):
             raise DataError(
                 f"{task!r} was scored with {recorded}, but {spec} is {now} here",
                 where=str(run.folder),
-                cure=f"Install what it was scored with, or score it again: {run.score_command}",
+                fix=f"Install what it was scored with, or score it again: {run.score_command}",
             )
         return self._bound(opened)
 

@@ -43,9 +43,9 @@ class Budget:
         spent_calls: int = 0,
     ) -> None:
         if max_cost is not None and not 0 <= max_cost < float("inf"):
-            raise UsageError(f"--max-cost {max_cost} is no amount of US dollars", cure="Give a number of 0 or more.")
+            raise UsageError(f"--max-cost {max_cost} is no amount of US dollars", fix="Give a number of 0 or more.")
         if max_calls is not None and max_calls < 0:
-            raise UsageError(f"--max-calls {max_calls} is no number of calls", cure="Give a whole number, 0 or more.")
+            raise UsageError(f"--max-calls {max_calls} is no number of calls", fix="Give a whole number, 0 or more.")
         self.max_cost = max_cost
         self.max_calls = max_calls
         self.cost = spent_cost
@@ -70,7 +70,7 @@ class Budget:
             if not self._in_flight or self.cost >= self.max_cost:
                 raise BudgetError(
                     f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}; the next call may cost ${amount:.4f}",
-                    cure="Give a higher --max-cost.",
+                    fix="Give a higher --max-cost.",
                 )
             await self._wait()
         self.calls += 1
@@ -87,7 +87,7 @@ class Budget:
             raise BudgetError(
                 f"spent ${self.cost:.4f} of --max-cost ${self.max_cost:g}, some of it on a call that has to be tried "
                 f"again ({why}); the next try may cost ${expected:.4f}",
-                cure="Give a higher --max-cost.",
+                fix="Give a higher --max-cost.",
             )
 
     def settle(self, ticket: Ticket) -> None:
@@ -109,7 +109,7 @@ class Budget:
         if self.max_calls is not None and self.calls >= self.max_calls:
             raise BudgetError(
                 f"made {self.calls} of --max-calls {self.max_calls} calls",
-                cure="Give a higher --max-calls.",
+                fix="Give a higher --max-calls.",
             )
 
     def fits(self, estimate: float) -> bool:

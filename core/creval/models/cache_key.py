@@ -47,7 +47,7 @@ def canonical_json(value: Any) -> str:
     try:
         return _ENCODER.encode(_canonical(value))
     except (ValueError, TypeError) as error:
-        raise UsageError(f"a setting cannot be written as JSON: {error}", cure="Use plain finite values.") from None
+        raise UsageError(f"a setting cannot be written as JSON: {error}", fix="Use plain finite values.") from None
 
 
 def _canonical(value: Any) -> Any:

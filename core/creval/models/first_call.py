@@ -67,7 +67,7 @@ def _copy(error: FatalModelError) -> FatalModelError:
     return FatalModelError(
         error.what,
         where=error.where,
-        cure=error.cure,
+        fix=error.fix,
         http_status=error.http_status,
         every_call=error.every_call,
         closed=error.closed,

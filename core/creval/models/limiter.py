@@ -176,7 +176,7 @@ class AdaptiveLimiter:
         return FatalModelError(
             f"{self._provider} has answered nothing but 429 (too many requests) for {_minutes(self.patience)}",
             where=self._provider,
-            cure="Resume the run later, or wait longer with --rate-limit-wait SECONDS.",
+            fix="Resume the run later, or wait longer with --rate-limit-wait SECONDS.",
             http_status=429,
             closed=True,
         )

@@ -348,7 +348,7 @@ def _goes_on(request: GenerateRequest) -> bool:
 
 def _again(error: FatalModelError) -> FatalModelError:
     """The error that closed the model, for a further call."""
-    return FatalModelError(error.what, where=error.where, cure=error.cure, http_status=error.http_status, closed=True)
+    return FatalModelError(error.what, where=error.where, fix=error.fix, http_status=error.http_status, closed=True)
 
 
 def _sum(one: Lost | None, other: Lost | None) -> Lost | None:

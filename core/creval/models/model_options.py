@@ -44,11 +44,11 @@ class ModelSpec:
             raise UsageError(
                 f"{text!r} is no model",
                 where="--model",
-                cure="Write provider/model, for example openrouter/openai/gpt-5-mini or ollama_chat/llama3.2.",
+                fix="Write provider/model, for example openrouter/openai/gpt-5-mini or ollama_chat/llama3.2.",
             )
         if "," in clean and provider not in _WITH_COMMAS:
             raise UsageError(
-                f"{text!r} are several models", where="--model", cure="Name one; make a run for each of the others."
+                f"{text!r} are several models", where="--model", fix="Name one; make a run for each of the others."
             )
         return cls(clean, provider, model)
 

@@ -45,7 +45,7 @@ def open_model(
     if options.budget.max_cost is not None and not (price or traits.reports_cost or traits.free):
         raise UsageError(
             f"no price is known for {spec!r}, so --max-cost cannot be kept",
-            cure="Use --max-calls.",
+            fix="Use --max-calls.",
         )
     ceiling = min(options.concurrency, traits.concurrency or options.concurrency)
     policy = options.retry_policy()
@@ -100,7 +100,7 @@ def _resolve(
         raise UsageError(
             f"{name.text!r} names no provider",
             where="--model",
-            cure=f"Write provider/model, for example openai/{name.text} or ollama_chat/{name.text}.",
+            fix=f"Write provider/model, for example openai/{name.text} or ollama_chat/{name.text}.",
         )
     if name.provider in table.providers():
         return ModelSpec(name.text, _FALLBACK, name.text), registry.get("provider", _FALLBACK)

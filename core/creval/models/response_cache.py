@@ -102,7 +102,7 @@ class ResponseCache:
             raise DataError(
                 "this file is no answer cache of this version of creval",
                 where=str(self._path),
-                cure=f"Remove it (rm '{self._path}'*), or run without --cache.",
+                fix=f"Remove it (rm '{self._path}'*), or run without --cache.",
             )
         connection.execute("SELECT key, reply FROM replies LIMIT 1").fetchone()
 
@@ -145,12 +145,12 @@ class ResponseCache:
             return DataError(
                 f"the answer cache cannot be used: {error}",
                 where=str(self._path),
-                cure="Make room or give rights, or run without --cache.",
+                fix="Make room or give rights, or run without --cache.",
             )
         return DataError(
             f"the answer cache is damaged: {error}",
             where=str(self._path),
-            cure=f"Remove it (rm '{self._path}'*): its answers will be asked for again. Or run without --cache.",
+            fix=f"Remove it (rm '{self._path}'*): its answers will be asked for again. Or run without --cache.",
         )
 
 

@@ -45,7 +45,7 @@ def missing_key(model: str, name: str) -> MissingPartError:
     """The error for a key that is not in the environment, with the command that sets it."""
     return MissingPartError(
         f"the model {model!r} needs a key, and the environment variable {name} is not set",
-        cure=f"Set it and run again:  export {name}=<your key>",
+        fix=f"Set it and run again:  export {name}=<your key>",
     )
 
 

@@ -107,7 +107,7 @@ class Regex(Extractor):
         return flags
 
     def _wrong(self, what: str) -> UsageError:
-        return UsageError(what, where="parser regex", cure="Correct `pattern` or `group` in the task file.")
+        return UsageError(what, where="parser regex", fix="Correct `pattern` or `group` in the task file.")
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):
@@ -130,8 +130,8 @@ class Regex(Extractor):
         return Parsed(found[-1], route="regex")
 
     def _too_slow(self, what: str) -> ScoringError:
-        cure = "Write it without a repeat inside a repeat (creval validate shows them), or match less of the text."
-        return ScoringError(f"the pattern {self.pattern[:60]!r} {what}", where="parser regex", cure=cure)
+        fix = "Write it without a repeat inside a repeat (creval validate shows them), or match less of the text."
+        return ScoringError(f"the pattern {self.pattern[:60]!r} {what}", where="parser regex", fix=fix)
 
     def _matches(self, text: str) -> list[str]:
         """The matched texts: one for `first` and `last`, every one for `all`."""
@@ -231,7 +231,7 @@ class Tagged(Extractor):
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.tag):
-            raise UsageError(f"{self.tag!r} is no tag name", where="parser tagged", cure="Give a word, without <>.")
+            raise UsageError(f"{self.tag!r} is no tag name", where="parser tagged", fix="Give a word, without <>.")
 
     def parse(self, text: Any) -> Parsed:
         if not isinstance(text, str):

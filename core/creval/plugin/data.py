@@ -8,7 +8,7 @@ from __future__ import annotations
 from creval.data.data_options import DataOptions
 from creval.data.download import download
 from creval.data.huggingface import open_huggingface
-from creval.data.mirror import offline_cure, sha256_of
+from creval.data.mirror import offline_fix, sha256_of
 from creval.data.row_types import ListRows, Rows
 from creval.data.table_files import open_file
 from creval.user_folders import cache_folder
@@ -19,7 +19,7 @@ __all__ = [
     "Rows",
     "cache_folder",
     "download",
-    "offline_cure",
+    "offline_fix",
     "open_file",
     "open_huggingface",
     "sha256_of",

@@ -111,7 +111,7 @@ class Component:
             raise PluginError(
                 f"the scorer {self.name!r} has `async def score`, but is registered without waits=True",
                 where=f"plugin {self.plugin}",
-                cure="Add waits=True to its registry.add, or write `def score`.",
+                fix="Add waits=True to its registry.add, or write `def score`.",
             )
         return scorer
 
@@ -128,7 +128,7 @@ class Component:
                 raise PluginError(
                     f"there is no module {error.name!r}, named by the {self.kind} {self.name!r}",
                     where=f"plugin {self.plugin}",
-                    cure="Correct the target that the plugin registers.",
+                    fix="Correct the target that the plugin registers.",
                 ) from error
             raise self._missing(error) from error
         except ImportError as error:
@@ -143,21 +143,21 @@ class Component:
             raise PluginError(
                 f"{module_name} has no attribute {attribute!r}, named by the {self.kind} {self.name!r}",
                 where=f"plugin {self.plugin}",
-                cure="Correct the target that the plugin registers.",
+                fix="Correct the target that the plugin registers.",
             ) from error
 
     def _broken(self, error: BaseException) -> PluginError:
         return PluginError(
             f"the {self.kind} {self.name!r} cannot be imported: {type(error).__name__}: {error}",
             where=f"plugin {self.plugin}",
-            cure="Report this to the plugin that brings it.",
+            fix="Report this to the plugin that brings it.",
         )
 
     def _missing(self, error: ImportError) -> MissingPartError:
         return MissingPartError(
             f"the {self.kind} {self.name!r} needs the package {error.name or str(error)!r}, which is not installed",
             where=f"plugin {self.plugin}",
-            cure=f"Install it: pip install {(error.name or '').partition('.')[0] or self.plugin}",
+            fix=f"Install it: pip install {(error.name or '').partition('.')[0] or self.plugin}",
         )
 
 
@@ -218,7 +218,7 @@ class Registry:
                 if component.plugin == owner:
                     return component
         choices = " and ".join(component.qualified for component in found)
-        raise PluginError(f"two plugins hold the {kind} {name!r}: {choices}", where=where, cure="Use one of these.")
+        raise PluginError(f"two plugins hold the {kind} {name!r}: {choices}", where=where, fix="Use one of these.")
 
     def find(self, kind: Kind, name: str) -> Component | None:
         """Like `get`, but None where there is none or the name is ambiguous."""

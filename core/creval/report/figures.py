@@ -32,12 +32,12 @@ COLOURS = (
 class Figures:
     """Draws the figures of one plugin and writes them.
 
-    `creator` is the distribution that draws; it stands in the files. `cure` says how to install matplotlib with it.
+    `creator` is the distribution that draws; it stands in the files. `fix` says how to install matplotlib with it.
     Example: `Figures("creval-rhyme", "Install it: pip install 'creval-rhyme[plots]'")`.
     """
 
     creator: str
-    cure: str
+    fix: str
 
     @contextmanager
     def draw(self, rows: int, columns: int, width: float, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
@@ -48,7 +48,7 @@ class Figures:
         try:
             import matplotlib
         except ImportError as error:
-            raise MissingPartError("plots need matplotlib, which is not installed", cure=self.cure) from error
+            raise MissingPartError("plots need matplotlib, which is not installed", fix=self.fix) from error
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

@@ -74,7 +74,7 @@ class JudgeAgreement:
             raise UsageError(
                 "the analysis needs a score, and either people's labels or a number of repetitions",
                 where="judge-agreement",
-                cure="Add --score NAME, and --labels FILE or --repeat-judge 3.",
+                fix="Add --score NAME, and --labels FILE or --repeat-judge 3.",
             )
         if times == 1 or times < 0:
             raise UsageError("a judge is compared with itself over 2 verdicts or more", where="--repeat-judge")
@@ -167,7 +167,7 @@ def _read_labels(path: Path) -> _Labels:
             raise DataError(
                 f"the column {foreign[0]!r} is unknown, and labels of different things would be averaged",
                 where=rows.where(index),
-                cure=f"Its columns are {', '.join((*_KEYS, *_OTHERS))}: one label for the whole of a sample.",
+                fix=f"Its columns are {', '.join((*_KEYS, *_OTHERS))}: one label for the whole of a sample.",
             )
         columns = columns or [name for name in _KEYS if name in fields]
         try:
@@ -177,8 +177,8 @@ def _read_labels(path: Path) -> _Labels:
             raise DataError(
                 f"the row is no label ({type(error).__name__}: {error})",
                 where=rows.where(index),
-                cure="Each row has doc (perhaps condition, repeat) and label, a number on the judge's scale.",
+                fix="Each row has doc (perhaps condition, repeat) and label, a number on the judge's scale.",
             ) from None
     if not columns or "doc" not in columns:
-        raise DataError("there are no labels by doc", where=str(path), cure="Name the columns doc and label.")
+        raise DataError("there are no labels by doc", where=str(path), fix="Name the columns doc and label.")
     return _Labels(columns, {key: fmean(values) for key, values in found.items()})

@@ -41,8 +41,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 def unwritable(error: OSError, path: Path) -> UsageError:
     """Return the error for a file that the user named and that cannot be written."""
-    cure = "Name a folder that you may write to."
-    return UsageError(f"cannot be written: {error.strerror}", where=str(path), cure=cure)
+    fix = "Name a folder that you may write to."
+    return UsageError(f"cannot be written: {error.strerror}", where=str(path), fix=fix)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
@@ -53,7 +53,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     """
     sign = odd_sign(str(path))
     if sign is not None:
-        raise UsageError(f"the path holds the control character {sign}", where=str(path), cure="Leave it out.")
+        raise UsageError(f"the path holds the control character {sign}", where=str(path), fix="Leave it out.")
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

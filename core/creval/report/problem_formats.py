@@ -16,7 +16,7 @@ _RULE = "task-file"
 
 
 def problem_records(problems: Sequence[Problem], level: str = "error") -> list[dict[str, Any]]:
-    """Return one object a problem: file, line and column (from 1, null: not known), key path, message, cure, level."""
+    """Return one object a problem: file, line and column (from 1, null: not known), key path, message, fix, level."""
     return [
         {
             "file": None if each.file is None else str(each.file),
@@ -24,7 +24,7 @@ def problem_records(problems: Sequence[Problem], level: str = "error") -> list[d
             "column": each.column,
             "path": each.path,
             "message": each.message,
-            "cure": each.cure,
+            "fix": each.fix,
             "level": level,
         }
         for each in problems
@@ -47,7 +47,7 @@ def sarif(problems: Sequence[Problem], warnings: Sequence[Problem], version: str
 
 def _result(problem: Problem, level: str) -> dict[str, Any]:
     key = f"{problem.path}: " if problem.path else ""
-    text = f"{key}{problem.message}." + (f" {problem.cure}" if problem.cure else "")
+    text = f"{key}{problem.message}." + (f" {problem.fix}" if problem.fix else "")
     result: dict[str, Any] = {"ruleId": _RULE, "level": level, "message": {"text": text}}
     if problem.file is not None:
         place: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.file)}}

@@ -114,7 +114,7 @@ def find_sample(run: Run, key: str) -> Seen:
     where = str(run.folder)
     if found:
         listed = ", ".join(seen.key for seen in found[:_SHOWN]) + (", ..." if len(found) > _SHOWN else "")
-        raise UsageError(f"{len(found)} samples are called {key!r}", where=where, cure=f"Name one: {listed}")
+        raise UsageError(f"{len(found)} samples are called {key!r}", where=where, fix=f"Name one: {listed}")
     hint = f"List them: creval samples {run.folder}" if not nearest(key, known) else ""
     raise UnknownNameError("sample", key, known, where=where, hint=hint)
 

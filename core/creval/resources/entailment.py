@@ -115,7 +115,7 @@ class RoleEntailment:
             raise UsageError(
                 f"{model!r} is no role that can judge",
                 where=f"resource entailment=role/{model}",
-                cure="Name another role, e.g. entailment=role/judge, and its model: --role judge=<provider>/<model>.",
+                fix="Name another role, e.g. entailment=role/judge, and its model: --role judge=<provider>/<model>.",
             )
         self.role = model
         self.name = f"role/{model}@sha256:{hashlib.sha256(_PROMPT.encode()).hexdigest()[:12]}"
@@ -128,7 +128,7 @@ class RoleEntailment:
         """Refuse: a role is asked through a task or a workbench. Raises UsageError."""
         raise UsageError(
             f"{self.name} calls a model, but none is named",
-            cure="Open it through the context of a task, or a Workbench with roles.",
+            fix="Open it through the context of a task, or a Workbench with roles.",
         )
 
 
@@ -173,7 +173,7 @@ class _Asking:
         raise ScoringError(
             f"the verdict of the {self._role} cannot be read, asked {_TRIES} times: {self._unread[pair]}",
             where=self.name,
-            cure="Name a model that follows the prompt; resuming the run asks again.",
+            fix="Name a model that follows the prompt; resuming the run asks again.",
         )
 
 

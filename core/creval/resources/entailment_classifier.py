@@ -37,7 +37,7 @@ def label_order(labels: Mapping[int, str], model: str) -> list[int]:
             raise UsageError(
                 f"labels {sorted(labels.values())} do not name entailment, neutral and contradiction",
                 where=f"entailment model {model}",
-                cure="Use a natural-language-inference model of these classes, or of entailment and not_entailment.",
+                fix="Use a natural-language-inference model of these classes, or of entailment and not_entailment.",
             )
         order.append(hits[0])
     return order
@@ -118,7 +118,7 @@ class TransformersEntailment:
                 f"a pair has {lengths[longest]:,} tokens, and the model reads {self._limit:,}: "
                 f"{pairs[longest][0][:60]!r} / {pairs[longest][1][:60]!r}",
                 where=f"entailment model {self._source.title}",
-                cure="Use a model of a longer context, or shorter texts: nothing is cut silently.",
+                fix="Use a model of a longer context, or shorter texts: nothing is cut silently.",
             )
         return lengths
 
@@ -149,5 +149,5 @@ class TransformersEntailment:
             raise MissingPartError(
                 f"the device {self._options.device!r} cannot be used: {str(error).splitlines()[0]}",
                 where=f"entailment model {self._source.title}",
-                cure="Name another device, or none for the processor.",
+                fix="Name another device, or none for the processor.",
             ) from error

@@ -51,7 +51,7 @@ def find_model(model: str, options: ResourceOptions) -> ModelSource:
         folder = Path(model).expanduser().resolve()
         if not folder.is_dir():
             raise MissingPartError(
-                f"there is no model folder {folder}", where=model, cure="Correct the path, or name a hub model."
+                f"there is no model folder {folder}", where=model, fix="Correct the path, or name a hub model."
             )
         return ModelSource(str(folder), folder.name, True)
     folder = options.folder / "models" / model
@@ -71,7 +71,7 @@ def library_absent(model: str, packages: str, error: ImportError) -> MissingPart
     """Build the error for a model whose library is not installed."""
     return MissingPartError(
         f"the model {model!r} needs the package {(error.name or packages).partition('.')[0]}, which is not installed",
-        cure=f"Install it: pip install {packages}",
+        fix=f"Install it: pip install {packages}",
     )
 
 
@@ -86,16 +86,16 @@ def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: 
         return UsageError(
             f"the {kind} brings program code of its own, which would run on this machine",
             where=source.title,
-            cure="Where you trust its makers, add: --trust-remote-code",
+            fix="Where you trust its makers, add: --trust-remote-code",
         )
     folder = options.folder / "models" / source.title
     other = " Or name another instrument: --resource NAME=R."
     if _ABSENT in str(error) and not options.offline and not source.local and not hub_answers():
-        cure = f"Check the network and HF_ENDPOINT, or put the model's folder at {folder}.{other}"
+        fix = f"Check the network and HF_ENDPOINT, or put the model's folder at {folder}.{other}"
         what = f"the {kind} is not in the cache, and the Hugging Face Hub cannot be reached ({hub_address()})"
-        return MissingPartError(what, where=source.title, cure=cure)
+        return MissingPartError(what, where=source.title, fix=fix)
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-    cure = (
+    fix = (
         f"Run once without --offline, or put the model's folder at {folder}.{other}"
         if options.offline
         else f"Check the name and the connection, or put the model's folder at {folder}.{other}"
@@ -103,4 +103,4 @@ def not_loaded(kind: str, source: ModelSource, options: ResourceOptions, error: 
     what = f"the {kind} cannot be loaded: {reason}"
     if _ABSENT in str(error) and options.offline:
         what = f"the {kind} is not in the cache, and --offline forbids the network"
-    return MissingPartError(what, where=source.title, cure=cure, fetched=options.offline and not source.local)
+    return MissingPartError(what, where=source.title, fix=fix, fetched=options.offline and not source.local)

@@ -45,7 +45,7 @@ def read_safetensors(path: Path) -> Mapping[str, np.ndarray]:
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            f"the weights cannot be read: {error}", where=str(path), cure="Install or fetch the model again."
+            f"the weights cannot be read: {error}", where=str(path), fix="Install or fetch the model again."
         ) from error
 
 
@@ -98,12 +98,12 @@ class NumpyEncoder:
             raise UsageError(
                 f"the architecture {kind!r} is not supported here",
                 where=str(folder),
-                cure=f"Use sentence-transformers/{folder} (needs torch), or a model of {' or '.join(_ARCHITECTURES)}.",
+                fix=f"Use sentence-transformers/{folder} (needs torch), or a model of {' or '.join(_ARCHITECTURES)}.",
             )
         self._kind, self._names = kind, _ARCHITECTURES[kind]
         pooling = self._json("1_Pooling/config.json")
         if not pooling.get("pooling_mode_mean_tokens"):
-            raise UsageError("only mean pooling is supported here", where=str(folder), cure="Use another model.")
+            raise UsageError("only mean pooling is supported here", where=str(folder), fix="Use another model.")
         modules = [str(module.get("type", "")) for module in self._json("modules.json")]
         self._normalise = any(module.endswith("Normalize") for module in modules)
         self._tensors = read_safetensors(self._file("model.safetensors"))
@@ -181,7 +181,7 @@ class NumpyEncoder:
             from tokenizers import Tokenizer
         except ImportError as error:
             raise MissingPartError(
-                "the package tokenizers is not installed", where="encoders", cure="Install it: pip install tokenizers"
+                "the package tokenizers is not installed", where="encoders", fix="Install it: pip install tokenizers"
             ) from error
         tokenizer = Tokenizer.from_file(str(self._file("tokenizer.json")))
         tokenizer.no_padding()
@@ -193,7 +193,7 @@ class NumpyEncoder:
         path = self._folder / name
         if not path.is_file():
             raise MissingPartError(
-                f"the model folder has no {name}", where=str(self._folder), cure="Name a complete model folder."
+                f"the model folder has no {name}", where=str(self._folder), fix="Name a complete model folder."
             )
         return path
 

@@ -146,7 +146,7 @@ def resolve(name: str, spec: str, registry: Registry) -> tuple[Component, str]:
         raise UsageError(
             f"{first!r} is a component of the kinds {kinds_found}",
             where=where,
-            cure=f"Call the resource by its kind in the task, e.g. `{found[0].kind}: {spec}`.",
+            fix=f"Call the resource by its kind in the task, e.g. `{found[0].kind}: {spec}`.",
         )
     return found[0], rest
 
@@ -163,7 +163,7 @@ def _demand_installed(kinds: tuple[Kind, ...], name: str, where: str) -> None:
         distribution = absent_distribution(kind, name)
         if distribution is not None:
             what = f"the {kind} {name!r} is part of {distribution}, which is not installed"
-            raise MissingPartError(what, where=where, cure=f"pip install {distribution}")
+            raise MissingPartError(what, where=where, fix=f"pip install {distribution}")
 
 
 def open_resource(name: str, spec: str, registry: Registry, options: ResourceOptions) -> Any:
@@ -198,5 +198,5 @@ def _demand(component: Component, opened: Any, members: tuple[str, ...]) -> None
         raise PluginError(
             f"the {component.kind} {component.name!r} gives an object without {', '.join(missing)}",
             where=f"plugin {component.plugin}",
-            cure=f"See creval.types.components.{component.kind.capitalize()}.",
+            fix=f"See creval.types.components.{component.kind.capitalize()}.",
         )

@@ -95,18 +95,18 @@ def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
     found = folder if folder.is_dir() else _packaged(encoder) or _from_hub(encoder, options)
     weights = found / WEIGHTS
     if not weights.is_file():
-        cure = shortest_cure(encoder, options)
-        raise MissingPartError(f"the model folder has no {WEIGHTS}", where=str(found), cure=cure)
+        fix = shortest_fix(encoder, options)
+        raise MissingPartError(f"the model folder has no {WEIGHTS}", where=str(found), fix=fix)
     if file_digest(weights) != encoder.sha256:
         raise DataError(
             f"the weights are not those of {encoder.title}",
             where=str(weights),
-            cure="Remove the folder, so that they are fetched again; or name it by its path, as a model of yours.",
+            fix="Remove the folder, so that they are fetched again; or name it by its path, as a model of yours.",
         )
     return found
 
 
-def shortest_cure(encoder: KnownEncoder, options: ResourceOptions) -> str:
+def shortest_fix(encoder: KnownEncoder, options: ResourceOptions) -> str:
     """Say how the encoder, or another one, can be had with what is installed here."""
     plugin = importlib.util.find_spec("creval_embedded") is not None
     ways = []
@@ -150,7 +150,7 @@ def _from_hub(encoder: KnownEncoder, options: ResourceOptions) -> Path:
         raise MissingPartError(
             f"the weights of {encoder.title} are not here: {reason}",
             where=encoder.repository,
-            cure=shortest_cure(encoder, options),
+            fix=shortest_fix(encoder, options),
             fetched=options.offline,
         ) from error
 
@@ -171,7 +171,7 @@ class TorchFreeEncoder:
             known = ", ".join(sorted({encoder.title for encoder in KNOWN_ENCODERS.values()}))
             raise MissingPartError(
                 f"the encoder {model!r} needs the package sentence_transformers, which is not installed",
-                cure=f"Install it: pip install sentence-transformers (with torch, some GB). Without it work: {known}.",
+                fix=f"Install it: pip install sentence-transformers (with torch, some GB). Without it work: {known}.",
             )
         self._known = KNOWN_ENCODERS[model]
         self._options = options
@@ -272,7 +272,7 @@ class SentenceTransformersEmbedding:
             raise UsageError(
                 f"the encoder has no prompt {self._prompt!r}",
                 where=f"sentence-transformers/{self._source.title}#{self._prompt}",
-                cure=f"It has: {known}." if known else "It has none: leave out # and what follows.",
+                fix=f"It has: {known}." if known else "It has none: leave out # and what follows.",
             )
 
 

@@ -75,7 +75,7 @@ def _read_meta(folder: Path) -> VectorStoreInfo:
         meta: dict[str, Any] = json.loads((folder / "meta.json").read_text("utf-8"))
         if meta["format"] != STORE_FORMAT:
             raise DataError(
-                f"format {meta['format']} is not {STORE_FORMAT}", where=str(folder), cure="Add the vectors again."
+                f"format {meta['format']} is not {STORE_FORMAT}", where=str(folder), fix="Add the vectors again."
             )
         return VectorStoreInfo(
             name=str(meta["name"]),
@@ -90,7 +90,7 @@ def _read_meta(folder: Path) -> VectorStoreInfo:
         raise DataError(
             f"the vector store is damaged: {error!r}",
             where=str(folder),
-            cure="Remove the folder and add the vectors again.",
+            fix="Remove the folder and add the vectors again.",
         ) from error
 
 
@@ -112,10 +112,10 @@ class VectorStore:
                 self._words = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise DataError(
-                f"the vector store is damaged: {error}", where=str(folder), cure="Add the vectors again."
+                f"the vector store is damaged: {error}", where=str(folder), fix="Add the vectors again."
             ) from error
         if self._vectors.shape != (self.info.words, self.info.dimension) or len(self._offsets) != self.info.words + 1:
-            raise DataError("the files do not fit together", where=str(folder), cure="Add the vectors again.")
+            raise DataError("the files do not fit together", where=str(folder), fix="Add the vectors again.")
 
     def __len__(self) -> int:
         return self.info.words
@@ -232,6 +232,6 @@ def _open(component: str, model: str, options: ResourceOptions) -> WordVectors:
         raise MissingPartError(
             f"there are no word vectors called {name!r}.{have}",
             where=f"{component}/{model}",
-            cure=f"Get {source} and add it once: creval association vectors add {name} FILE",
+            fix=f"Get {source} and add it once: creval association vectors add {name} FILE",
         )
     return WordVectors(f"{component}/{model}", VectorStore(folder))

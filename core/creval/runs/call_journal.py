@@ -55,7 +55,7 @@ class CallJournal:
             except RunError as error:
                 if not self._read_only:
                     raise
-                raise RunError(error.what, where=error.where, cure=_OTHER_RUN) from error
+                raise RunError(error.what, where=error.where, fix=_OTHER_RUN) from error
 
     def append(self, role: str, record: Mapping[str, Any]) -> CallPlace:
         """Write one line and return where it stands."""
@@ -79,8 +79,8 @@ class CallJournal:
         file = self._folder.calls(place.role)
         with os.fdopen(open_plain(file), "rb") as lines:
             number = lines.read(place.offset).count(b"\n") + 1
-        cure = _OTHER_RUN if self._read_only else f"Remove the line, then: {resume_command(self.path)}"
-        return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", cure=cure)
+        fix = _OTHER_RUN if self._read_only else f"Remove the line, then: {resume_command(self.path)}"
+        return RunError(f"the line is no recorded call ({error!r})", where=f"{file}:{number}", fix=fix)
 
     def close(self) -> None:
         """Bring the lines to disk and close the files."""

@@ -85,11 +85,11 @@ class RunFolder:
         except OSError as error:  # a name that is too long, a loop of links
             raise disk_error(error, self.manifest) from error
         if taken:
-            cure = "Choose another folder with --output."
+            fix = "Choose another folder with --output."
             with contextlib.suppress(RunError):  # what is no run, or another creval's, cannot be resumed
                 self.read_manifest()
-                cure = f"Choose another folder with --output. {self.to_finish('Or resume this run')}"
-            raise RunError("there is already a run", where=str(self.path), cure=cure)
+                fix = f"Choose another folder with --output. {self.to_finish('Or resume this run')}"
+            raise RunError("there is already a run", where=str(self.path), fix=fix)
 
     @classmethod
     def create_default(cls, root: Path, model: str, tasks: Sequence[str], now: str) -> RunFolder:
@@ -115,7 +115,7 @@ class RunFolder:
         """Open an existing run folder. Raises RunError where there is none."""
         folder = cls(path)
         if not folder.manifest.is_file():
-            raise RunError("there is no run (no run.json)", where=str(path), cure=_runs_below(path))
+            raise RunError("there is no run (no run.json)", where=str(path), fix=_runs_below(path))
         return folder
 
     def forget(self, tasks: Sequence[str]) -> None:
@@ -192,8 +192,8 @@ class RunFolder:
         place = None if _is_manifest(data) else "the whole"
         place = place or misshapen("run", data)
         if place is not None:
-            cure = "Name a run folder that creval made."
-            raise RunError(f"is no manifest of a run: see {place}", where=str(self.manifest), cure=cure)
+            fix = "Name a run folder that creval made."
+            raise RunError(f"is no manifest of a run: see {place}", where=str(self.manifest), fix=fix)
         return data
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
@@ -243,7 +243,7 @@ def check_form(data: Any, path: Path) -> None:
         raise RunError(
             f"the run was made by a newer creval ({data.get('creval', 'form ' + str(form))})",
             where=str(path),
-            cure="Update creval: pip install --upgrade creval",
+            fix="Update creval: pip install --upgrade creval",
         )
 
 
@@ -270,8 +270,8 @@ def _head(line: Line) -> tuple[SampleKey, str]:
     try:
         return read_key(record), record["status"]
     except KeyError as error:
-        cure = f"Remove the line, then: {resume_command(line.path.parent.parent)}"
-        raise RunError(f"a row without {error}", where=f"{line.path}:{line.number}", cure=cure) from error
+        fix = f"Remove the line, then: {resume_command(line.path.parent.parent)}"
+        raise RunError(f"a row without {error}", where=f"{line.path}:{line.number}", fix=fix) from error
 
 
 def file_name(task: str) -> str:

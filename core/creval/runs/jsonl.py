@@ -55,7 +55,7 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
         text = _ENCODE(record)
     except (TypeError, ValueError, RecursionError) as error:
         raise UnstorableError(
-            f"it cannot be stored: {error}", cure="Report plain finite numbers, texts, lists and mappings."
+            f"it cannot be stored: {error}", fix="Report plain finite numbers, texts, lists and mappings."
         ) from error
     try:
         return text.encode() + b"\n"
@@ -114,12 +114,12 @@ class DiskError(RunError):
     """A file of a run folder cannot be written. `first` is what has to be done before anything can go on."""
 
     def __init__(self, what: str, path: Path, first: str, then: str) -> None:
-        super().__init__(what, where=str(path), cure=f"{first}, then {then}")
+        super().__init__(what, where=str(path), fix=f"{first}, then {then}")
         self.first = first
 
     def then(self, words: str) -> DiskError:
         """This error with another fix: that of the writer, where resuming the run is not it."""
-        self.cure = f"{self.first}, then {words}"
+        self.fix = f"{self.first}, then {words}"
         return self
 
 
@@ -162,7 +162,7 @@ def drop_torn_line(path: Path) -> bool:
 
 def _too_long(path: Path, number: int | None = None) -> RunError:
     where = str(path) if number is None else f"{path}:{number}"
-    return RunError(f"a line is longer than {_LONGEST:,} bytes", where=where, cure="Creval writes none: remove it.")
+    return RunError(f"a line is longer than {_LONGEST:,} bytes", where=where, fix="Creval writes none: remove it.")
 
 
 class Line(NamedTuple):
@@ -181,8 +181,8 @@ class Line(NamedTuple):
             if not isinstance(record, dict) or text[end:].strip():
                 raise ValueError("it is not one JSON object")
         except (ValueError, RecursionError) as error:
-            cure = f"Remove the line, then: {resume_command(self.path.parent.parent)}"
-            raise RunError(f"a damaged line: {error}", where=f"{self.path}:{self.number}", cure=cure) from error
+            fix = f"Remove the line, then: {resume_command(self.path.parent.parent)}"
+            raise RunError(f"a damaged line: {error}", where=f"{self.path}:{self.number}", fix=fix) from error
         return record
 
     def quick(self) -> dict[str, Any]:

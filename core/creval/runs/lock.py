@@ -58,7 +58,7 @@ class RunLock:
             raise RunError(
                 f"the run is in use by another process (process id {holder})",
                 where=str(self._path.parent),
-                cure="Wait for it to end; a new run may take another folder (--output).",
+                fix="Wait for it to end; a new run may take another folder (--output).",
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)

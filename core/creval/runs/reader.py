@@ -58,13 +58,13 @@ def open_runs(folders: Sequence[str | Path], as_stored: bool = False) -> list[Ru
     by two names).
     """
     if not folders:
-        raise UsageError("no run is named", where="RUNS", cure="Name run folders, for example: runs/*")
+        raise UsageError("no run is named", where="RUNS", fix="Name run folders, for example: runs/*")
     places: dict[Path, str] = {}
     for folder in folders:
         place = Path(folder).resolve()
         if place in places:
             other = "" if places[place] == str(folder) else f", also as {places[place]}"
-            raise RunError(f"the run is named twice{other}", where=str(folder), cure="Name each run once.")
+            raise RunError(f"the run is named twice{other}", where=str(folder), fix="Name each run once.")
         places[place] = str(folder)
     runs = [open_run(folder, as_stored) for folder in folders]
     for run in runs:
@@ -143,13 +143,13 @@ class Run:
         except FileNotFoundError as error:
             raise self._unfinished("there are no results") from error
         except (OSError, ValueError, RecursionError) as error:
-            raise RunError(f"cannot be read: {error}", where=str(path), cure=again) from error
+            raise RunError(f"cannot be read: {error}", where=str(path), fix=again) from error
         check_form(data, path)
         if not isinstance(data, dict) or not _has_tasks(data) or not isinstance(data.get("model"), str):
-            raise RunError("is not a results file", where=str(path), cure=again)
+            raise RunError("is not a results file", where=str(path), fix=again)
         place = misshapen("results", data)
         if place is not None:
-            raise RunError(f"is not a results file: see {place}", where=str(path), cure=again)
+            raise RunError(f"is not a results file: see {place}", where=str(path), fix=again)
         return data
 
     def result(self, task: str) -> Mapping[str, Any]:
@@ -158,7 +158,7 @@ class Run:
         for result in self.results["tasks"]:
             if result["task"] == task:
                 return dict(result)
-        raise RunError(f"there are no results of {task!r}", where=str(self.folder), cure=self._again())
+        raise RunError(f"there are no results of {task!r}", where=str(self.folder), fix=self._again())
 
     def need_ended(self) -> None:
         """Raises RunError where the run did not come to its end, so that numbers over it would be of a part of it."""
@@ -219,7 +219,7 @@ class Run:
                 raise RunError(
                     f"a score of {_said(score.key)}, of which there is no sample",
                     where=f"{path}:{line}",
-                    cure=self._again(),
+                    fix=self._again(),
                 )
 
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
@@ -267,7 +267,7 @@ class Run:
         data = self._files.read_manifest()
         if not _has_tasks(data, *_PLANNED):
             raise RunError(
-                "is no manifest of a run", where=str(self._files.manifest), cure="Name a run folder that creval made."
+                "is no manifest of a run", where=str(self._files.manifest), fix="Name a run folder that creval made."
             )
         return data
 
@@ -305,23 +305,23 @@ class Run:
     def _check_lost(self, entry: Mapping[str, Any], path: Path, found: int) -> None:
         planned = int(entry["planned"])
         if found > planned:
-            cure = f"Some are another run's; they are named by: {self.resume_command}"
-            raise RunError(f"{found} rows, where {planned} samples were planned", where=str(path), cure=cure)
+            fix = f"Some are another run's; they are named by: {self.resume_command}"
+            raise RunError(f"{found} rows, where {planned} samples were planned", where=str(path), fix=fix)
         if self.status not in _ENDED or not self._files.results.is_file():
             return
         made = planned - int(self.result(str(entry["task"]))["counts"]["skipped"])
         if found < made:
-            raise RunError(f"{made - found} of {made} rows are lost", where=str(path), cure=self._again())
+            raise RunError(f"{made - found} of {made} rows are lost", where=str(path), fix=self._again())
 
     def _fault(self, what: str, path: Path, line: int) -> RunError:
-        cure = f"Remove the line, then: {self.resume_command}"
-        return RunError(what, where=f"{path}:{line}", cure=cure)
+        fix = f"Remove the line, then: {self.resume_command}"
+        return RunError(what, where=f"{path}:{line}", fix=fix)
 
     def _again(self) -> str:
         return self._files.to_finish("Mend the run first")
 
     def _unfinished(self, what: str) -> RunError:
-        return RunError(what, where=str(self.folder), cure=self._files.to_finish())
+        return RunError(what, where=str(self.folder), fix=self._files.to_finish())
 
 
 def _has_tasks(data: Mapping[str, Any], *keys: str) -> bool:

@@ -30,7 +30,7 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError as error:
-        raise MissingPartError("pandas is not installed", cure="Install it: pip install pandas") from error
+        raise MissingPartError("pandas is not installed", fix="Install it: pip install pandas") from error
     return pandas.DataFrame(rows)
 
 

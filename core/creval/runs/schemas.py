@@ -26,7 +26,7 @@ def check(name: str, data: Mapping[str, Any]) -> None:
     for fault in _validator(name).iter_errors(data):
         place = "/".join(str(part) for part in fault.absolute_path) or "the whole"
         raise RunError(
-            f"{name}: {place}: {fault.message[:300]}", cure="This is a fault of creval or of a plugin: report it."
+            f"{name}: {place}: {fault.message[:300]}", fix="This is a fault of creval or of a plugin: report it."
         )
 
 

@@ -78,7 +78,7 @@ def by_reference(sample: Sample) -> Sample:
         calls = [_call_by_reference(call, said) for call in sample.calls]
         return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls)
     except RecursionError:
-        raise UnstorableError("it cannot be stored: it lies too deep", cure="Report flatter data.") from None
+        raise UnstorableError("it cannot be stored: it lies too deep", fix="Report flatter data.") from None
 
 
 def _said(call: CallRecord) -> Sequence[str]:
@@ -113,7 +113,7 @@ def with_doc(sample: Sample, dataset: Dataset) -> Sample:
         raise RunError(
             f"the doc {sample.key.doc!r} is not the one that was asked about",
             where=dataset.origin,
-            cure="Use the data of the run, or start a new run.",
+            fix="Use the data of the run, or start a new run.",
         )
     return replace(sample, doc=doc.fields)
 

@@ -48,10 +48,8 @@ class UntrustedError(UsageError):
         self.advise(command)
 
     def advise(self, command: str) -> None:
-        """Let the cure be this command with trust in the file."""
-        self.cure = (
-            f"Give that on the command line, or if you trust it: {command} --trust {shlex.quote(str(self.file))}"
-        )
+        """Let the fix be this command with trust in the file."""
+        self.fix = f"Give that on the command line, or if you trust it: {command} --trust {shlex.quote(str(self.file))}"
 
 
 class Named(NamedTuple):

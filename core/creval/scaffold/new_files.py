@@ -47,7 +47,7 @@ def new_plugin(name: str, folder: Path, licence: str, author: str) -> Sequence[P
     distribution = f"creval-{name.replace('_', '-')}"
     target = folder / distribution
     if target.exists():
-        raise UsageError("the folder is there already", where=str(target), cure="Take another name or folder.")
+        raise UsageError("the folder is there already", where=str(target), fix="Take another name or folder.")
     values = {
         "NAME": name,
         "DISTRIBUTION": distribution,
@@ -81,10 +81,10 @@ def _core() -> Mapping[str, str]:
 
 def _check(name: str) -> None:
     if not _NAME.fullmatch(name):
-        cure = "Use lower-case letters, digits and _, a letter first."
-        raise UsageError(f"{name!r} cannot be the name of a plugin", where="creval new plugin", cure=cure)
+        fix = "Use lower-case letters, digits and _, a letter first."
+        raise UsageError(f"{name!r} cannot be the name of a plugin", where="creval new plugin", fix=fix)
     if name in (CORE, LOCAL, *RESERVED):
-        raise UsageError(f"{name!r} is a word of creval's own", where="creval new plugin", cure="Take another name.")
+        raise UsageError(f"{name!r} is a word of creval's own", where="creval new plugin", fix="Take another name.")
 
 
 def new_task(file: Path, kind: str) -> Sequence[Path]:
@@ -97,15 +97,15 @@ def new_task(file: Path, kind: str) -> Sequence[Path]:
     file = file if file.suffix in (".yaml", ".yml") else file.with_name(f"{file.name}.yaml")
     name = file.stem
     if not _NAME.fullmatch(name):
-        cure = "Use lower-case letters, digits and _, a letter first."
-        raise UsageError(f"{name!r} cannot be the name of a task", where=str(file), cure=cure)
+        fix = "Use lower-case letters, digits and _, a letter first."
+        raise UsageError(f"{name!r} cannot be the name of a task", where=str(file), fix=fix)
     text = (_HERE / "tasks" / f"{kind}.yaml").read_text(encoding="utf-8")
     found = re.search(r"file: (\w+)\.jsonl", text)
     assert found is not None, "each kind has its data in a file"
     data = file.with_name(f"{name}.jsonl")
     for each in (file, data):
         if each.exists():
-            raise UsageError("the file is there already", where=str(each), cure="Take another name.")
+            raise UsageError("the file is there already", where=str(each), fix="Take another name.")
     text = re.sub(r"\$schema=\S+", f"$schema={_SCHEMA}", text, count=1)
     text = text.replace(f"task: {kind}\n", f"task: {name}\n").replace(found[0], f"file: {name}.jsonl")
     rows = (_HERE / "tasks" / f"{found[1]}.jsonl").read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ def estimate(
     Raises ScoringError where a value, or what the aggregation makes of finite values, is not a finite number.
     """
     if len(clusters.values) and not np.isfinite(clusters.values).all():
-        raise ScoringError("a value is not a finite number", cure="Correct the scorer.")
+        raise ScoringError("a value is not a finite number", fix="Correct the scorer.")
     usable = clusters.of_size(getattr(aggregation, "minimum_repeats", 1))
     size, docs, unit = len(usable.values), len(usable), usable.unit
     value = _finite(aggregation.value(usable), "value") if docs else None
@@ -168,6 +168,6 @@ def _finite(number: float | None, what: str) -> float | None:
     if not math.isfinite(number):
         raise ScoringError(
             f"the aggregation gave a {what} that is not a number",
-            cure="It must return None where the metric is undefined. Report this to the plugin that brings it.",
+            fix="It must return None where the metric is undefined. Report this to the plugin that brings it.",
         )
     return float(number)

@@ -31,7 +31,7 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
         try:
             files.extend(place.file for place in places_of(target, index))
         except UsageError as error:
-            problems.append(Problem(error.what, cure=error.cure))
+            problems.append(Problem(error.what, fix=error.fix))
         except TaskError as error:
             problems.extend(error.problems)
     # Checked files see each other as includes and members of suites, as they will once they are installed.
@@ -52,7 +52,7 @@ def places_of(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
     if path.is_dir():
         files = list(yaml_files(path))
         if not files:
-            raise UsageError(f"the folder {str(target)!r} holds no task files", cure="Task files end in .yaml.")
+            raise UsageError(f"the folder {str(target)!r} holds no task files", fix="Task files end in .yaml.")
         return [place for file in files for place in _tasks_of(file)]
     if isinstance(target, Path):
         return _tasks_of(path)
@@ -93,7 +93,7 @@ def _faults(asked: TaskFile | Head, index: TaskIndex, plugins: Plugins) -> Seque
     except TaskError as error:
         return error.problems
     except CrevalError as error:
-        return [Problem(error.what, asked.file, cure=error.cure)]
+        return [Problem(error.what, asked.file, fix=error.fix)]
     return ()
 
 
@@ -121,5 +121,5 @@ def _same_names(files: Sequence[Path], index: TaskIndex) -> list[Problem]:
             first = owners.setdefault((index.owner(file).plugin, head.name), head.place)
             if first != head.place:
                 message = f"two tasks are called {head.name!r}: {first} and {head.place}"
-                problems.append(Problem(message, file, cure="Rename one of them."))
+                problems.append(Problem(message, file, fix="Rename one of them."))
     return problems

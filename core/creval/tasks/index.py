@@ -144,8 +144,8 @@ class TaskIndex:
         if len(found) > 1:
             files = "\n".join(f"  {entry.qualified}: {entry.head.place}" for entry in found)
             kinds = len({entry.qualified for entry in found})
-            cure = "Write the qualified name." if kinds == len(found) else "Rename one of them."
-            raise UsageError(f"{len(found)} tasks are called {name!r}:\n{files}", cure=cure)
+            fix = "Write the qualified name." if kinds == len(found) else "Rename one of them."
+            raise UsageError(f"{len(found)} tasks are called {name!r}:\n{files}", fix=fix)
         return found[0]
 
     def _unknown(self, name: str) -> UnknownNameError:
@@ -213,7 +213,7 @@ class TaskIndex:
         if matching:
             suites = ", ".join(sorted(entry.head.name for entry in matching))
             raise UsageError(
-                f"no task matches {pattern!r}, only suites: {suites}", cure="Name a suite by its whole name."
+                f"no task matches {pattern!r}, only suites: {suites}", fix="Name a suite by its whole name."
             )
         tasks = [entry.head.name for entry in self._entries() if entry.head.kind == "task"]
         raise _nothing(pattern, tasks, "All tasks: creval ls --all")
@@ -260,7 +260,7 @@ class TaskIndex:
             raise UsageError(
                 f"{entry.head.name!r} is a suite, not a task",
                 where=str(entry.head.file),
-                cure=f"Run it with --tasks, or name one of its tasks: creval ls --all {entry.head.name}",
+                fix=f"Run it with --tasks, or name one of its tasks: creval ls --all {entry.head.name}",
             )
         return load_task(entry.head.place, self, self._plugins.registry)
 
@@ -293,5 +293,5 @@ def _matching_variants(place: TaskFile) -> list[str]:
 
 def _nothing(pattern: str, known: Sequence[str], listing: str, where: Path | None = None) -> UsageError:
     near = nearest(pattern.strip("*?[]:_"), known)
-    cure = f"Did you mean {' or '.join(repr(name) for name in near)}? {listing}" if near else listing
-    return UsageError(f"no task matches {pattern!r}", where=None if where is None else str(where), cure=cure)
+    fix = f"Did you mean {' or '.join(repr(name) for name in near)}? {listing}" if near else listing
+    return UsageError(f"no task matches {pattern!r}", where=None if where is None else str(where), fix=fix)

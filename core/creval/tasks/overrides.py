@@ -57,9 +57,9 @@ class Overrides:
         for key in _OF_ONE_TASK:
             section = self.node.get(key)
             if section is not None:
-                cure = "Put it into the entry of the task that it is for."
+                fix = "Put it into the entry of the task that it is for."
                 message = f"{key} cannot be overridden for several tasks at once"
-                problems.append(problem_at(section.key or section.place, message, (*self.path, key), cure))
+                problems.append(problem_at(section.key or section.place, message, (*self.path, key), fix))
         return problems
 
 
@@ -142,8 +142,8 @@ class _Application:
             message = (
                 f"{written.name!r} is written with a bare value in the task, so its parameters cannot be overridden"
             )
-            cure = f"Write {{{written.name}: {{PARAMETER: {plain(written.bare)!r}}}}} in the task."
-            self._problems.append(problem_at(parameters.place, message, (*self._overrides.path, *path), cure))
+            fix = f"Write {{{written.name}: {{PARAMETER: {plain(written.bare)!r}}}}} in the task."
+            self._problems.append(problem_at(parameters.place, message, (*self._overrides.path, *path), fix))
             return component
         merged = merge(written.parameters, parameters)
         inner = Node(merged.value, written.parameters.place, written.node.place)
@@ -152,6 +152,6 @@ class _Application:
     def _unknown(self, key: str, name: str, node: Node, known: list[str]) -> None:
         near = nearest(name, known)
         listing = f"It has: {', '.join(known)}." if known else "It has none."
-        cure = f"Did you mean {near[0]!r}?" if near else listing
+        fix = f"Did you mean {near[0]!r}?" if near else listing
         path = (*self._overrides.path, key, name)
-        self._problems.append(problem_at(node.key or node.place, f"the task has no {name!r} under {key}", path, cure))
+        self._problems.append(problem_at(node.key or node.place, f"the task has no {name!r} under {key}", path, fix))

@@ -156,7 +156,7 @@ class _Expansion:
             self.problems.extend(replace(p, message=f"{text}: {p.message}") for p in error.problems)
             return None
         except UsageError as error:
-            self.problems.append(problem_at(name.place, error.what, path, error.cure))
+            self.problems.append(problem_at(name.place, error.what, path, error.fix))
             return None
         if kind is not None and head.kind != kind:
             self.problems.append(problem_at(name.place, f"{text!r} is a {head.kind}, not a {kind}", path))
@@ -208,5 +208,5 @@ def _refuse(first: Task, second: Task, name: str) -> None:
     files: Mapping[str, None] = dict.fromkeys((str(first.file), str(second.file)))
     raise UsageError(
         f"two different tasks would be called {name!r}: {' and '.join(files)}",
-        cure="Give the entries of the suite different labels (as: ...), or rename a task.",
+        fix="Give the entries of the suite different labels (as: ...), or rename a task.",
     )

@@ -87,8 +87,8 @@ def unfold(node: Node, path: KeyPath) -> Written | Problem:
             if member.value is None:
                 return Written(key, at, Node({}, member.place), inner)
             return Written(key, at, Node({}, member.place), inner, bare=member)
-    cure = "Write its name, {name: ITS_NAME, parameter: value} or {ITS_NAME: {parameter: value}}."
-    return problem_at(node.place, "this is not a component", path, cure)
+    fix = "Write its name, {name: ITS_NAME, parameter: value} or {ITS_NAME: {parameter: value}}."
+    return problem_at(node.place, "this is not a component", path, fix)
 
 
 class ComponentReader:
@@ -128,11 +128,9 @@ class ComponentReader:
         try:
             return self._registry.get(kind, name, prefer=self._plugin)
         except UnknownNameError as error:
-            self._problems.append(
-                problem_at(node.place, error.what, path, error.cure or _listing(self._registry, kind))
-            )
+            self._problems.append(problem_at(node.place, error.what, path, error.fix or _listing(self._registry, kind)))
         except PluginError as error:
-            self._problems.append(problem_at(node.place, error.what, path, error.cure))
+            self._problems.append(problem_at(node.place, error.what, path, error.fix))
         return None
 
     def _unambiguous(self, component: Component) -> str:
@@ -145,8 +143,8 @@ class ComponentReader:
         if component.positional is None:
             message = f"the {component.kind} {component.name!r} takes no bare value"
             known = ", ".join(component.parameters.get("properties", {})) or "none"
-            cure = f"Write its parameters as a mapping; it has: {known}."
-            self._problems.append(problem_at(written.bare.place, message, written.path, cure))
+            fix = f"Write its parameters as a mapping; it has: {known}."
+            self._problems.append(problem_at(written.bare.place, message, written.path, fix))
             return None
         return Node({component.positional: written.bare}, written.bare.place)
 

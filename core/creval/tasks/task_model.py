@@ -324,11 +324,11 @@ class Task:
     def qualified(self) -> str:
         return f"{self.plugin}/{self.name}"
 
-    def problem_at(self, path: str, message: str, cure: str | None = None) -> Problem:
+    def problem_at(self, path: str, message: str, fix: str | None = None) -> Problem:
         """Return a problem at the YAML value that a key path names, or at the first below it."""
         below = (f"{path}.", f"{path}[")
         origin = next((place for key, place in self.origins.items() if key == path or key.startswith(below)), "")
         match = _ORIGIN.fullmatch(origin)
         if match is None:
-            return Problem(message, self.file, path=path, cure=cure)
-        return Problem(message, Path(match[1]), int(match[2]), path=path, cure=cure)
+            return Problem(message, self.file, path=path, fix=fix)
+        return Problem(message, Path(match[1]), int(match[2]), path=path, fix=fix)

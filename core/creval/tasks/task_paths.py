@@ -16,7 +16,7 @@ from creval.plugins.loader import LOCAL, PluginInfo
 __all__ = [
     "FILE_KEY",
     "PATHS_FOLLOW",
-    "STRAY_CURE",
+    "STRAY_FIX",
     "Owner",
     "TaskFile",
     "find_data_file",
@@ -53,7 +53,7 @@ PATHS_FOLLOW = ("replay", "file")
 
 """Providers and resources whose names go on with a path."""
 
-STRAY_CURE = "Put it into that folder, or give it on the command line: --data TASK=FILE"
+STRAY_FIX = "Put it into that folder, or give it on the command line: --data TASK=FILE"
 
 _WITH_VARIANT = r"(?s)(.+\.ya?ml):([^:/\\]+)"
 

@@ -34,8 +34,8 @@ class Script:
             said: Any = self.says(fields)
         elif isinstance(self.says, Mapping):
             if doc not in self.says:
-                cure = f"It has: {', '.join(map(str, self.says))}."
-                raise UsageError(f"the script has nothing for the doc {doc!r}", where=self.role, cure=cure)
+                fix = f"It has: {', '.join(map(str, self.says))}."
+                raise UsageError(f"the script has nothing for the doc {doc!r}", where=self.role, fix=fix)
             said = self.says[doc]
         else:
             said = self.says

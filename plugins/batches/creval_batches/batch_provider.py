@@ -125,8 +125,8 @@ class BatchProvider:
         try:
             self._buffer_line(key, line)
         except OSError as error:
-            cure = f"Make room there, or name another folder (TMPDIR); then: {self._scheduler.resume_command}"
-            raise RunError(f"the file of a batch cannot be written: {error}", where=gettempdir(), cure=cure) from error
+            fix = f"Make room there, or name another folder (TMPDIR); then: {self._scheduler.resume_command}"
+            raise RunError(f"the file of a batch cannot be written: {error}", where=gettempdir(), fix=fix) from error
 
     def _buffer_line(self, key: str, line: bytes) -> None:
         if self._buffer is not None and self._buffer.size + len(line) > self._scheduler.polling.size:
@@ -199,7 +199,7 @@ class BatchProvider:
         else:
             what = f"the provider takes no batch, not even one of a single request: {why}"
             self._scheduler.let_go(
-                RunError(what, where=self._spec.text, cure=f"Nothing is lost; later: {self._scheduler.resume_command}")
+                RunError(what, where=self._spec.text, fix=f"Nothing is lost; later: {self._scheduler.resume_command}")
             )
             return False
         self._pending.again(batch.keys)

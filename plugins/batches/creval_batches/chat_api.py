@@ -13,9 +13,9 @@ from creval.plugin.batches import ChatProvider, Failure, error_of, explain
 from creval.plugin.models import GenerateRequest, RetryableModelError
 from creval_batches.batch_api import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
 
-__all__ = ["CURE", "ChatBatchApi"]
+__all__ = ["FIX", "ChatBatchApi"]
 
-CURE = "Leave --batch out: calls are then made one by one, at the full price."
+FIX = "Leave --batch out: calls are then made one by one, at the full price."
 _NO_SUCH_PATH = frozenset({404, 405, 501})
 _PAGE = 100
 _PAGES = 200
@@ -117,7 +117,7 @@ class ChatBatchApi:
         caller = self._provider.caller
         if missing is not None and failure.status in _NO_SUCH_PATH:
             what = f"the server has no batches: it answers HTTP {failure.status} at {missing}"
-            raise UsageError(what, where=caller.where, cure=CURE)
+            raise UsageError(what, where=caller.where, fix=FIX)
         raise explain(failure, caller)
 
     def _state(self, data: Mapping[str, Any]) -> BatchState:

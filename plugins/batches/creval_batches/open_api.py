@@ -6,7 +6,7 @@ from creval.plugin import UsageError
 from creval.plugin.batches import ENDPOINTS, ChatProvider, LitellmProvider
 from creval.plugin.models import Provider
 from creval_batches.batch_api import BatchApi
-from creval_batches.chat_api import CURE, ChatBatchApi
+from creval_batches.chat_api import FIX, ChatBatchApi
 from creval_batches.litellm_api import VENDORS, LitellmBatchApi
 
 __all__ = ["open_api"]
@@ -21,5 +21,5 @@ def open_api(provider: Provider, spec: str) -> BatchApi:
     known = [name for name, endpoint in ENDPOINTS.items() if endpoint.batches and name != "chat"]
     others = ", ".join([*known, *(name for name in VENDORS if name not in known)])
     raise UsageError(
-        f"{spec!r} cannot be asked in batches", where="--batch", cure=f"{CURE} Batches are taken by {others}."
+        f"{spec!r} cannot be asked in batches", where="--batch", fix=f"{FIX} Batches are taken by {others}."
     )

@@ -90,7 +90,7 @@ class BatchScheduler:
             self.journal.open(JournalFile(path))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             what = f"a line is no note of a batch ({error!r})"
-            raise RunError(what, where=str(path), cure="Put the file back as it was.") from error
+            raise RunError(what, where=str(path), fix="Put the file back as it was.") from error
 
     def settle(self) -> None:
         """Remove the answers from the journal: every sample and call holds its own."""
@@ -153,7 +153,7 @@ class BatchScheduler:
             self.let_go(error)
         except Exception as error:
             fault = RunError(
-                f"a batch cannot be sent: {type(error).__name__}: {error}", cure=f"Later: {self.resume_command}"
+                f"a batch cannot be sent: {type(error).__name__}: {error}", fix=f"Later: {self.resume_command}"
             )
             fault.__cause__ = error
             self.let_go(fault)
@@ -180,4 +180,4 @@ class BatchScheduler:
         counts = self.counts
         batches = "1 batch" if counts.batches == 1 else f"{counts.batches} batches"
         what = f"{counts.requests:,} requests are pending in {batches}"
-        return DetachedError(what, cure=f"Collect them with: {self.resume_command}")
+        return DetachedError(what, fix=f"Collect them with: {self.resume_command}")

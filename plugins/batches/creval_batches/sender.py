@@ -176,8 +176,8 @@ class BatchSender:
 
     def _out_of_reach(self, what: str, error: ModelError) -> RunError:
         later = f"Nothing is lost; later: {self._scheduler.resume_command}"
-        cure = f"{error.cure}\n{later}" if error.cure else later
-        return RunError(f"the batch {self._which()} cannot be {what}: {error.what}", where=error.where, cure=cure)
+        fix = f"{error.fix}\n{later}" if error.fix else later
+        return RunError(f"the batch {self._which()} cannot be {what}: {error.what}", where=error.where, fix=fix)
 
     def _rejected(self, state: BatchState) -> None:
         """The provider refused the file: nothing of it was answered. Raises QueueFullError."""
@@ -220,7 +220,7 @@ class BatchSender:
         if stopped:  # it was stopped; resuming the run asks the rest again
             raise RunError(
                 f"the batch {self._which()} was cancelled at the provider; what it had answered by then is kept",
-                cure=f"The rest is asked again by: {self._scheduler.resume_command}",
+                fix=f"The rest is asked again by: {self._scheduler.resume_command}",
             )
 
     async def _collected(self, state: BatchState) -> Collector:
@@ -239,7 +239,7 @@ class BatchSender:
         got = collector.good
         collector.close()
         what = f"of the batch {self._which()} {promised} answers are promised, and its files hold {got}"
-        raise RunError(what, cure=f"Nothing is lost; later: {self._scheduler.resume_command}")
+        raise RunError(what, fix=f"Nothing is lost; later: {self._scheduler.resume_command}")
 
     def _which(self) -> str:
         return f"{self.batch.id} ({self.batch.name})" if self.batch.id else self.batch.name

@@ -190,7 +190,7 @@ def test_tries_are_bounded(notes: Path) -> None:
     assert server.sizes == [1, 1, 1]
 
 
-def test_a_server_without_batches_is_named_with_the_cure(notes: Path) -> None:
+def test_a_server_without_batches_is_named_with_the_fix(notes: Path) -> None:
     with ChatServer() as server:
         (reply,) = answers(opened(server, notes), TWELVE[:1])  # type: ignore[arg-type]
     assert isinstance(reply, UsageError)

@@ -83,6 +83,6 @@ def test_floor_and_ceiling_give_one_strict_path(
     assert {len(path) for path in paths} == {triples}
 
 
-def test_without_the_import_the_cure_is_said(tmp_path: Path) -> None:
+def test_without_the_import_the_fix_is_said(tmp_path: Path) -> None:
     done = creval(tmp_path, "--tasks", "create_published", "--model", "baseline/floor", "--offline")
     assert done.returncode == 2 and "creval create import FILE" in done.stderr

@@ -193,7 +193,7 @@ def test_a_judge_that_gives_no_verdict_is_asked_once_more_and_then_the_sample_is
     assert failed["scores"]["printed"] == 8, "what needs no judge is kept"
 
 
-def test_a_path_without_a_shipped_verdict_is_an_error_with_a_cure(tmp_path: Path) -> None:
+def test_a_path_without_a_shipped_verdict_is_an_error_with_a_fix(tmp_path: Path) -> None:
     with serve() as server:
         done = creval(
             tmp_path, "--tasks", "create", "--model", "hosted_vllm/target", "--limit", "1", "--output", "known",

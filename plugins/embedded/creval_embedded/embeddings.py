@@ -46,7 +46,7 @@ def _mpnet(options: ResourceOptions) -> Embedding:
         raise MissingPartError(
             "all-mpnet-base-v2 is not there",
             where=str(folder),
-            cure="Fetch it once (about 400 MB): creval embedded fetch mpnet",
+            fix="Fetch it once (about 400 MB): creval embedded fetch mpnet",
         )
     return SentenceEncoder("mpnet", folder)
 
@@ -74,7 +74,7 @@ def open_embedding(model: str, options: ResourceOptions) -> Embedding:
     if model.startswith(("/", "./", "../", "~")):
         folder = Path(model).expanduser().resolve()
         if not folder.is_dir():
-            raise MissingPartError(f"there is no model folder {folder}", where=model, cure="Correct the path.")
+            raise MissingPartError(f"there is no model folder {folder}", where=model, fix="Correct the path.")
         return SentenceEncoder(folder.name, folder)
     raise UnknownNameError(
         "embedding", f"embedded/{model}", [f"embedded/{name}" for name in _BY_NAME], hint="Or name a model folder."

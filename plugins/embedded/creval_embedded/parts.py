@@ -36,7 +36,7 @@ class Part:
         raise MissingPartError(
             f"the package {self.requirement.partition('==')[0]} {what}",
             where="plugin embedded",
-            cure=f"Install it: {self.command}",
+            fix=f"Install it: {self.command}",
         )
 
 
@@ -53,5 +53,5 @@ def runtime() -> None:
         raise MissingPartError(
             "the package xllamacpp is not installed",
             where="plugin embedded",
-            cure=f"Install it: {RUNTIME.command}",
+            fix=f"Install it: {RUNTIME.command}",
         )

@@ -41,9 +41,7 @@ def find_gguf(model: str) -> tuple[Path, str]:
     if model.endswith(".gguf"):
         path = Path(model).expanduser().resolve()
         if not path.is_file():
-            raise MissingPartError(
-                f"there is no file {path}", where=f"model embedded/{model}", cure="Correct the path."
-            )
+            raise MissingPartError(f"there is no file {path}", where=f"model embedded/{model}", fix="Correct the path.")
         return path, path.stem
     raise UnknownNameError("model", f"embedded/{model}", ["embedded/smollm2"], hint="Or embedded/<path>.gguf.")
 
@@ -139,7 +137,7 @@ class EmbeddedProvider:
             raise
         except Exception as error:
             raise FatalModelError(
-                f"llama.cpp failed: {error}", where=f"model embedded/{self._title}", cure="See what it said."
+                f"llama.cpp failed: {error}", where=f"model embedded/{self._title}", fix="See what it said."
             ) from error
         if result is not None:
             gathered.add(result)
@@ -167,7 +165,7 @@ class EmbeddedProvider:
                     raise FatalModelError(
                         f"the model cannot be loaded: {error}",
                         where=str(self._path),
-                        cure="Name a complete GGUF file of an architecture that llama.cpp knows.",
+                        fix="Name a complete GGUF file of an architecture that llama.cpp knows.",
                         every_call=True,
                     ) from error
             return self._server

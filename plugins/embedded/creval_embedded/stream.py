@@ -71,12 +71,12 @@ class Gathered:
         said = str(error.get("message", error))[:300]
         code = error.get("code")
         too_long = "context" in str(error.get("type", "")) or "context size" in said
-        cure = "The request will not do as it is; see what llama.cpp said."
+        fix = "The request will not do as it is; see what llama.cpp said."
         if too_long:
-            cure = "The question is too long for this model; use one with a longer context."
+            fix = "The question is too long for this model; use one with a longer context."
         kind = ContextLengthError if too_long else FatalModelError
         status = code if isinstance(code, int) else None
-        return kind(f"llama.cpp said: {said}", where=self._where, cure=cure, http_status=status)
+        return kind(f"llama.cpp said: {said}", where=self._where, fix=fix, http_status=status)
 
 
 def _token(token: Mapping[str, Any]) -> TokenLogprob:

@@ -74,7 +74,7 @@ def test_mpnet_buckets_by_hand() -> None:
     assert int(buckets[32, 0]) == 12
 
 
-def test_unknown_names_and_folders_have_a_cure(tmp_path: Path) -> None:
+def test_unknown_names_and_folders_have_a_fix(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="embedded/minilm"):
         open_embedding("minilmm", ResourceOptions())
     with pytest.raises(MissingPartError, match="creval embedded fetch mpnet"):

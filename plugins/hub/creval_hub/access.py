@@ -22,7 +22,7 @@ _CARRIERS = ("httpx", "httpx2", "requests")
 def check_repository(name: str) -> str:
     """Return the name of a repository. Raises UsageError where it has not the form owner/name."""
     if not _NAME.fullmatch(name) or "--" in name or ".." in name:
-        raise UsageError(f"{name!r} is no repository of the Hub", cure="Write it as owner/name, e.g. ada/creval-runs.")
+        raise UsageError(f"{name!r} is no repository of the Hub", fix="Write it as owner/name, e.g. ada/creval-runs.")
     return name
 
 
@@ -35,7 +35,7 @@ def open_hub(need_token: bool = True) -> Any:
     if need_token and not token:
         raise MissingPartError(
             "the Hugging Face Hub accepts files only with a token, and none is set",
-            cure="Make one with the right to write on the Hub's page of settings, then: export HF_TOKEN=<your token>",
+            fix="Make one with the right to write on the Hub's page of settings, then: export HF_TOKEN=<your token>",
         )
     huggingface_hub.utils.disable_progress_bars()
     return huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=token, library_name="creval")
@@ -53,26 +53,26 @@ def hub_errors(repository: str) -> Iterator[None]:
     except errors.RevisionNotFoundError as error:
         raise _failed(repository, "there is no such revision", "Name a branch, a tag or a commit of it.") from error
     except errors.RepositoryNotFoundError as error:
-        cure = "Check the name; a private one is seen only with a token of its owner (HF_TOKEN)."
-        raise _failed(repository, "there is no such repository", cure) from error
+        fix = "Check the name; a private one is seen only with a token of its owner (HF_TOKEN)."
+        raise _failed(repository, "there is no such repository", fix) from error
     except errors.OfflineModeIsEnabled as error:
         raise _failed(repository, "HF_HUB_OFFLINE forbids the network", "Unset HF_HUB_OFFLINE.") from error
     except errors.HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else None
         if status in (401, 403):
             said = "the token is refused" if status == 401 else "the token may not write there"
-            cure = "Set HF_TOKEN to a token of the owner with the right to write (creval pushes to your own name)."
-            raise _failed(repository, said, cure) from error
+            fix = "Set HF_TOKEN to a token of the owner with the right to write (creval pushes to your own name)."
+            raise _failed(repository, said, fix) from error
         raise _failed(repository, _words(error), "Nothing is lost: push again, what has arrived is kept.") from error
     except Exception as error:
         if not isinstance(error, OSError) and type(error).__module__.partition(".")[0] not in _CARRIERS:
             raise
-        cure = "Check the network and HF_ENDPOINT; nothing is lost: try again, what has arrived is kept."
-        raise _failed(repository, f"the Hub cannot be reached: {_words(error)}", cure) from error
+        fix = "Check the network and HF_ENDPOINT; nothing is lost: try again, what has arrived is kept."
+        raise _failed(repository, f"the Hub cannot be reached: {_words(error)}", fix) from error
 
 
-def _failed(repository: str, what: str, cure: str) -> DataError:
-    return DataError(f"the Hub: {what}", where=repository, cure=cure)
+def _failed(repository: str, what: str, fix: str) -> DataError:
+    return DataError(f"the Hub: {what}", where=repository, fix=fix)
 
 
 def _words(error: Exception) -> str:

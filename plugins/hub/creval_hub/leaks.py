@@ -70,7 +70,7 @@ def _block(file: BinaryIO, name: str, first: int) -> list[str]:
         if len(line) == _LONGEST_LINE:
             what = f"a line is longer than {_LONGEST_LINE:,} bytes, and is not looked at"
             where = f"{name}:{first + len(lines)}"
-            raise UsageError(what, where=where, cure="Remove the line, and score the run again.")
+            raise UsageError(what, where=where, fix="Remove the line, and score the run again.")
         lines.append(line.decode("utf-8", "replace"))
         size += len(line)
     return lines
@@ -101,6 +101,6 @@ def refuse_leaks(leaks: Sequence[Leak], run: Path) -> None:
     raise UsageError(
         f"the run holds what must not leave this machine:\n{listed}{more}",
         where=str(run),
-        cure="Nothing was sent. Take these lines out of a copy of the run (creval resume makes such samples again), or "
+        fix="Nothing was sent. Take these lines out of a copy of the run (creval resume makes such samples again), or "
         "make the run again without them.",
     )

@@ -33,7 +33,7 @@ def pull_runs(
         if name not in names:
             raise UnknownNameError("run", name, names, where=repository)
     if not names:
-        raise DataError("it holds no run", where=repository, cure="Name a repository that creval push has filled.")
+        raise DataError("it holds no run", where=repository, fix="Name a repository that creval push has filled.")
     return [_pull(api, repository, commit, name, folder) for name in (runs or names)]
 
 

@@ -70,7 +70,7 @@ def push_runs(runs: Sequence[Run], repository: str, *, public: bool = False, tex
                 raise UsageError(
                     "the dataset is public, so that everybody would see the runs",
                     where=repository,
-                    cure="Nothing was sent. Add --public, or name another dataset: it is made private.",
+                    fix="Nothing was sent. Add --public, or name another dataset: it is made private.",
                 )
             return _send(api, repository, info, bundle)
 
@@ -88,7 +88,7 @@ def _joined(runs: Sequence[Run], folder: Path, texts: bool) -> _Bundles:
     for number, run in enumerate(runs):
         bundle = make_bundle(run, folder / str(number), texts=texts)
         if bundle.name in bundles:
-            raise UsageError("the run is given twice", where=str(run.folder), cure="Name each run once.")
+            raise UsageError("the run is given twice", where=str(run.folder), fix="Name each run once.")
         bundles[bundle.name] = bundle
     files = {path: file for bundle in bundles.values() for path, file in bundle.files.items()}
     return _Bundles(files, {name: bundle.made for name, bundle in bundles.items()})
@@ -142,5 +142,5 @@ def _former_card(api: Any, repository: str, commit: str) -> str:
             return Path(file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise UsageError(
-                "the card is no text in UTF-8", where=repository, cure="Correct README.md there."
+                "the card is no text in UTF-8", where=repository, fix="Correct README.md there."
             ) from error

@@ -167,7 +167,7 @@ def test_certain_games_have_no_probabilities() -> None:
     for ask in (lambda game: posterior(game, []), attainable, expected_success):
         with pytest.raises(UsageError, match="results of this game are certain") as caught:
             ask(games("medical", EASY, 1)[0])
-        assert "kumo" in str(caught.value.cure)
+        assert "kumo" in str(caught.value.fix)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_book_that_stays_unsound_is_an_error(rounds: int) -> None:
     answers = [faulty, *[NO_ERRORS, faulty] * rounds]
     with pytest.raises(DataError, match=rf"after {rounds} revisions the book still has \d+ faults") as caught:
         written(*answers, rounds=rounds)
-    assert repr(TRUTH) in str(caught.value) and "--augmenter" in str(caught.value.cure)
+    assert repr(TRUTH) in str(caught.value) and "--augmenter" in str(caught.value.fix)
 
 
 def test_a_cut_book_is_gone_on_with() -> None:

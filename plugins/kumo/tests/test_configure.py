@@ -147,7 +147,7 @@ def test_hostile_answers_end_in_faults_and_do_nothing(name: str, tmp_path: Path)
     answer = HOSTILE[name].format(place=place)
     with ChatServer(lambda request: Answer(answer)) as server, pytest.raises(DomainError) as caught:
         ask_server(server, lambda augmenter: configure(augmenter, PROPOSAL, tries=2))
-    assert caught.value.faults and "None of 2 configurations was sound" in str(caught.value.cure)
+    assert caught.value.faults and "None of 2 configurations was sound" in str(caught.value.fix)
     assert not place.exists()
 
 

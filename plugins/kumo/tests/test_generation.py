@@ -47,7 +47,7 @@ def test_games_of_any_small_domain_are_sound_or_refused_with_reasons(data: st.Da
         try:
             made += islice(generate(domain, sizes, seed), 4)
         except DataError as error:
-            assert "draws gave no further game" in str(error) and error.cure
+            assert "draws gave no further game" in str(error) and error.fix
     for game in made:
         assert set(game.left(game.action_names)) == set(game.valid_truths)
         assert len(game.valid_truths) == sizes.valid
@@ -221,7 +221,7 @@ def test_settings_that_cannot_be_met_are_explained(
     with pytest.raises(DataError, match=said) as caught:
         next(generate(make_domain(exclusions, n_truths), sizes, 0))
     assert caught.value.where and "made" in caught.value.where
-    assert caught.value.cure == "Ask for fewer truths, fewer games or more actions."
+    assert caught.value.fix == "Ask for fewer truths, fewer games or more actions."
 
 
 def test_counterfactual_domains_keep_their_structure_and_no_truth_its_exclusions() -> None:

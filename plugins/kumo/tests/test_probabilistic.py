@@ -163,7 +163,7 @@ def test_optimal_play_is_not_defined() -> None:
     for ask in (OptimalPlayer, golden_of, lambda game: golden_run(game.to_doc())):
         with pytest.raises(UsageError, match=r"optimal play .* is not defined") as caught:
             ask(game)
-        assert TASK in str(caught.value.cure)
+        assert TASK in str(caught.value.fix)
 
 
 @pytest.fixture

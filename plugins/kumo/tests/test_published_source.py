@@ -124,7 +124,7 @@ def test_an_altered_file_is_refused_and_the_sound_ones_stay(
     assert len(list((tmp_path / "cache" / books).iterdir())) == 49
 
 
-def test_without_the_network_the_cure_is_named(tmp_path: Path) -> None:
+def test_without_the_network_the_fix_is_named(tmp_path: Path) -> None:
     options = DataOptions(cache=tmp_path, offline=True, task="kumo_published_easy")
     with pytest.raises(DataError, match="265 of 265 published files") as caught:
         open_published(FIVE, base=tmp_path, options=options)

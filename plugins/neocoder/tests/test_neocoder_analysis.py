@@ -125,7 +125,7 @@ def test_states_of_two_suites_are_two_measurements() -> None:
     mixed: Any = Held("neocoder_state0", "neocoder_state1", "neocoder_released_state0")
     with pytest.raises(UsageError, match="states of neocoder and of neocoder_released") as refused:
         states_of(mixed)
-    assert "--suite neocoder" in str(refused.value.cure)
+    assert "--suite neocoder" in str(refused.value.fix)
     assert one_suite([mixed], "neocoder_released") == "neocoder_released"
     other: Any = Held("neocoder_released_state0")
     with pytest.raises(UsageError, match="different measurements"):

@@ -142,7 +142,7 @@ def test_what_a_model_is_told_of_a_failure(tmp_path: Path, program: str, told: s
     assert len(play.solver) == 3
 
 
-def test_a_statement_without_a_sample_is_an_error_with_its_cure(tmp_path: Path) -> None:
+def test_a_statement_without_a_sample_is_an_error_with_its_fix(tmp_path: Path) -> None:
     (tmp_path / "docs.jsonl").write_text(
         json.dumps(
             {"id": "x", "state": 1, "problem": "Print 1.", "constraints": ["for loop"], "cases": [], "sound": []}

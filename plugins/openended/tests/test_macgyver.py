@@ -82,7 +82,7 @@ def test_another_workbook_is_refused_and_not_kept(pairs: list[dict[str, Any]], t
         open_macgyver("paper", address, base=tmp_path, options=options)
 
 
-def test_without_a_network_the_cure_is_named(tmp_path: Path) -> None:
+def test_without_a_network_the_fix_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="--offline forbids the network"):
         open_macgyver(base=tmp_path, options=DataOptions(cache=tmp_path, offline=True))
 

@@ -56,7 +56,7 @@ def run(*arguments: str) -> str:
     return done.output
 
 
-def test_until_it_is_imported_the_cure_is_named(tmp_path: Path) -> None:
+def test_until_it_is_imported_the_fix_is_named(tmp_path: Path) -> None:
     options = DataOptions(cache=tmp_path)
     with pytest.raises(DataError) as found:
         open_hypogen(base=tmp_path, options=options)

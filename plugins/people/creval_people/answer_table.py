@@ -58,17 +58,17 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
             raise DataError(
                 f"the row has {len(cells)} cells, and the table has {len(heads)} columns",
                 where=where,
-                cure=f"Put answers that contain {separator!r} in double quotes, as spreadsheets do.",
+                fix=f"Put answers that contain {separator!r} in double quotes, as spreadsheets do.",
             )
         person, doc, answer = columns.read(cells, where)
         own = answers.setdefault(person, {})
         if doc in own:
             raise DataError(
-                f"{person} has two answers to {doc!r}", where=where, cure="Keep one of them, or give each a doc."
+                f"{person} has two answers to {doc!r}", where=where, fix="Keep one of them, or give each a doc."
             )
         own[doc] = answer
     if not answers:
-        raise DataError("the table has no answers", where=str(file), cure="Write a row for each answer.")
+        raise DataError("the table has no answers", where=str(file), fix="Write a row for each answer.")
     return AnswerTable(answers, separator, bool(columns.words))
 
 
@@ -86,7 +86,7 @@ class _Columns:
     def of(cls, heads: Sequence[str], file: Path, only_doc: str | None) -> _Columns:
         twice = next((head for head in heads if head and heads.count(head) > 1), None)
         if twice is not None:
-            raise DataError(f"two columns are called {twice!r}", where=str(file), cure="Rename one of them.")
+            raise DataError(f"two columns are called {twice!r}", where=str(file), fix="Rename one of them.")
         found = {name: heads.index(name) if name in heads else None for name in ("participant", "doc", "answer")}
         numbered = sorted((int(m[1]), at) for at, head in enumerate(heads) if (m := _WORD.fullmatch(head)))
         words = [at for _, at in numbered]
@@ -110,11 +110,11 @@ class _Columns:
             raise DataError(
                 f"{person!r} is not a name for a participant",
                 where=where,
-                cure="Use a code of letters, digits, dots, dashes and underscores, such as p07.",
+                fix="Use a code of letters, digits, dots, dashes and underscores, such as p07.",
             )
         doc = self.only_doc if self.doc is None else cell(self.doc)
         if not doc:
-            raise DataError("the cell in the column doc is empty", where=where, cure="Say which item the answer is to.")
+            raise DataError("the cell in the column doc is empty", where=where, fix="Say which item the answer is to.")
         if self.answer is not None:
             return person, doc, cell(self.answer)
         return person, doc, "\n".join(word for at in self.words if (word := cell(at)))
@@ -124,7 +124,7 @@ def _missing(what: str, heads: Sequence[str], file: Path) -> DataError:
     near = nearest(what.split(maxsplit=1)[0], [head for head in heads if head])
     hint = f" Is it {near[0]!r}?" if near else ""
     shown = ", ".join(head for head in heads if head) or "none"
-    return DataError(f"the table needs the column {what}", where=str(file), cure=f"Its columns are: {shown}.{hint}")
+    return DataError(f"the table needs the column {what}", where=str(file), fix=f"Its columns are: {shown}.{hint}")
 
 
 def _text(file: Path) -> str:
@@ -133,11 +133,11 @@ def _text(file: Path) -> str:
             data = stream.read(_LARGEST + 1)
     except OSError as error:
         raise DataError(
-            f"the table cannot be read: {error.strerror}", where=str(file), cure="Check the path."
+            f"the table cannot be read: {error.strerror}", where=str(file), fix="Check the path."
         ) from error
     if len(data) > _LARGEST or data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         what = "is a workbook, not a CSV file" if len(data) <= _LARGEST else "is larger than 50 MB"
-        raise DataError(what, where=str(file), cure='Save it in the spreadsheet as "CSV UTF-8".')
+        raise DataError(what, where=str(file), fix='Save it in the spreadsheet as "CSV UTF-8".')
     return "".join(_decoded(data))
 
 

@@ -54,11 +54,11 @@ def participant_names(given: Sequence[str]) -> list[str]:
         words = [f"p{number:0{max(2, len(str(count)))}}" for number in range(1, min(count, _MOST + 1) + 1)]
     for word in words:
         if not re.fullmatch(NAME, word):
-            cure = "Use codes of letters, digits, dots, dashes and underscores, such as p07."
-            raise UsageError(f"{word!r} is not a name for a participant", where="--participants", cure=cure)
+            fix = "Use codes of letters, digits, dots, dashes and underscores, such as p07."
+            raise UsageError(f"{word!r} is not a name for a participant", where="--participants", fix=fix)
     if not 0 < len(words) <= _MOST:
-        cure = "Give a number, or their codes: p01,p02."
-        raise UsageError(f"from 1 to {_MOST} people can take part", where="--participants", cure=cure)
+        fix = "Give a number, or their codes: p01,p02."
+        raise UsageError(f"from 1 to {_MOST} people can take part", where="--participants", fix=fix)
     return words
 
 

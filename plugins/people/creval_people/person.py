@@ -100,13 +100,13 @@ def person(model: str, options: ProviderOptions) -> PersonProvider:
         raise UsageError(
             f"{model!r} is not a name for a person",
             where="human/NAME",
-            cure="Use up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit.",
+            fix="Use up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit.",
         )
     if options.concurrency != 1:
         raise UsageError(
             "a person answers one question at a time",
             where=f"human/{model}",
-            cure="Add --concurrency 1, or use: creval play TASK",
+            fix="Add --concurrency 1, or use: creval play TASK",
         )
     screens = None if options.run_tasks is None else screens_of(options.run_tasks)
     if options.seat is not None:

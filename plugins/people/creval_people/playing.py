@@ -62,7 +62,7 @@ class SeatOptions:
             raise UsageError(
                 "a person in another role than the target needs a model whose answers to work on",
                 where="--as, --model",
-                cure="Name both: --as judge --model replay/RUN, or neither.",
+                fix="Name both: --as judge --model replay/RUN, or neither.",
             )
         return self.model, {self.role: person}
 
@@ -165,5 +165,5 @@ def _person_of(folder: Path) -> str:
         if provider == "human":
             return name
     raise UsageError(
-        "no person takes part in this run", where=str(folder), cure=f"Resume it by: {resume_command(folder)}"
+        "no person takes part in this run", where=str(folder), fix=f"Resume it by: {resume_command(folder)}"
     )

@@ -27,7 +27,7 @@ class TableSeat:
         """Return what the person wrote to the doc of the view."""
         parts = view.sample.split("\x1f")
         if len(parts) < 2 or parts[1] not in self._answers or view.options:
-            raise RunError(f"there is no answer to {view.title!r} in the table", cure="Play this task instead.")
+            raise RunError(f"there is no answer to {view.title!r} in the table", fix="Play this task instead.")
         return self._answers[parts[1]]
 
 
@@ -52,11 +52,11 @@ def score_table(
     plugins = load_plugins()
     plans = open_plans([task], replace(options, output=None), plugins, people=True)
     if len(plans) != 1:
-        raise UsageError(f"{task!r} is {len(plans)} tasks", where="TASK", cure="Score one task at a time.")
+        raise UsageError(f"{task!r} is {len(plans)} tasks", where="TASK", fix="Score one task at a time.")
     (plan,) = plans
     if plan.task.protocol.name.rpartition("/")[2] != "chat":
         raise UsageError(
-            f"{task!r} is not a question with one answer", where="TASK", cure=f"Let people play it: creval play {task}"
+            f"{task!r} is not a question with one answer", where="TASK", fix=f"Let people play it: creval play {task}"
         )
     only = plan.dataset[0].id if len(plan.dataset) == 1 else None
     table = read_answers(file, only)
@@ -64,14 +64,14 @@ def score_table(
         try:
             plan.dataset.position(doc)
         except DataError as error:
-            raise DataError(f"the task {task!r} has no doc {doc!r}", where=str(file), cure=error.cure) from None
+            raise DataError(f"the task {task!r} has no doc {doc!r}", where=str(file), fix=error.fix) from None
     folder = options.output
     assert folder is not None
     taken = [person for person in table.answers if (folder / person / "run.json").exists()]
     if taken:
-        cure = "Name another folder with --output."
+        fix = "Name another folder with --output."
         names = ", ".join(taken[:5]) + " ..." * (len(taken) > 5)
-        raise RunError(f"there are already scores of {names}", where=str(folder), cure=cure)
+        raise RunError(f"there are already scores of {names}", where=str(folder), fix=fix)
     results = []
     for person, answers in table.answers.items():
         said(person)

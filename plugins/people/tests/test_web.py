@@ -335,7 +335,7 @@ def test_nobody_is_waited_for_where_nobody_came(seat: WebSeat) -> None:
     assert seat.close_with(Closing("Done"), patience=float("inf")) is False
 
 
-def test_a_port_in_use_is_an_error_with_a_cure() -> None:
+def test_a_port_in_use_is_an_error_with_a_fix() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -46,8 +46,8 @@ def connect(address: str | None) -> Any:
     import ray
 
     if ray.is_initialized():
-        cure = "Call ray.shutdown() first."
-        raise UsageError("this process is connected to a Ray cluster already", where="--executor ray", cure=cure)
+        fix = "Call ray.shutdown() first."
+        raise UsageError("this process is connected to a Ray cluster already", where="--executor ray", fix=fix)
     common: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     try:
         with _quietly():
@@ -59,7 +59,7 @@ def connect(address: str | None) -> Any:
         raise UsageError(
             f"the cluster cannot be reached: {str(error).strip().splitlines()[0]}",
             where=f"--executor ray://{address}" if address else "--executor ray",
-            cure="Give the address that `ray start --head` printed, on a machine of the cluster; see docs/scale.md.",
+            fix="Give the address that `ray start --head` printed, on a machine of the cluster; see docs/scale.md.",
         ) from error
     return ray
 

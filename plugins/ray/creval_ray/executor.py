@@ -31,8 +31,8 @@ class RayExecutor:
         self._address = address
         self._settings = Settings.read(options)
         if importlib.util.find_spec("ray") is None:
-            cure = "Install it: pip install ray"
-            raise MissingPartError("the package ray is not installed", where="--executor ray", cure=cure)
+            fix = "Install it: pip install ray"
+            raise MissingPartError("the package ray is not installed", where="--executor ray", fix=fix)
         self.batch = self._settings.batch
         self._ray: Any = None
         self._coordinator: Coordinator | None = None
@@ -65,7 +65,7 @@ class RayExecutor:
             raise UsageError(
                 f"{', '.join(map(repr, tasks))} needs {gpus} GPU on one machine, and the cluster has {has:g} in all",
                 where="--executor ray",
-                cure="Join a machine with GPUs to the cluster, or leave the task out.",
+                fix="Join a machine with GPUs to the cluster, or leave the task out.",
             )
 
     async def make(self, item: WorkItem) -> ItemResult:

@@ -127,5 +127,5 @@ class WorkerPool:
         self._changed.set()
 
     def _no_worker(self, what: str) -> RunError:
-        cure = "Look at the cluster (`ray status`), and continue with: creval resume RUN; or with --executor local."
-        return RunError(what, where="--executor ray", cure=cure)
+        fix = "Look at the cluster (`ray status`), and continue with: creval resume RUN; or with --executor local."
+        return RunError(what, where="--executor ray", fix=fix)

@@ -192,7 +192,7 @@ class _RemoteModel(Model):
     async def generate(self, request: GenerateRequest) -> Never:
         """Raises UsageError: only the ledger asks this model."""
         raise UsageError(
-            f"{self.spec} is asked by the run itself", cure="Ask it by the context: context.ask(role, ...)."
+            f"{self.spec} is asked by the run itself", fix="Ask it by the context: context.ask(role, ...)."
         )
 
     async def close(self) -> None:
@@ -207,7 +207,7 @@ def remote_roles(known: Mapping[str, Mapping[str, Any]]) -> Callable[[str, str |
         found = models.get(role) or models.get(f"{role}={default}")
         if found is None:
             raise UsageError(
-                f"no model plays the role {role!r}", where="--role", cure=f"Add: --role {role}=<provider>/<model>"
+                f"no model plays the role {role!r}", where="--role", fix=f"Add: --role {role}=<provider>/<model>"
             )
         return found
 

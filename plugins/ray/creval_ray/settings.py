@@ -47,7 +47,7 @@ class Settings:
             raise MissingPartError(
                 f"the variable {missing[0]} is not set here",
                 where=f"{_OPTION} env",
-                cure=f"Set it (export {missing[0]}=...), or leave it out.",
+                fix=f"Set it (export {missing[0]}=...), or leave it out.",
             )
         return {name: os.environ[name] for name in self.env}
 

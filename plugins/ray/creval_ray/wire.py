@@ -37,7 +37,7 @@ def encode_error(error: BaseException) -> dict[str, Any]:
     if not isinstance(error, CrevalError):
         error = PluginError(redact(f"{type(error).__name__}: {error}"))
     kind = next(each.__name__ for each in type(error).__mro__ if each.__module__ == _ERRORS)
-    data = {"kind": kind, "what": error.what, "where": error.where, "cure": error.cure}
+    data = {"kind": kind, "what": error.what, "where": error.where, "fix": error.fix}
     data |= {name: getattr(error, name) for name in _FURTHER if hasattr(error, name)}
     lost = getattr(error, "lost", None)
     return data | ({} if lost is None else {"lost": lost_to_json(lost)})
@@ -47,7 +47,7 @@ def decode_error(data: Mapping[str, Any]) -> CrevalError:
     """Return the error that `encode_error` encoded."""
     kind = _kinds()[data["kind"]]
     error = kind.__new__(kind)
-    CrevalError.__init__(error, data["what"], where=data["where"], cure=data["cure"])
+    CrevalError.__init__(error, data["what"], where=data["where"], fix=data["fix"])
     if isinstance(error, ModelError):
         error.lost = lost_from_json(data["lost"]) if "lost" in data else None
     if data["kind"] == "TaskError":

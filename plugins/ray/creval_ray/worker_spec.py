@@ -100,7 +100,7 @@ def check_versions(spec: WorkerSpec, plugins: Plugins, where: str) -> None:
         raise UsageError(
             f"this worker has other versions than the run: {', '.join(other)}",
             where=where,
-            cure="Install the same versions of creval and its plugins on all machines.",
+            fix="Install the same versions of creval and its plugins on all machines.",
         )
 
 
@@ -155,5 +155,5 @@ def check_tasks(spec: WorkerSpec, plans: Sequence[TaskPlan], where: str) -> None
         raise UsageError(
             f"this worker has other tasks than the run: {', '.join(other)}",
             where=where,
-            cure="Give all machines the same task files and data.",
+            fix="Give all machines the same task files and data.",
         )

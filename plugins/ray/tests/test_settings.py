@@ -37,7 +37,7 @@ def test_a_variable_that_is_not_set_is_missed_before_anything_starts(monkeypatch
     assert Settings.read({"env": "SOME_KEY"}).environment() == {"SOME_KEY": "x"}
 
 
-def test_an_absent_ray_is_missed_with_its_cure(monkeypatch) -> None:
+def test_an_absent_ray_is_missed_with_its_fix(monkeypatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPartError, match="pip install ray"):
         RayExecutor(None, {})

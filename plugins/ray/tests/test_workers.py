@@ -224,7 +224,7 @@ def test_the_worker_spec_is_plain_and_holds_no_secret(make_task, server, options
 @pytest.mark.parametrize(
     "error",
     [
-        RetryableModelError("a", where="b", cure="c", http_status=429, retry_after=2.0),
+        RetryableModelError("a", where="b", fix="c", http_status=429, retry_after=2.0),
         ContextLengthError("a", http_status=400, every_call=False),
         FatalModelError("a", closed=True),
         UnknownNameError("task", "drta", ["drat"]),

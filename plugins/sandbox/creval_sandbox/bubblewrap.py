@@ -38,14 +38,14 @@ class HasFolder(Protocol):
 def open_bubblewrap(model: str, options: HasFolder) -> BubblewrapSandbox:
     """Open the sandbox; `model` is empty, or the mode to insist on: `nested` or `plain`.
 
-    A program through every limit is run first. Raises MissingPartError with a cure where this system cannot keep
+    A program through every limit is run first. Raises MissingPartError with a fix where this system cannot keep
     programs apart, UsageError for another mode.
     """
     if model not in MODES:
         raise UsageError(
             f"bubblewrap has no mode {model!r}",
             where=f"sandbox bubblewrap/{model}",
-            cure="Write bubblewrap, bubblewrap/nested or bubblewrap/plain.",
+            fix="Write bubblewrap, bubblewrap/nested or bubblewrap/plain.",
         )
     return BubblewrapSandbox(find_manner(model), options.folder)
 

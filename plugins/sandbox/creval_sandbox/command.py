@@ -86,7 +86,7 @@ def bubblewrap_path() -> str:
         raise MissingPartError(
             "model-written code runs in bubblewrap, and the program bwrap is not on the PATH",
             where="sandbox bubblewrap",
-            cure="It needs Linux. Install it: apt-get install bubblewrap, or dnf install bubblewrap.",
+            fix="It needs Linux. Install it: apt-get install bubblewrap, or dnf install bubblewrap.",
         )
     return found
 

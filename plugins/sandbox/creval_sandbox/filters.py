@@ -154,7 +154,7 @@ def _begun(machine: str) -> _Assembly:
         raise MissingPartError(
             f"the sandbox does not know the system calls of {machine}",
             where="sandbox bubblewrap",
-            cure="Run such tasks on x86_64 or aarch64.",
+            fix="Run such tasks on x86_64 or aarch64.",
         )
     out = _Assembly()
     out.add(_LOAD, _ARCHITECTURE)

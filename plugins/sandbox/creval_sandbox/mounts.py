@@ -74,7 +74,7 @@ class Interpreter:
             raise MissingPartError(
                 f"the interpreter of {sys.base_prefix} is not to be found",
                 where="sandbox bubblewrap",
-                cure=f"Run creval with a Python whose bin folder holds {library.name}.",
+                fix=f"Run creval with a Python whose bin folder holds {library.name}.",
             )
         return cls(executable, library)
 
@@ -117,7 +117,7 @@ def compiler_path() -> str:
         raise MissingPartError(
             "C++ programs need the compiler g++, which is not in /usr/bin",
             where="sandbox bubblewrap",
-            cure="Install it, e.g.: apt-get install g++",
+            fix="Install it, e.g.: apt-get install g++",
         )
     return str(Path(found).resolve())
 

@@ -12,7 +12,7 @@ from creval_sandbox.command import bubblewrap_path, identities
 from creval_sandbox.conversation import Executable
 from creval_sandbox.filters import Profile
 from creval_sandbox.mounts import mounts
-from creval_sandbox.refusals import cure_of
+from creval_sandbox.refusals import fix_of
 from creval_sandbox.worker import Manner, Worker
 
 __all__ = ["find_manner", "find_manners"]
@@ -60,7 +60,7 @@ def find_manner(mode: str = "") -> Manner:
         raise MissingPartError(
             "this system does not let programs be kept apart:\n  " + "\n  ".join(refusals),
             where="sandbox bubblewrap",
-            cure=cure_of(refusals[-1]),
+            fix=fix_of(refusals[-1]),
         )
     return manner
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["cure_of"]
+__all__ = ["fix_of"]
 
-_CURES: Sequence[tuple[str, str]] = (
+_FIXES: Sequence[tuple[str, str]] = (
     (
         "Unknown option",
         "This bubblewrap is too old: version 0.8.0 or later is needed.",
@@ -54,9 +54,9 @@ _CURES: Sequence[tuple[str, str]] = (
 )
 
 
-def cure_of(words: str) -> str:
+def fix_of(words: str) -> str:
     """Return what to do about a refusal, by the words of bubblewrap or of the kernel."""
-    for sign, cure in _CURES:
+    for sign, fix in _FIXES:
         if sign in words:
-            return cure
+            return fix
     return "Try: creval sandbox check. docs/sandbox.md says what the sandbox needs of a system."

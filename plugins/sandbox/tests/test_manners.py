@@ -107,7 +107,7 @@ def test_as_root_of_a_user_namespace_that_maps_one_user(readable: Path) -> None:
     assert all(ran and not breaches for _, _, ran, breaches in found), found
 
 
-def test_each_manner_is_tried_and_the_last_refusal_names_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_manner_is_tried_and_the_last_refusal_names_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted", "/")
 
@@ -121,4 +121,4 @@ def test_each_manner_is_tried_and_the_last_refusal_names_the_cure(monkeypatch: p
     find_manner.cache_clear()
     assert caught.value.what.count("Operation not permitted") == 3 * len(command.identities())
     assert "cannot run bubblewrap as the user who runs creval: Operation not permitted" in caught.value.what
-    assert "in a container" in str(caught.value.cure)
+    assert "in a container" in str(caught.value.fix)

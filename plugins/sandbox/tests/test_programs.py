@@ -18,7 +18,7 @@ from creval_sandbox.bubblewrap import BubblewrapSandbox, open_bubblewrap
 from creval_sandbox.command import Identity
 from creval_sandbox.mounts import library_versions
 from creval_sandbox.probe import find_manner
-from creval_sandbox.refusals import cure_of
+from creval_sandbox.refusals import fix_of
 from creval_sandbox.worker import Manner
 
 SHORT = Limits(cpu_seconds=0.5, wall_seconds=3.0)
@@ -225,7 +225,7 @@ def test_a_machine_that_refuses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "cure"),
+    ("words", "fix"),
     [
         ("bwrap: setting up uid map: Permission denied", "apparmor"),
         ("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "network namespaces"),
@@ -235,8 +235,8 @@ def test_a_machine_that_refuses(tmp_path: Path) -> None:
         ("something new", "creval sandbox check"),
     ],
 )
-def test_each_refusal_has_a_cure(words: str, cure: str) -> None:
-    assert cure in cure_of(words)
+def test_each_refusal_has_a_fix(words: str, fix: str) -> None:
+    assert fix in fix_of(words)
 
 
 def test_without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:

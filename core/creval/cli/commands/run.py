@@ -51,11 +51,11 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
     from creval.errors import UsageError
 
     if not file.exists() and file.name == str(file) and not file.suffix:
-        cure = f"Check the path. A task is run by: creval --tasks {file} --model M"
-        raise UsageError("there is no such file", where=str(file), cure=cure)
+        fix = f"Check the path. A task is run by: creval --tasks {file} --model M"
+        raise UsageError("there is no such file", where=str(file), fix=fix)
     if file.is_dir() and not any((file / name).is_file() for name in _FILES):
-        cure = "Name a run folder, the folder of a sweep, or a run file."
-        raise UsageError(f"the folder holds neither {' nor '.join(_FILES)}", where=str(file), cure=cure)
+        fix = "Name a run folder, the folder of a sweep, or a run file."
+        raise UsageError(f"the folder holds neither {' nor '.join(_FILES)}", where=str(file), fix=fix)
     path = next((file / name for name in _FILES if (file / name).is_file()), file)
     asked = read_run_file(path)
     named = given.pop("output")
@@ -83,7 +83,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
     """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
     from creval.cli.run_summary import ending
-    from creval.cli.signals import cure_shown
+    from creval.cli.signals import fix_shown
     from creval.engine.progress.terminal import watch
     from creval.engine.run import resume as go_on
     from creval.runs.folder import RunFolder
@@ -95,7 +95,7 @@ def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
 
         play = import_installed("creval_people.playing:play_again", "creval-people", target)
         ctx.exit(play(run, resuming=given))
-    with cure_shown(), watch() as observer:
+    with fix_shown(), watch() as observer:
         finished = go_on(run, observer, **given)
     if finished.budget is None and not observer.statuses:
         click.echo("No sample was missing: the model was asked nothing.", err=True)

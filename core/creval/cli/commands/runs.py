@@ -95,7 +95,7 @@ def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
     folders = [path if (path := Path(place)).exists() else _pulled(place) for place in places]
     found = find_runs(folders)
     if not found:
-        raise UsageError("there are no runs", where=", ".join(places), cure="Name folders with runs in them.")
+        raise UsageError("there are no runs", where=", ".join(places), fix="Name folders with runs in them.")
     for run in found:
         if run.fault is not None or run.status not in ("done", "budget"):
             click.echo(visible(f"left out: {run.folder} ({run.fault or run.status})"), err=True)

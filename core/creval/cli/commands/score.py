@@ -50,13 +50,13 @@ def score(
     """
     from creval.cli.option_values import texts
     from creval.cli.run_summary import ending
-    from creval.cli.signals import cure_shown
+    from creval.cli.signals import fix_shown
     from creval.engine.progress.terminal import watch
     from creval.engine.run import rescore
     from creval.engine.run_options import Rescoring
 
     given |= executor_of(given)
     how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)
-    with cure_shown(), watch() as observer:
+    with fix_shown(), watch() as observer:
         finished = rescore(run, how, observer)
     ctx.exit(ending(finished, 1.0))

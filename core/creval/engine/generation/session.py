@@ -161,7 +161,7 @@ class LiveSession:
             raise FatalModelError(
                 "the model gives no log-probabilities, which the task needs",
                 where=self._runtime.task.name,
-                cure="Take a model or provider that gives them, or leave the task out.",
+                fix="Take a model or provider that gives them, or leave the task out.",
                 every_call=True,
             )
 

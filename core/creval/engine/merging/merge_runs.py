@@ -89,7 +89,7 @@ def _new_folder(output: Path) -> Iterator[RunFolder]:
     except OSError as error:
         raise disk_error(error, output / "run.json") from error
     if taken:
-        raise RunError("something is there already", where=str(output), cure="Name another folder with --output.")
+        raise RunError("something is there already", where=str(output), fix="Name another folder with --output.")
     hidden = output.parent / f".{output.name}.merging"
     try:
         hidden.mkdir(parents=True, exist_ok=True)
@@ -145,9 +145,9 @@ def _check_plans(parts: Sequence[ShardRun], plans: Sequence[TaskPlan]) -> None:
         if old is None or old["hash"] != plan.task.hash or old["dataset"]["fingerprint"] != plan.dataset.fingerprint:
             same = old is not None and old["hash"] == plan.task.hash
             what = f"its data of {plan.task.name!r} are not those that are here" if same else "its tasks changed since"
-            raise RunError(what, where=str(parts[0].path), cure="Merge with the tasks and data of the runs.")
+            raise RunError(what, where=str(parts[0].path), fix="Merge with the tasks and data of the runs.")
     if len(before) != len(plans):
-        raise RunError("its tasks changed since", where=str(parts[0].path), cure="Merge with the tasks of the runs.")
+        raise RunError("its tasks changed since", where=str(parts[0].path), fix="Merge with the tasks of the runs.")
 
 
 class _Merge:
@@ -282,7 +282,7 @@ class _Merge:
                         f"its scores of {name!r} were made with another task or other instruments than those of "
                         f"{self._parts[0].path}",
                         where=str(part.path),
-                        cure="Score all of them alike first: creval score",
+                        fix="Score all of them alike first: creval score",
                     )
         return found
 

@@ -233,7 +233,7 @@ def _check_equal(first: Mapping[str, Any], places: Sequence[LinePlace], sources:
             raise RunError(
                 f"{name} has another answer than at {one.path}:{one.number}",
                 where=f"{other.path}:{other.number}",
-                cure="Merge without one of the two runs.",
+                fix="Merge without one of the two runs.",
             )
 
 
@@ -252,4 +252,4 @@ def _named(key: SampleKey) -> str:
 
 
 def _fault(what: str, line: Line) -> RunError:
-    return RunError(what, where=f"{line.path}:{line.number}", cure="Remove the line, resume that run, merge again.")
+    return RunError(what, where=f"{line.path}:{line.number}", fix="Remove the line, resume that run, merge again.")

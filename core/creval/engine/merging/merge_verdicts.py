@@ -79,7 +79,7 @@ class _Book:
                     int(record["attempt"])
                 except (KeyError, TypeError, ValueError, AttributeError) as error:
                     where = f"{line.path}:{line.number}"
-                    raise RunError(f"the line is no recorded call ({error!r})", where=where, cure=_CURE) from error
+                    raise RunError(f"the line is no recorded call ({error!r})", where=where, fix=_FIX) from error
                 self.high.append(high)
                 self.low.append(low)
                 self.ranks.append(rank)
@@ -99,7 +99,7 @@ class _Book:
             yield [int(row) for row in rows]
 
 
-_CURE = "Remove the line, resume that run, merge again."
+_FIX = "Remove the line, resume that run, merge again."
 
 
 def merge_calls(parts: Sequence[ShardRun], target: RunFolder, role: str, places: CallRanks) -> Verdicts:

@@ -48,7 +48,7 @@ class ShardRun:
             return {task["task"]: task for task in data["tasks"]}
         except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             where = str(self.folder.results)
-            raise RunError(f"cannot be read: {error!r}", where=where, cure="Write it again: creval score") from error
+            raise RunError(f"cannot be read: {error!r}", where=where, fix="Write it again: creval score") from error
 
 
 @contextmanager
@@ -58,14 +58,14 @@ def locked_parts(folders: Sequence[Path], output: Path) -> Iterator[list[ShardRu
     Raises UsageError where none is named, RunError where one is none, is at work, is damaged, or is named twice.
     """
     if not folders:
-        raise UsageError("no run is named", where="RUNS", cure="Name the shards' run folders, for example: shards/*")
+        raise UsageError("no run is named", where="RUNS", fix="Name the shards' run folders, for example: shards/*")
     places: set[Path] = set()
     for folder in folders:
         place = folder.resolve()
         if place in places:
-            raise RunError("the run is named twice", where=str(folder), cure="Name each run once.")
+            raise RunError("the run is named twice", where=str(folder), fix="Name each run once.")
         if place == output.resolve():
-            raise UsageError("the run is one of those that are merged", where="--output", cure="Name a new folder.")
+            raise UsageError("the run is one of those that are merged", where="--output", fix="Name a new folder.")
         places.add(place)
     with ExitStack() as locks:
         parts = []
@@ -86,16 +86,16 @@ def check_same(parts: Sequence[ShardRun]) -> None:
             raise RunError(
                 f"it is no part of the same run as {first.path}; they differ in {', '.join(different)}",
                 where=str(part.path),
-                cure="Merge runs that were made by one command but for --shard and --output.",
+                fix="Merge runs that were made by one command but for --shard and --output.",
             )
     divisions = {part.shard.of: part for part in parts if part.shard is not None}
     if len(divisions) > 1:
         said = " and ".join(f"{of} parts ({part.path})" for of, part in sorted(divisions.items())[:2])
-        raise RunError(f"the docs were divided into {said}", cure="Merge the shards of one division.")
+        raise RunError(f"the docs were divided into {said}", fix="Merge the shards of one division.")
     if reading_of(first.manifest) > READING:
         reading = reading_of(first.manifest)
         what = f"its answers are read by version {reading} of creval's rules, and this creval has {READING}"
-        raise RunError(what, where=str(first.path), cure="Use the creval that made the runs, or a later one.")
+        raise RunError(what, where=str(first.path), fix="Use the creval that made the runs, or a later one.")
 
 
 def missing_shards(parts: Sequence[ShardRun]) -> list[Shard]:

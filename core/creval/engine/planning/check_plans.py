@@ -94,14 +94,14 @@ def _check_values(generation: Mapping[str, Any]) -> None:
     for name, value in generation.items():
         if name in _OWN:
             raise UsageError(
-                f"{name!r} is no generation setting", where="--generation", cure=f"Leave {name} out of the settings."
+                f"{name!r} is no generation setting", where="--generation", fix=f"Leave {name} out of the settings."
             )
         if value is None or name not in known:
             continue
         error = next(validator_for(known[name]).iter_errors(value), None)
         if error is not None:
-            what, cure = say(SchemaFault.of(error))
-            raise UsageError(f"the setting {name} {what}", where="--generation", cure=cure)
+            what, fix = say(SchemaFault.of(error))
+            raise UsageError(f"the setting {name} {what}", where="--generation", fix=fix)
 
 
 def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
@@ -118,7 +118,7 @@ def _check_n(plan: TaskPlan, options: RunOptions, registry: Registry) -> None:
     raise UsageError(
         f"the protocol {task.protocol.name!r} of {task.name!r} {what}, so n={max(wanted)} cannot be kept",
         where="the setting n",
-        cure="Leave n out of generation, conditions and --generation; or ask each doc several times with --repeats.",
+        fix="Leave n out of generation, conditions and --generation; or ask each doc several times with --repeats.",
     )
 
 
@@ -133,7 +133,7 @@ def _check_sets(plan: TaskPlan, registry: Registry) -> None:
             raise UsageError(
                 f"the scorer {ref.name!r} of {plan.task.name!r} compares the answers to a doc, and the run makes one",
                 where="--repeats",
-                cure=f"Add --repeats {needed} or more.",
+                fix=f"Add --repeats {needed} or more.",
             )
 
 
@@ -148,12 +148,12 @@ def _check_repeats(plan: TaskPlan, registry: Registry) -> None:
                 f"the metric {metric.name!r} of {plan.task.name!r} compares the repeats of a doc, but every trial of "
                 "the task stands for itself",
                 where="cluster: trial",
-                cure="Leave out cluster: trial, or aggregate by mean, rate or median.",
+                fix="Leave out cluster: trial, or aggregate by mean, rate or median.",
             )
         if plan.repeats < needed:
             raise UsageError(
                 f"the metric {metric.name!r} of {plan.task.name!r} needs {needed} repeats of each doc; "
                 f"the run makes {plan.repeats}",
                 where="--repeats",
-                cure=f"Add --repeats {needed} or more.",
+                fix=f"Add --repeats {needed} or more.",
             )

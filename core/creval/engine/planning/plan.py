@@ -91,7 +91,7 @@ def _check_kinds(axes: Mapping[str, Any], options: RunOptions) -> None:
             raise UsageError(
                 f"{name!r} is a parameter of the task's protocol, not a setting of the model",
                 where="--generation",
-                cure=f"Write --condition {name}=VALUE.",
+                fix=f"Write --condition {name}=VALUE.",
             )
 
 
@@ -102,8 +102,8 @@ def _check_values(task: Task, name: str, values: Sequence[Any], known: Mapping[s
     for value in values:
         error = None if value is None else next(validator_for(known[name]).iter_errors(value), None)
         if error is not None:
-            what, cure = say(SchemaFault.of(error))
-            raise UsageError(f"the setting {name} {what}", where=_OPTION, cure=cure)
+            what, fix = say(SchemaFault.of(error))
+            raise UsageError(f"the setting {name} {what}", where=_OPTION, fix=fix)
 
 
 _BLOCK = 4096
@@ -207,7 +207,7 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
         raise DataError(
             f"the task {task.name!r} has none of the {len(names)} docs that were named ({last.what})",
             where=dataset.origin,
-            cure=last.cure or "Leave the task out, or name docs of it.",
+            fix=last.fix or "Leave the task out, or name docs of it.",
         )
     return sorted(found)
 

@@ -187,5 +187,5 @@ def _is_again(record: Mapping[str, Any]) -> bool:
 
 
 def _fault(what: str, line: Line) -> RunError:
-    cure = f"Remove the line, then: {resume_command(line.path.parent.parent)}"
-    return RunError(what, where=f"{line.path}:{line.number}", cure=cure)
+    fix = f"Remove the line, then: {resume_command(line.path.parent.parent)}"
+    return RunError(what, where=f"{line.path}:{line.number}", fix=fix)

@@ -69,7 +69,7 @@ class OpenResources:
             raise UsageError(
                 f"{name}={spec} runs code that the model wrote",
                 where="--allow-code-execution",
-                cure="Add --allow-code-execution where that may be; the code runs in a sandbox.",
+                fix="Add --allow-code-execution where that may be; the code runs in a sandbox.",
             )
 
     def record_remote(self, name: str, spec: str, full: str, where: str) -> None:
@@ -79,7 +79,7 @@ class OpenResources:
             raise UsageError(
                 f"{name}={spec} is {full} there, and {known} at the other workers",
                 where=where,
-                cure="Give all machines the same weights and files.",
+                fix="Give all machines the same weights and files.",
             )
 
     def names(self, specs: Mapping[str, str]) -> dict[str, str]:

@@ -242,7 +242,7 @@ class Ledger:
                 return self._again(kept, role)
             refusal = self.silent(role)
             if isinstance(refusal, FatalModelError) and refusal.every_call:
-                raise FatalModelError(refusal.what, where=refusal.where, cure=refusal.cure, every_call=True)
+                raise FatalModelError(refusal.what, where=refusal.where, fix=refusal.fix, every_call=True)
             flying = asyncio.ensure_future(self._pay(model, request, asking, key))
             self._flying[key] = flying
             flying.add_done_callback(partial(self._landed, key))

@@ -79,7 +79,7 @@ class RoleModels:
             spec = chosen or default
             if spec is None:
                 raise UsageError(
-                    f"no model plays the role {role!r}", where="--role", cure=f"Add: --role {role}=<provider>/<model>"
+                    f"no model plays the role {role!r}", where="--role", fix=f"Add: --role {role}=<provider>/<model>"
                 )
             self._open[name] = self._opened(role, spec, own=chosen is None)
         return self._open[name]

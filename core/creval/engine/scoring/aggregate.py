@@ -105,7 +105,7 @@ def _estimate(metric: MetricSpec, aggregation: Aggregation, clusters: Clusters, 
         raise
     except (Exception, SystemExit) as error:  # a plugin's own code
         what = f"the aggregation {metric.aggregate.name!r} failed: {type(error).__name__}: {error} ({line_of(error)})"
-        raise ScoringError(what, where=f"metric {metric.name}", cure="Correct the aggregation.") from error
+        raise ScoringError(what, where=f"metric {metric.name}", fix="Correct the aggregation.") from error
 
 
 def task_results(

@@ -157,14 +157,14 @@ class Judge:
         if self._against is not None and self._labels is None and self._scale is None:
             self._labels = {"first": 1.0, "second": 0.0, "tie": 0.5}
         if (self._scale is None) == (self._labels is None):
-            raise UsageError("a judge has either a scale or labels", cure="Write scale: [1, 5], or labels: {good: 1}.")
+            raise UsageError("a judge has either a scale or labels", fix="Write scale: [1, 5], or labels: {good: 1}.")
         if self._scale is not None and not self._scale[0] < self._scale[1]:
-            raise UsageError(f"{list(self._scale)} is no scale", cure="Write the lowest number first: scale: [1, 5].")
+            raise UsageError(f"{list(self._scale)} is no scale", fix="Write the lowest number first: scale: [1, 5].")
         if self._against is None and more.get("both_orders"):
-            raise UsageError("both_orders is for a pair", cure="Name the rival's field: against: reference.")
+            raise UsageError("both_orders is for a pair", fix="Name the rival's field: against: reference.")
         if self._against is not None and self._scale is not None:
             raise UsageError(
-                "a pair is judged by labels", cure="Leave scale out, or write labels: {first: 1, second: 0}."
+                "a pair is judged by labels", fix="Leave scale out, or write labels: {first: 1, second: 0}."
             )
 
 

@@ -291,7 +291,7 @@ def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
         foreign = next((name for name in score.scores if name not in part.gives), None)
         if foreign is not None:
             what = f"the scorer {part.name!r} gave the score {foreign!r}, which it does not declare"
-            raise MisshapenError(what, cure=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
+            raise MisshapenError(what, fix=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")
 
 
 def _reason(part: str, error: BaseException) -> str:

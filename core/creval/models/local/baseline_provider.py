@@ -128,7 +128,7 @@ class BaselineProvider:
                 f"the {self._name} baseline failed on doc {turn.key.doc!r}: {type(error).__name__}: {error} "
                 f"({line_of(error)})",
                 where=turn.key.task,
-                cure="The fault is in the baseline; report it to the plugin that brings the task.",
+                fix="The fault is in the baseline; report it to the plugin that brings the task.",
             ) from error
 
     def _baseline(self, task: str) -> tuple[Baseline, Context]:
@@ -138,7 +138,7 @@ class BaselineProvider:
             except KeyError:
                 raise UsageError(
                     f"the task {task!r} has no {self._name} baseline",
-                    cure=f"Leave the task out, or name one in its YAML:  baselines: {{{self._name}: <component>}}",
+                    fix=f"Leave the task out, or name one in its YAML:  baselines: {{{self._name}: <component>}}",
                 ) from None
         return self._found[task]
 
@@ -174,6 +174,6 @@ def baseline(model: str, options: ProviderOptions) -> BaselineProvider:
     if options.find_baseline is None:
         raise UsageError(
             f"baseline/{model} answers only as the target of a task",
-            cure="Give it as --model, or call it through creval.run.",
+            fix="Give it as --model, or call it through creval.run.",
         )
     return BaselineProvider(model, options.find_baseline)

@@ -133,7 +133,7 @@ class Replay:
             raise DataError(
                 f"the answers cannot be read: {error.strerror}",
                 where=str(self._path),
-                cure="Write replay/ and the path of a JSONL file of answers, or of an earlier run.",
+                fix="Write replay/ and the path of a JSONL file of answers, or of an earlier run.",
             ) from error
         except BaseException:
             self._shut()
@@ -208,7 +208,7 @@ class Replay:
             raise DataError(
                 f"the sample {_named(*key)} is there twice",
                 where=f"{self._paths[place.file]}:{number}",
-                cure="Keep one of the two lines.",
+                fix="Keep one of the two lines.",
             )
 
     def _index_calls(self, file: BinaryIO, path: Path) -> None:
@@ -243,7 +243,7 @@ class Replay:
             raise DataError(
                 f"the line is no recorded sample ({type(error).__name__}: {error})",
                 where=where,
-                cure='A line is {"task": ..., "doc": ..., "condition": ..., "repeat": 0, "answers": ["..."]}.',
+                fix='A line is {"task": ..., "doc": ..., "condition": ..., "repeat": 0, "answers": ["..."]}.',
             ) from error
 
     def _from_answers(self, answers: list[Any], request: GenerateRequest) -> Reply:
@@ -288,7 +288,7 @@ class Replay:
         return FatalModelError(
             f"no recorded answer for {_named(request.origin.key, request.origin.role)}: the file has {found}",
             where=str(self._path),
-            cure="Add the answer to the file, or run the samples that it has.",
+            fix="Add the answer to the file, or run the samples that it has.",
         )
 
 
@@ -316,7 +316,7 @@ def _files(path: Path) -> list[Path]:
         raise DataError(
             "the folder has no recorded samples",
             where=str(path),
-            cure="Name a run folder, or a JSONL file of answers.",
+            fix="Name a run folder, or a JSONL file of answers.",
         )
     return found
 

@@ -345,12 +345,12 @@ class ChatProvider:
 
         said = str(error).replace(" ssl:default ", " ")  # aiohttp names its TLS setting even where there is no TLS
         words = redact(said or type(error).__name__, self._caller.keys)
-        cure = "Check that the server runs and that the base URL is right."
+        fix = "Check that the server runs and that the base URL is right."
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
-            cure = "Where the certificate is your own:  export SSL_CERT_FILE=/path/to/certificate.pem"
+            fix = "Where the certificate is your own:  export SSL_CERT_FILE=/path/to/certificate.pem"
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            words, cure = "too many files are open", "Raise the limit (ulimit -n 4096), or lower --concurrency."
-        return kind(f"the connection failed: {words}", where=self._caller.where, cure=cure)
+            words, fix = "too many files are open", "Raise the limit (ulimit -n 4096), or lower --concurrency."
+        return kind(f"the connection failed: {words}", where=self._caller.where, fix=fix)
 
 
 def _error_within(body: Any) -> Any:

@@ -38,7 +38,7 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
     for name, value in request.settings.items():
         if value is not None:
             if name in _OWN:
-                raise UsageError(f"{name!r} is no generation setting", cure=f"Leave {name} out of the settings.")
+                raise UsageError(f"{name!r} is no generation setting", fix=f"Leave {name} out of the settings.")
             body[name] = value
     if request.n > 1:
         body["n"] = request.n
@@ -52,5 +52,5 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
         return _ENCODER.encode(body).encode()
     except (ValueError, TypeError) as error:
         raise UsageError(
-            f"a generation setting cannot be sent as JSON: {error}", cure="Use plain finite values."
+            f"a generation setting cannot be sent as JSON: {error}", fix="Use plain finite values."
         ) from None

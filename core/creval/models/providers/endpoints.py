@@ -116,24 +116,24 @@ def locate(endpoint: Endpoint, model: str, options: ProviderOptions) -> Address:
     address = options.base_url or find_key(endpoint.url_vars) or endpoint.url
     if address is None:
         name = endpoint.url_vars[0] if endpoint.url_vars else None
-        cure = f", or:  export {name}=http://localhost:8000/v1" if name else ""
+        fix = f", or:  export {name}=http://localhost:8000/v1" if name else ""
         raise MissingPartError(
             f"the model {spec!r} needs the address of its server",
-            cure=f"Give --base-url http://localhost:8000/v1{cure}",
+            fix=f"Give --base-url http://localhost:8000/v1{fix}",
         )
     base_url, query = _clean(address, endpoint)
     loopback = is_loopback(base_url)
     if options.offline and not loopback:
         raise UsageError(
             f"the model {spec!r} is at {base_url}, and --offline forbids the network",
-            cure="Leave out --offline, or use a model on this machine.",
+            fix="Leave out --offline, or use a model on this machine.",
         )
     names = (options.api_key_env,) if options.api_key_env else endpoint.key_vars
     key = find_key(names)
     if key is None and (options.api_key_env or (endpoint.key_required and is_hosted(base_url))):
         raise missing_key(spec, names[0])
     if key is not None and not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the key in {names[0]} holds characters that no key has", cure=f"Set {names[0]} again.")
+        raise UsageError(f"the key in {names[0]} holds characters that no key has", fix=f"Set {names[0]} again.")
     return Address(endpoint, base_url, names[0], loopback, key, query)
 
 
@@ -164,12 +164,12 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
         sound = False
     if not sound:
         shown = shown_address(address)
-        raise UsageError(f"{shown!r} is no address", where="--base-url", cure="Write http(s)://host:port/v1.")
+        raise UsageError(f"{shown!r} is no address", where="--base-url", fix="Write http(s)://host:port/v1.")
     if parts.username or parts.password or parts.fragment:
         raise UsageError(
             f"the address of {parts.hostname!r} holds a user name, password or fragment",
             where="--base-url",
-            cure="Write it without them; keys are read from the environment alone.",
+            fix="Write it without them; keys are read from the environment alone.",
         )
     path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
     if not path.endswith(endpoint.suffix):

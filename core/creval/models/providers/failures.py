@@ -257,7 +257,7 @@ def explain(failure: Failure, caller: Caller) -> ModelError:
     return kind(
         what,
         where=caller.where,
-        cure=verdict.cure,
+        fix=verdict.fix,
         http_status=status,
         every_call=verdict.every_call,
         closed=verdict.closed,
@@ -274,7 +274,7 @@ def _as_given(parameter: str) -> str:
 class _Judgement(NamedTuple):
     """What to do about a fatal failure; see FatalModelError for the rest."""
 
-    cure: str
+    fix: str
     every_call: bool = False
     closed: bool = False
     too_long: bool = False
@@ -319,16 +319,14 @@ def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: st
     """The error that names the refused setting and the option that takes it away."""
     without = f"--generation {_as_given(refused.name)}=null"
     said = f"the model does not take the setting {refused.name!r} as it was sent"
-    cure = f"Leave it out with {without}, or give a value that the model takes."
+    fix = f"Leave it out with {without}, or give a value that the model takes."
     if refused.other:
         said = f"the model takes only one of the settings {refused.other!r} and {refused.name!r}"
-        cure = f"Leave one out:  {without}   or   --generation {_as_given(refused.other)}=null"
+        fix = f"Leave one out:  {without}   or   --generation {_as_given(refused.other)}=null"
     elif refused.instead:
         value = failure.limit or "N"
-        cure = f"Use the other name:  {without} --generation {_as_given(refused.instead)}={value}"
-    return FatalModelError(
-        f"{said}; {what}", where=caller.where, cure=cure, http_status=failure.status, every_call=True
-    )
+        fix = f"Use the other name:  {without} --generation {_as_given(refused.instead)}={value}"
+    return FatalModelError(f"{said}; {what}", where=caller.where, fix=fix, http_status=failure.status, every_call=True)
 
 
 def _verdict(failure: Failure, caller: Caller) -> _Judgement:
@@ -350,8 +348,8 @@ def _verdict(failure: Failure, caller: Caller) -> _Judgement:
         every_call = "an html page" not in words  # a firewall's page may be about this one question
         return _Judgement(f"The key is not allowed to use {caller.model!r}; ask the provider for access.", every_call)
     if status in (301, 302, 307, 308, 404, 405, 410):
-        cure = f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1."
-        return _Judgement(cure, every_call=True)
+        fix = f"Check the model's name {caller.model!r} and the base URL; that of most servers ends in /v1."
+        return _Judgement(fix, every_call=True)
     if status == 413 or re.search(_CONTEXT, words):
         return _too_long(failure)
     return _Judgement("The request will not do as it is; see what the server said.")
@@ -371,5 +369,5 @@ def _too_long(failure: Failure) -> _Judgement:
     every_call = limit is not None and size is not None and limit >= int(size[1])
     every_call = every_call or (size is None and "context" not in failure.message.lower())
     named = f" of {limit}" if limit else ""
-    cure = f"The limit{named} leaves the question no room in the context: lower it (--generation max_tokens=...)."
-    return _Judgement(cure, every_call, too_long=not every_call)
+    fix = f"The limit{named} leaves the question no room in the context: lower it (--generation max_tokens=...)."
+    return _Judgement(fix, every_call, too_long=not every_call)

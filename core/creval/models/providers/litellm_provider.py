@@ -45,11 +45,11 @@ class LitellmProvider:
     def __init__(self, model: str, options: ProviderOptions) -> None:
         vendor, slash, rest = model.partition("/")
         if not slash or not rest:
-            raise UsageError(f"litellm/{model} names no provider", cure=f"Write litellm/<provider>/{model}.")
+            raise UsageError(f"litellm/{model} names no provider", fix=f"Write litellm/<provider>/{model}.")
         if options.offline and not (options.base_url and is_loopback(options.base_url)):
             raise UsageError(
                 f"the model {model!r} is on the network, and --offline forbids it",
-                cure="Leave out --offline, or use a model on this machine.",
+                fix="Leave out --offline, or use a model on this machine.",
             )
         self._model = model
         self.vendor, self.model = vendor, rest
@@ -120,7 +120,7 @@ class LitellmProvider:
                 os.environ.setdefault(name, value)
             import litellm
         except ImportError as error:
-            missing = MissingPartError(f"litellm cannot be imported: {error}", cure="Install it: pip install litellm")
+            missing = MissingPartError(f"litellm cannot be imported: {error}", fix="Install it: pip install litellm")
             self._module.set_exception(missing)
         except BaseException as error:
             self._module.set_exception(error)

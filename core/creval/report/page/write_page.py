@@ -91,9 +91,9 @@ def _read(file: Path) -> Iterator[Printed]:
                 plain = (task, metric, model, _finite(value), _finite(error) if error else None, source)
                 yield Printed(*plain, row.get("remark") or "", _parts(equal))
             except (KeyError, TypeError, ValueError) as fault:
-                cure = f"Its columns are {', '.join(_COLUMNS)} and, where wanted, standard_error and remark."
+                fix = f"Its columns are {', '.join(_COLUMNS)} and, where wanted, standard_error and remark."
                 raise PluginError(
-                    f"is no row of published numbers: {fault!r}", where=f"{file}:{number}", cure=cure
+                    f"is no row of published numbers: {fault!r}", where=f"{file}:{number}", fix=fix
                 ) from None
 
 

@@ -13,7 +13,7 @@ from creval.errors import nearest
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.task_components import ComponentReader, FoundComponent, Written
 from creval.tasks.task_model import ChoicesRef, DatasetRef, FewShot, FieldRef, PromptMessage
-from creval.tasks.task_paths import FILE_KEY, STRAY_CURE, find_data_file, package_around, search_folders, strays
+from creval.tasks.task_paths import FILE_KEY, STRAY_FIX, find_data_file, package_around, search_folders, strays
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 
 __all__ = ["OWN_KEYS", "read_dataset"]
@@ -183,10 +183,10 @@ def _check_file(reading: Reading, named: tuple[str, Node], folders: Sequence[Pat
     if find_data_file(name, folders) is not None:
         return
     if any(strays(folder / name, folders) for folder in folders):
-        reading.add(node.place, f"the file {name!r} is outside of the task's folder", (*_PATH, key), STRAY_CURE)
+        reading.add(node.place, f"the file {name!r} is outside of the task's folder", (*_PATH, key), STRAY_FIX)
         return
     siblings = [file.name for folder in folders for file in (folder / name).parent.glob("*") if file.is_file()]
     near = nearest(Path(name).name, siblings)
     looked = " and ".join(str(folder) for folder in folders)
-    cure = f"Did you mean {near[0]!r}?" if near else f"Looked in {looked}."
-    reading.add(node.place, f"there is no data file {name!r}", (*_PATH, key), cure)
+    fix = f"Did you mean {near[0]!r}?" if near else f"Looked in {looked}."
+    reading.add(node.place, f"there is no data file {name!r}", (*_PATH, key), fix)

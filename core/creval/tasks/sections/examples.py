@@ -47,12 +47,12 @@ def _check(reading: Reading, node: Node, path: KeyPath, known: Known) -> bool:
     condition, roles = node.get("condition"), node.get("roles")
     if condition is not None and condition.value not in known.conditions:
         near = nearest(condition.value, known.conditions)
-        cure = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known.conditions)}."
-        reading.add(condition.place, f"the task has no condition {condition.value!r}", (*path, "condition"), cure)
+        fix = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known.conditions)}."
+        reading.add(condition.place, f"the task has no condition {condition.value!r}", (*path, "condition"), fix)
     for name, member in (roles.value if roles is not None else {}).items():
         if name not in known.roles:
-            cure = f"There are: {', '.join(known.roles)}." if known.roles else "It asks none."
-            reading.add(member.key or member.place, f"the task asks no role {name!r}", (*path, "roles", name), cure)
+            fix = f"There are: {', '.join(known.roles)}." if known.roles else "It asks none."
+            reading.add(member.key or member.place, f"the task asks no role {name!r}", (*path, "roles", name), fix)
     ways = [way for way in _WAYS if node.get(way) is not None]
     if len(ways) != 1:
         reading.add(node.place, f"a test has exactly one of {', '.join(_WAYS)}", path)
@@ -68,7 +68,7 @@ def _check(reading: Reading, node: Node, path: KeyPath, known: Known) -> bool:
     for name, member in (stated.value if stated is not None else {}).items():
         if scores is not None and not scores.has(name):
             place = member.key or member.place
-            reading.add(place, f"no scorer of the task gives {name!r}", (*path, "scores", name), scores.cure(name))
+            reading.add(place, f"no scorer of the task gives {name!r}", (*path, "scores", name), scores.fix(name))
         bounds = _bounds(plain(member))
         if bounds.low > bounds.high:
             reading.add(member.place, "min is above max", (*path, "scores", name))

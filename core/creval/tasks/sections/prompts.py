@@ -47,10 +47,10 @@ def check_prompts(reading: Reading, components: Sequence[FoundComponent], known:
                     continue
                 message = f"the {part.kind} {part.name} needs the prompt {name!r}, which is missing"
                 near = nearest(name, known)
-                cure = "Add the key prompt." if name == PLAIN else f"Add {name} to prompts, or to those of a role."
-                cure = f"Did you mean {near[0]!r}?" if near and key else cure
+                fix = "Add the key prompt." if name == PLAIN else f"Add {name} to prompts, or to those of a role."
+                fix = f"Did you mean {near[0]!r}?" if near and key else fix
                 place = found.written.node.place if key else reading.root.place
-                reading.add(place, message, found.written.path if key else (), cure)
+                reading.add(place, message, found.written.path if key else (), fix)
 
 
 def read_messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMessage]:

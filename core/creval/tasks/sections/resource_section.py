@@ -36,8 +36,8 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
         kind = resource_kind(name)
         if kind is None:
             near = nearest(name, RESOURCE_KINDS)
-            cure = f"Did you mean {near[0]!r}?" if near else f"Kinds are {', '.join(RESOURCE_KINDS)}, or KIND_anything."
-            reading.add(node.key or node.place, f"{name!r} is no kind of resource", path, cure)
+            fix = f"Did you mean {near[0]!r}?" if near else f"Kinds are {', '.join(RESOURCE_KINDS)}, or KIND_anything."
+            reading.add(node.key or node.place, f"{name!r} is no kind of resource", path, fix)
             continue
         first = str(node.value).partition("/")[0]
         if reading.registry.find(kind, first) is None:
@@ -48,8 +48,8 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
             known = reading.registry.names(kind)
             near = nearest(first, known)
             listing = f"There are: {', '.join(known)}." if known else "None is installed."
-            cure = f"Did you mean {near[0]!r}?" if near else listing
-            reading.add(node.place, f"unknown {kind} {first!r}", path, cure)
+            fix = f"Did you mean {near[0]!r}?" if near else listing
+            reading.add(node.place, f"unknown {kind} {first!r}", path, fix)
             continue
         if reading.owner.plugin == LOCAL and names_a_stray(str(node.value), node.place.file.parent):
             message = f"{str(node.value)!r} is outside of the task's folder"
@@ -78,5 +78,5 @@ def check_uses(reading: Reading, components: Sequence[FoundComponent]) -> None:
             for use in part.uses:
                 if use not in named:
                     message = f"the {part.kind} {part.name!r} needs the resource {use!r}, which the task does not name"
-                    cure = f"Add it: resources: {{{use}: ...}}."
-                    reading.add(found.written.node.place, message, found.written.path, cure)
+                    fix = f"Add it: resources: {{{use}: ...}}."
+                    reading.add(found.written.node.place, message, found.written.path, fix)

@@ -32,8 +32,8 @@ def read_human(reading: Reading, protocol: str | None) -> HumanWording | None:
     if node is None or not reading.sound((KEY,)):
         return None
     if protocol is not None and protocol.rpartition("/")[2] != "chat":
-        cure = "Leave it out: the protocol says what is asked, and a screen of its plugin how people see it."
-        reading.add(node.key or node.place, f"the protocol {protocol!r} asks more than one prompt", (KEY,), cure)
+        fix = "Leave it out: the protocol says what is asked, and a screen of its plugin how people see it."
+        reading.add(node.key or node.place, f"the protocol {protocol!r} asks more than one prompt", (KEY,), fix)
         return None
     content = node.value["prompt"]
     line = content.place.text_line or content.place.line

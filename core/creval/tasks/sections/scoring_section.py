@@ -42,7 +42,7 @@ class ScoreNames:
     def has(self, name: str) -> bool:
         return self.is_open or name in self.names
 
-    def cure(self, name: str) -> str:
+    def fix(self, name: str) -> str:
         near = nearest(name, self.names)
         if near:
             return f"Did you mean {near[0]!r}?"
@@ -79,7 +79,7 @@ def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[
         source = node.get("from") or name
         if scores is not None and not scores.has(source.value):
             at = (*path, "from") if node.get("from") else (*path, "name")
-            reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.cure(source.value))
+            reading.add(source.place, f"no scorer of the task gives {source.value!r}", at, scores.fix(source.value))
         aggregation = _aggregation(reading, node, path)
         if aggregation is not None:
             metric = _metric(node, source.value, aggregation, None if scores is None else scores.range_of(source.value))
@@ -160,7 +160,7 @@ def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tu
         return
     if scores is not None and not scores.has(metric.weight):
         message = f"no scorer of the task gives {metric.weight!r}"
-        reading.add(written.place, message, path, scores.cure(metric.weight))
+        reading.add(written.place, message, path, scores.fix(metric.weight))
     if metric.aggregate.name != DEFAULT_AGGREGATION:
         message = f"a weight goes with the mean, not with {metric.aggregate.name}"
         reading.add(written.place, message, path, "Leave out aggregate, or the weight.")

@@ -64,5 +64,5 @@ class Reading:
         """Read a component, adding what is wrong to the problems."""
         return ComponentReader(self.registry, self.owner.plugin, self.problems).read(kind, node, path)
 
-    def add(self, place: Place, message: str, path: KeyPath, cure: str | None = None) -> None:
-        self.problems.append(problem_at(place, message, path, cure))
+    def add(self, place: Place, message: str, path: KeyPath, fix: str | None = None) -> None:
+        self.problems.append(problem_at(place, message, path, fix))

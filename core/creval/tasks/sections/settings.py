@@ -75,12 +75,12 @@ def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, 
         for key, member in node.value.items():
             if key in generation_settings():
                 message = f"{key!r} is a known setting; {EXTRA} holds only others"
-                cure = "Write it one level higher, where its value is checked."
-                reading.add(member.key or member.place, message, (*path, key), cure)
+                fix = "Write it one level higher, where its value is checked."
+                reading.add(member.key or member.place, message, (*path, key), fix)
             elif acts_outside(key):
                 message = f"{key!r} is no setting of sampling: no task file says where calls go, or what they may read"
-                cure = f"Leave it out here. Who runs the task may add: --generation extra.{key}=..."
-                reading.add(member.key or member.place, message, (*path, key), cure)
+                fix = f"Leave it out here. Who runs the task may add: --generation extra.{key}=..."
+                reading.add(member.key or member.place, message, (*path, key), fix)
             settings[key] = plain(member)
     return settings
 
@@ -131,8 +131,8 @@ def varied_settings(protocol: Component | None) -> Mapping[str, Any]:
 def _check_setting(reading: Reading, name: str, node: Node, path: KeyPath, allowed: Mapping[str, Any]) -> bool:
     if name not in allowed:
         near = nearest(name, allowed)
-        cure = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
-        reading.add(node.key or node.place, f"no setting {name!r} can be varied by conditions", path, cure)
+        fix = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(allowed)}."
+        reading.add(node.key or node.place, f"no setting {name!r} can be varied by conditions", path, fix)
         return False
     validator = validator_for(allowed[name])
     faults = [

@@ -152,12 +152,12 @@ def _render_problem(error: Exception, message: PromptMessage, fields: Mapping[st
     from jinja2.exceptions import UndefinedError
 
     what = str(error).rstrip(".") or type(error).__name__
-    cure = None
+    fix = None
     if isinstance(error, UndefinedError) and what.endswith("is undefined"):
         near = nearest(what.split("'")[1], fields)
-        cure = (f"Did you mean {near[0]!r}? " if near else "") + f"The doc has: {', '.join(fields)}."
+        fix = (f"Did you mean {near[0]!r}? " if near else "") + f"The doc has: {', '.join(fields)}."
     line = _file_line(message, _error_line(error))
-    return Problem(f"the prompt cannot be rendered: {what}", message.file or file, line, cure=cure)
+    return Problem(f"the prompt cannot be rendered: {what}", message.file or file, line, fix=fix)
 
 
 def _error_line(error: Exception) -> int:
@@ -216,12 +216,12 @@ def undefined_fields(
             if name in fields or name in provided:
                 continue
             if name in optional:
-                text, cure = f"only some docs have the field {name!r}", "Guard it: {{ name | default('') }}."
+                text, fix = f"only some docs have the field {name!r}", "Guard it: {{ name | default('') }}."
             else:
                 near = nearest(name, [*fields, *provided, *optional])
                 hint = f"Did you mean {near[0]!r}? " if near else ""
-                text, cure = f"no doc has the field {name!r}", f"{hint}The docs have: {', '.join(fields)}."
-            problems.append(Problem(text, message.file or file, _file_line(message, line), cure=cure))
+                text, fix = f"no doc has the field {name!r}", f"{hint}The docs have: {', '.join(fields)}."
+            problems.append(Problem(text, message.file or file, _file_line(message, line), fix=fix))
     return problems
 
 

@@ -284,8 +284,8 @@ def read_head(file: Path, variant: str | None = None) -> Head | Problem:
     kind: Literal["task", "suite"] = "suite" if "suite" in values else "task"
     name = values.get(kind)
     if not isinstance(name, str) or not name:
-        cure = "Name it here (an include cannot); a file that is only included has a name that starts with _."
-        return Problem("the file is no task and no suite: the key 'task' is missing", file, 1, 1, cure=cure)
+        fix = "Name it here (an include cannot); a file that is only included has a name that starts with _."
+        return Problem("the file is no task and no suite: the key 'task' is missing", file, 1, 1, fix=fix)
     head = Head(kind, name, file, values, "include" not in values)
     if variant is None:
         return head
@@ -293,8 +293,8 @@ def read_head(file: Path, variant: str | None = None) -> Head | Problem:
     if variant not in variants:
         near = nearest(variant, list(variants))
         known = f"It has: {', '.join(list(variants)[:20])}." if variants else "It has none."
-        cure = f"Did you mean {near[0]!r}?" if near else known
-        return Problem(f"the file has no variant {variant!r}", file, 1, 1, VARIANTS, cure)
+        fix = f"Did you mean {near[0]!r}?" if near else known
+        return Problem(f"the file has no variant {variant!r}", file, 1, 1, VARIANTS, fix)
     return _variant(head, variant, variants[variant])
 
 
@@ -324,11 +324,11 @@ def _members(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 def _text(file: Path) -> str | Problem:
     try:
         if is_pipe(file):
-            return Problem("this is no plain file", file, cure="Name a file.")
+            return Problem("this is no plain file", file, fix="Name a file.")
         with file.open("rb") as stream:
             return stream.read(_MAX_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
-        return Problem("there is no such file", file, cure="Check the path.")
+        return Problem("there is no such file", file, fix="Check the path.")
     except OSError as error:
         return Problem(f"the file cannot be read: {error.strerror}", file)
 

@@ -40,7 +40,7 @@ VARIANTS = "variants"
 
 _OF_THE_FILE = ("tests", "description", "template", "parity")
 
-_CURES = {
+_FIXES = {
     "schema": "It is said once, at the top of the file.",
     "task": "A variant is called after its file's task and its own key.",
     "include": "Put it at the top of the file, or make a file of its own of this task.",
@@ -113,11 +113,11 @@ def _faults(section: Node) -> Sequence[Problem]:
     kept: dict[str, Node] = {}
     for name, variant in section.value.items() if section.is_mapping else ():
         kept[name] = variant
-        for key, cure in _CURES.items():
+        for key, fix in _FIXES.items():
             member = variant.get(key)
             if member is not None:
                 place = member.key or member.place
-                problems.append(problem_at(place, f"a variant has no {key!r} of its own", (VARIANTS, name, key), cure))
+                problems.append(problem_at(place, f"a variant has no {key!r} of its own", (VARIANTS, name, key), fix))
                 kept[name] = _without(kept[name], key)
     checked = Node(kept, section.place, section.key) if section.is_mapping else section
     return [*problems, *problems_of(checked, _validator(), (VARIANTS,))]
@@ -127,7 +127,7 @@ def _faults(section: Node) -> Sequence[Problem]:
 def _shape() -> dict[str, Any]:
     """The schema of `variants:` alone. A variant may have the keys of a task, but for those that a file says once."""
     schema = load_schema("task")
-    keys = {key: True for key in schema["properties"] if key not in _CURES}
+    keys = {key: True for key in schema["properties"] if key not in _FIXES}
     variant = {"type": "object", "properties": keys, "additionalProperties": False, "minProperties": 1}
     section = {key: value for key, value in schema["properties"][VARIANTS].items() if key != "description"}
     return {**section, "propertyNames": schema["$defs"]["variant_name"], "additionalProperties": variant}
@@ -257,8 +257,8 @@ class _IncludeReader:
         try:
             target = _target(name, self._library)
         except UsageError as error:
-            cure = f"{error.cure or ''} A file's name ends in .yaml.".strip()
-            problems.append(problem_at(name.place, f"{error.what}, to be included", ("include",), cure))
+            fix = f"{error.fix or ''} A file's name ends in .yaml.".strip()
+            problems.append(problem_at(name.place, f"{error.what}, to be included", ("include",), fix))
             return None
         by_path = is_path(str(name.value))
         if by_path and strays(target.file, self._library.bounds(home)):

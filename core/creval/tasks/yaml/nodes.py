@@ -94,6 +94,6 @@ def format_path(path: KeyPath) -> str:
     return text
 
 
-def problem_at(place: Place, message: str, path: KeyPath = (), cure: str | None = None) -> Problem:
+def problem_at(place: Place, message: str, path: KeyPath = (), fix: str | None = None) -> Problem:
     """Return a problem at this place. The message is a clause without a full stop."""
-    return Problem(message, place.file, place.line, place.column, format_path(path), cure)
+    return Problem(message, place.file, place.line, place.column, format_path(path), fix)

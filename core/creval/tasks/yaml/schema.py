@@ -104,11 +104,11 @@ class _Translation:
         elif fault.keyword in ("anyOf", "oneOf") and fault.branches:
             self._no_branch(fault, node, path)
         else:
-            message, cure = say(fault)
-            self._note(node.place, message, path, cure)
+            message, fix = say(fault)
+            self._note(node.place, message, path, fix)
 
-    def _note(self, place: Place, message: str, path: KeyPath, cure: str | None = None) -> None:
-        problem = problem_at(place, message, path, cure)
+    def _note(self, place: Place, message: str, path: KeyPath, fix: str | None = None) -> None:
+        problem = problem_at(place, message, path, fix)
         self.problems.setdefault((problem.path, message), problem)
 
     def _unknown_keys(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
@@ -120,10 +120,10 @@ class _Translation:
             near = nearest(key, known)
             self._suggested.update((path, name) for name in near[:1])
             if near:
-                cure = f"Did you mean {near[0]!r}?"
+                fix = f"Did you mean {near[0]!r}?"
             else:
-                cure = f"Known keys: {', '.join(known)}." if known else "No key is known here."
-            self._note(_key_place(node, key), f"unknown key {key!r}", (*path, key), cure)
+                fix = f"Known keys: {', '.join(known)}." if known else "No key is known here."
+            self._note(_key_place(node, key), f"unknown key {key!r}", (*path, key), fix)
 
     def _no_branch(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
         """Of several allowed forms, report the faults of the one that the data come nearest to."""

@@ -57,7 +57,7 @@ class SchemaFault:
 
 
 def say(fault: SchemaFault) -> tuple[str, str | None]:
-    """Return the message and the cure for a fault of a single value."""
+    """Return the message and the fix for a fault of a single value."""
     wording = _WORDINGS.get(fault.keyword)
     return wording(fault) if wording else (fault.message, None)
 
@@ -104,16 +104,16 @@ Wording = Callable[[SchemaFault], tuple[str, str | None]]
 def _type(fault: SchemaFault) -> tuple[str, str | None]:
     value = fault.value
     names = [fault.wanted] if isinstance(fault.wanted, str) else list(fault.wanted)
-    cure = None
+    fix = None
     if isinstance(value, str) and value.lower() in _YAML_1_1_BOOLEANS and "boolean" in names:
-        cure = "Write true or false."
+        fix = "Write true or false."
     elif isinstance(value, int | float) and names == ["string"]:
         about = f"It is {fault.schema['description']}. " if "description" in fault.schema else ""
         quoted = re.search(str(fault.schema.get("pattern", "")), str(value))  # 1.0 in quotes is no version either
-        cure = f"{about}{'Put it in quotes.' if quoted else ''}".strip() or None
+        fix = f"{about}{'Put it in quotes.' if quoted else ''}".strip() or None
     elif isinstance(value, str) and {"integer", "number"} & set(names) and value.replace(".", "", 1).isdigit():
-        cure = "Remove the quotes."
-    return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", cure
+        fix = "Remove the quotes."
+    return f"must be {_kinds(fault.wanted)}, but is {shown(value)}", fix
 
 
 def _enum(fault: SchemaFault) -> tuple[str, str | None]:

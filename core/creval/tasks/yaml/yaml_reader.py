@@ -59,7 +59,7 @@ def read_yaml(file: Path) -> Document:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         return Document(
-            file, None, (Problem("the file is not UTF-8 text", file, line, column, cure="Save it as UTF-8."),)
+            file, None, (Problem("the file is not UTF-8 text", file, line, column, fix="Save it as UTF-8."),)
         )
     return read_yaml_text(text.removeprefix(_UTF8_MARK), file)
 
@@ -82,8 +82,8 @@ def read_yaml_text(text: str, file: Path) -> Document:
     return Document(file, builder.root if builder.whole else None, tuple(builder.problems))
 
 
-def _unreadable(file: Path, message: str, cure: str | None = None) -> Document:
-    return Document(file, None, (Problem(message, file, cure=cure),))
+def _unreadable(file: Path, message: str, fix: str | None = None) -> Document:
+    return Document(file, None, (Problem(message, file, fix=fix),))
 
 
 def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Problem:
@@ -92,16 +92,16 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, file: Path) -> Probl
     said = ", ".join(part for part in (error.context, error.problem) if part) or "it cannot be read"
     line, column = (mark.line, mark.column) if mark else (0, 0)
     lines = text.splitlines()
-    cure = None
+    fix = None
     if unclosed:
-        cure = "Close the quotes that are opened here."
+        fix = "Close the quotes that are opened here."
     elif line < len(lines) and "\t" in lines[line][: column + 1]:
-        cure = "Indent with blanks, not tabs."
+        fix = "Indent with blanks, not tabs."
     elif "mapping values are not allowed" in said:
-        cure = "Put a text that holds ': ' in quotes, and check the indentation."
+        fix = "Put a text that holds ': ' in quotes, and check the indentation."
     elif said.startswith("while parsing a block"):
-        cure = "Check the indentation here and above: what stands side by side begins in the same column."
-    return Problem(f"not valid YAML: {said}", file, line + 1, column + 1, cure=cure)
+        fix = "Check the indentation here and above: what stands side by side begins in the same column."
+    return Problem(f"not valid YAML: {said}", file, line + 1, column + 1, fix=fix)
 
 
 class _Stop(Exception):
@@ -163,8 +163,8 @@ class _Builder:
         mark = event.start_mark
         return Place(self._file, mark.line + 1, mark.column + 1)
 
-    def _stop(self, place: Place, message: str, cure: str | None = None, shown: bool = True) -> NoReturn:
-        self.problems.append(problem_at(place, message, self._path() if shown else (), cure))
+    def _stop(self, place: Place, message: str, fix: str | None = None, shown: bool = True) -> NoReturn:
+        self.problems.append(problem_at(place, message, self._path() if shown else (), fix))
         raise _Stop
 
     def _path(self) -> KeyPath:
@@ -179,8 +179,8 @@ class _Builder:
     def _check_tag(self, event: Any, place: Place) -> None:
         if event.tag not in (None, "!", _TEXT_TAG):
             shown = event.tag.replace("tag:yaml.org,2002:", "!!")
-            cure = "Remove the tag: a task file holds plain data, code is named as a component of a plugin."
-            self.problems.append(problem_at(place, f"the tag {shown!r} is not allowed", self._path(), cure))
+            fix = "Remove the tag: a task file holds plain data, code is named as a component of a plugin."
+            self.problems.append(problem_at(place, f"the tag {shown!r} is not allowed", self._path(), fix))
 
     def _scalar(self, event: Any) -> None:
         place = self._place(event)
@@ -208,8 +208,8 @@ class _Builder:
             message = f"the key {key!r} stands twice; the first is on line {first.key.line}"
             self.problems.append(problem_at(place, message, (*top.path, key), "Remove one of the two."))
         elif key == "<<":
-            cure = "Write the keys out, or put them in a file of their own and include it."
-            self.problems.append(problem_at(place, "the merge key '<<' is not supported", (*top.path, key), cure))
+            fix = "Write the keys out, or put them in a file of their own and include it."
+            self.problems.append(problem_at(place, "the merge key '<<' is not supported", (*top.path, key), fix))
 
     def _start(self, event: Any) -> None:
         place = self._place(event)

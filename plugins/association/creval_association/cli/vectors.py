@@ -36,7 +36,7 @@ def add(name: str, file: Path, dtype: str, cache: Path | None) -> None:
     """
     plain = name.replace("/", "-")
     if not plain or plain != Path(plain).name or plain.startswith("."):
-        raise UsageError(f"{name!r} will not do as a name", cure="Use letters, digits and hyphens.")
+        raise UsageError(f"{name!r} will not do as a name", fix="Use letters, digits and hyphens.")
     store = build_store(file, plain, cache or cache_folder(), dtype, _tell)  # type: ignore[arg-type]
     info = store.info
     click.echo(f"{info.name}: {info.words} words of {info.dimension} numbers ({info.dtype}), sha256 {info.sha256[:12]}")
@@ -66,5 +66,5 @@ def remove(name: str, cache: Path | None) -> None:
     """Remove the vectors called NAME from the cache."""
     known = [info.name for info in list_stores(cache or cache_folder())]
     if name.replace("/", "-") not in known:
-        raise UsageError(f"there are no vectors called {name!r}", cure=f"There are: {', '.join(known) or 'none'}.")
+        raise UsageError(f"there are no vectors called {name!r}", fix=f"There are: {', '.join(known) or 'none'}.")
     shutil.rmtree(store_folder(cache or cache_folder(), name))

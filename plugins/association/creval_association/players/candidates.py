@@ -48,7 +48,7 @@ class CandidatePool:
                     raise UsageError(
                         f"only {len(words)} words of {nouns.name} have a vector",
                         where=str(embedding.name),
-                        cure="Use another word list or embedding.",
+                        fix="Use another word list or embedding.",
                     )
                 rows = np.asarray(embedding.embed(words), dtype=np.float32)
                 self._by_name[key] = Candidates(words, rows / np.linalg.norm(rows, axis=1, keepdims=True))

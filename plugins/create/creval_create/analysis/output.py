@@ -39,7 +39,7 @@ class Found:
 def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
     """Write the files that the options ask for and return what is shown."""
     if not found.rows:
-        raise UsageError("there is nothing to show", where=f"creval analyse {found.name}", cure="Name other runs.")
+        raise UsageError("there is nothing to show", where=f"creval analyse {found.name}", fix="Name other runs.")
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     data = {"rows": rows, **found.data}
     files: list[Path] = []

@@ -111,7 +111,7 @@ class JudgedSet:
         return UnjudgedError(
             f"{what} was not judged",
             where=f"{self.model}, {self.task}, doc {self.doc}",
-            cure="Add --judge-missing (create-table, create-patience, create-factuality): the run's judge is asked and "
+            fix="Add --judge-missing (create-table, create-patience, create-factuality): the run's judge is asked and "
             f"its verdicts are kept. Or make the run with {{create: {{{setting}}}}}.",
         )
 
@@ -139,11 +139,11 @@ def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
     for run in open_runs(runs):
         tasks = [task for task in run.tasks if _is_create(run, task)]
         if not tasks:
-            raise RunError("the run holds no task of CREATE", where=str(run.folder), cure="Name runs of create tasks.")
+            raise RunError("the run holds no task of CREATE", where=str(run.folder), fix="Name runs of create tasks.")
         for task in tasks:
             if (run.model, task) in seen:
                 message = f"two runs hold {task!r} of the model {run.model!r}"
-                raise DataError(message, where=str(run.folder), cure="Name one of them.")
+                raise DataError(message, where=str(run.folder), fix="Name one of them.")
             seen.add((run.model, task))
             used = run.result(task)["instruments"]
             instruments[f"{run.folder} ({task})"] = f"{used['judge']}, {used['embedding']}"
@@ -152,7 +152,7 @@ def _parts(runs: Sequence[str]) -> list[tuple[Run, str]]:
         made = "; ".join(f"{run}: {names}" for run, names in instruments.items())
         raise DataError(
             f"the runs were judged or embedded by different instruments: {made}",
-            cure="Score them alike: creval score RUN --role judge=MODEL",
+            fix="Score them alike: creval score RUN --role judge=MODEL",
         )
     return found
 

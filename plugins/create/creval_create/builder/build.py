@@ -66,7 +66,7 @@ def check_built(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> None:
     """Raise DataError where no query was built, saying why, or where a query would speak of identifiers."""
     files = ", ".join(str(file) for file in plan.files)
     if not rows:
-        raise DataError(f"no query can be built: {_why_none(plan)}", where=files, cure=_others(plan))
+        raise DataError(f"no query can be built: {_why_none(plan)}", where=files, fix=_others(plan))
     texts = [str(row[name]) for row in rows for name in ("entity_a", "rel_b", "entity_b")]
     bare = list(dict.fromkeys(text for text in texts if _IDENTIFIER.fullmatch(text)))
     if bare:
@@ -74,7 +74,7 @@ def check_built(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> None:
         raise DataError(
             f"there is no label for {', '.join(bare[:_NAMED])}{more}, so that queries would speak of identifiers",
             where=files,
-            cure="Give labels of entities and relations: --labels FILE (a line each: id, tab, label).",
+            fix="Give labels of entities and relations: --labels FILE (a line each: id, tab, label).",
         )
 
 

@@ -28,8 +28,8 @@ def read_labels(files: Sequence[Path]) -> dict[str, str]:
                     str(key): str(said["label"] if isinstance(said, dict) else said) for key, said in known.items()
                 }
             except (ValueError, AttributeError, KeyError) as error:
-                cure = 'Write {"Q42": "Douglas Adams"} or {"Q42": {"label": "Douglas Adams"}}.'
-                raise DataError(f"no labels: {error!r}", where=str(file), cure=cure) from error
+                fix = 'Write {"Q42": "Douglas Adams"} or {"Q42": {"label": "Douglas Adams"}}.'
+                raise DataError(f"no labels: {error!r}", where=str(file), fix=fix) from error
             continue
         for number, line in enumerate(text.splitlines(), 1):
             key, tab, label = line.partition("\t")

@@ -41,7 +41,7 @@ def import_published(file: Path | None, revision: str | None, offline: bool) -> 
     from creval_create.queries.published import published_rows
 
     if (file is None) == (revision is None):
-        raise UsageError("give either FILE or --revision", cure="creval create import FILE")
+        raise UsageError("give either FILE or --revision", fix="creval create import FILE")
     options = DataOptions.from_environment(offline=offline)
     rows, origin = _from_file(file) if file is not None else _from_hub(str(revision), options)
     docs = published_rows(_sound(rows), rows.origin)
@@ -64,7 +64,7 @@ def _from_hub(revision: str, options: DataOptions) -> tuple[Rows, dict[str, Any]
 
     if len(revision) != 40 or set(revision) - set("0123456789abcdef"):
         raise UsageError(
-            f"{revision!r} is no full commit", cure="Give the 40 digits of a commit: branches and tags move."
+            f"{revision!r} is no full commit", fix="Give the 40 digits of a commit: branches and tags move."
         )
     rows = open_huggingface(_DATASET, revision, "train", base=Path(), options=options)
     return rows, {"dataset": _DATASET, "revision": revision, "split": "train"}
@@ -78,6 +78,6 @@ def _sound(rows: Rows) -> list[Any]:
     for row in rows:
         if not isinstance(row, dict):
             reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
-            raise DataError(reason, where=where, cure="Download the file again.")
+            raise DataError(reason, where=where, fix="Download the file again.")
         found.append(row)
     return found

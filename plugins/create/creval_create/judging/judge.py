@@ -73,7 +73,7 @@ class PathJudge:
                 self.context.unreadable(reply, reason)
         raise ScoringError(
             f"the judge gave no readable verdict on the {prompt} of {judged_form(path)[:200]}: {reason}",
-            cure="Name another judge with --role judge=MODEL, or resume the run, which asks this one again.",
+            fix="Name another judge with --role judge=MODEL, or resume the run, which asks this one again.",
         )
 
 

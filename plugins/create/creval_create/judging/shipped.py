@@ -49,7 +49,7 @@ class ShippedVerdicts:
             raise FatalModelError(
                 "create/shipped has verdicts on the hand-made paths of our own queries only, and this path is none",
                 where=f"path {asked.rpartition(_MARK)[2].strip()[:200]}",
-                cure="Name a model as judge: --role judge=openrouter/openai/gpt-oss-120b",
+                fix="Name a model as judge: --role judge=openrouter/openai/gpt-oss-120b",
             )
         return Reply([Completion(_factuality(made) if '"judgments"' in asked else _class_sizes(made))])
 

@@ -37,7 +37,7 @@ def open_published(*, base: Path, options: DataOptions) -> Rows:
         raise DataError(
             f"the {COUNT} published queries of CREATE are not here; they may not be shipped (no licence is stated)",
             where=str(file),
-            cure="Fetch the split train of wadhma/CREATE from Hugging Face, then: creval create import FILE. "
+            fix="Fetch the split train of wadhma/CREATE from Hugging Face, then: creval create import FILE. "
             "Or play our own twenty queries: --tasks create",
         )
     return open_file(file)

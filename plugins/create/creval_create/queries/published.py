@@ -51,7 +51,7 @@ def published_rows(rows: Iterable[Mapping[str, Any]], where: str) -> list[dict[s
         raise DataError(
             "this is not the published set of CREATE: " + "; ".join(problems),
             where=where,
-            cure="Take the split train of the dataset wadhma/CREATE on Hugging Face, with all its columns.",
+            fix="Take the split train of the dataset wadhma/CREATE on Hugging Face, with all its columns.",
         )
     return docs
 
@@ -62,7 +62,7 @@ def _doc(row: Mapping[str, Any], number: int, where: str) -> dict[str, Any]:
         raise DataError(
             f"row {number + 1} lacks {_listed(missing)}; each row needs {_listed(FIELDS)}",
             where=where,
-            cure="Take the split train of the dataset wadhma/CREATE on Hugging Face, with all its columns.",
+            fix="Take the split train of the dataset wadhma/CREATE on Hugging Face, with all its columns.",
         )
     relation = row["description"].rpartition("__")[2]
     doc = {"id": str(number), **{field: row[field] for field in FIELDS[:-1]}, "relation": relation}

@@ -34,7 +34,7 @@ class OwnPaths:
         if not paths:
             raise MissingPartError(
                 f"the query {turn.key.doc!r} has no hand-made paths",
-                cure="Floor and ceiling are made for our own twenty queries.",
+                fix="Floor and ceiling are made for our own twenty queries.",
             )
         return _said(paths if len(turn.messages) == 1 else [])
 

@@ -63,9 +63,7 @@ def _open(places: Sequence[Path]) -> list[Run]:
             if run not in ended:
                 click.echo(visible(f"left out: {run.folder} ({run.fault or run.status})"), err=True)
         if not ended:
-            raise UsageError(
-                "there is no finished run", where=str(place), cure="Name run folders, or a folder of them."
-            )
+            raise UsageError("there is no finished run", where=str(place), fix="Name run folders, or a folder of them.")
         runs += [open_run(run.folder) for run in ended]
     return runs
 

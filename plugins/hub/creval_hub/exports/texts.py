@@ -19,7 +19,7 @@ def refuse_texts(run: Run) -> None:
             raise UsageError(
                 "the task keeps its docs by reference, and answers, verdicts and errors may quote them",
                 where=f"{run.folder}, task {name}",
-                cure="Nothing was written or sent. The scores alone: add --without-texts",
+                fix="Nothing was written or sent. The scores alone: add --without-texts",
             )
 
 

@@ -36,8 +36,8 @@ def read_benchmarks(path: Path) -> BenchmarkTable:
         raise DataError(f"cannot be read: {error}", where=str(path)) from error
     header = [cell.strip() for cell in rows[0]] if rows else []
     if len(header) < 2 or header[0].casefold() != "model" or len(set(header)) < len(header):
-        cure = "The first line is: model,Benchmark A,Benchmark B"
-        raise DataError("the first line names no models and benchmarks", where=f"{path}:1", cure=cure)
+        fix = "The first line is: model,Benchmark A,Benchmark B"
+        raise DataError("the first line names no models and benchmarks", where=f"{path}:1", fix=fix)
     scores: dict[str, dict[str, float]] = {name: {} for name in header[1:]}
     models: list[str] = []
     for number, row in enumerate(rows[1:], 2):
@@ -58,10 +58,10 @@ def _number(cell: str, where: str) -> float:
         value = float(cell)
     except ValueError as error:
         raise DataError(
-            f"{cell!r} is no number", where=where, cure="Leave the cell empty where there is none."
+            f"{cell!r} is no number", where=where, fix="Leave the cell empty where there is none."
         ) from error
     if not math.isfinite(value):
-        raise DataError(f"{cell!r} is not finite", where=where, cure="Leave the cell empty where there is none.")
+        raise DataError(f"{cell!r} is not finite", where=where, fix="Leave the cell empty where there is none.")
     return value
 
 
@@ -79,7 +79,7 @@ def match_models(ours: Sequence[str], theirs: Sequence[str], aliases: Sequence[s
             raise UsageError(
                 f"{text!r} names no pair of models",
                 where="--alias",
-                cure=f"Write RUN'S MODEL=TABLE'S MODEL. Runs: {', '.join(ours)}. Table: {', '.join(theirs)}.",
+                fix=f"Write RUN'S MODEL=TABLE'S MODEL. Runs: {', '.join(ours)}. Table: {', '.join(theirs)}.",
             )
         found[mine] = other
     found |= {model: model for model in ours if model in theirs and model not in found}

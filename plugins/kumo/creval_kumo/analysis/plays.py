@@ -64,7 +64,7 @@ def read_plays(runs: Sequence[str], task: str | None = None) -> Iterator[Play]:
                 raise UsageError(
                     f"{play.difficulty} games of {other} and of {name} would be counted together",
                     where=f"{run.folder}, {play.model}",
-                    cure=f"Name runs of one of them; kumo-errors and -structure take --task {other}.",
+                    fix=f"Name runs of one of them; kumo-errors and -structure take --task {other}.",
                 )
             yield play
 
@@ -83,7 +83,7 @@ def plays_of(run: Run, task: str | None = None) -> Iterator[Play]:
         raise RunError(
             "the run holds no game of KUMO that was played to an end",
             where=str(run.folder),
-            cure=f"Name runs of KUMO tasks. Games that ended as errored are tried again by: {run.resume_command}",
+            fix=f"Name runs of KUMO tasks. Games that ended as errored are tried again by: {run.resume_command}",
         )
 
 

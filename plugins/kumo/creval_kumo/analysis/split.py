@@ -28,7 +28,7 @@ def split_truths(domain: Domain) -> tuple[tuple[str, ...], tuple[str, ...]]:
         raise UsageError(
             f"all {len(domain.truths)} truths are connected through actions, so they cannot be split",
             where=f"domain {domain.name}",
-            cure="Choose a domain whose graph has several components: creval analyse kumo-graph --domain all",
+            fix="Choose a domain whose graph has several components: creval analyse kumo-graph --domain all",
         )
     dealt = sorted(parts, key=lambda part: (-len(part), min(part)))
     first = {name for part in dealt[0::2] for name in part}

@@ -130,5 +130,5 @@ def import_domains(skip_faulty: bool, output: Path, **given: Any) -> None:
         elif skip_faulty:
             click.echo(f"left out: {name}: {'; '.join(map(str, faults))}", err=True)
         else:
-            raise DomainError(faults, where=name, cure="Leave faulty domains out: --skip-faulty")
+            raise DomainError(faults, where=name, fix="Leave faulty domains out: --skip-faulty")
     click.echo(f"{written} domains written to {output}, {len(chosen) - written} left out", err=True)

@@ -75,15 +75,15 @@ def check_output(output: Path | None, overwrite: bool) -> None:
     if output is None:
         return
     if output.is_file() and not overwrite:
-        cure = "Choose another --output, or add --overwrite."
-        raise UsageError("the file is there already", where=str(output), cure=cure)
+        fix = "Choose another --output, or add --overwrite."
+        raise UsageError("the file is there already", where=str(output), fix=fix)
     folder = next(parent for parent in output.absolute().parents if parent.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        cure = "Choose another --output."
-        raise UsageError(f"cannot be written: {error.strerror}", where=str(output), cure=cure) from error
+        fix = "Choose another --output."
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(output), fix=fix) from error
 
 
 class OutputFile(click.Path):

@@ -31,7 +31,7 @@ def listed(names: Sequence[str] | str, every: Sequence[str], where: str) -> list
     """
     chosen = list(every) if names == "all" else [names] if isinstance(names, str) else list(names)
     if not chosen:
-        raise UsageError("no domain is named", where=where, cure="Name some, or write: all")
+        raise UsageError("no domain is named", where=where, fix="Name some, or write: all")
     double = next((name for name in chosen if chosen.count(name) > 1), None)
     if double is not None:
         raise UsageError(f"the domain {double} stands twice", where=where)

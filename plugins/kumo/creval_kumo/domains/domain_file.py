@@ -46,7 +46,7 @@ def load_domain_file(path: Path, rules: Rules = SHIPPED_RULES) -> Domain:
     """
     domain, faults = domain_faults(path, rules)
     if faults or domain is None:
-        raise DomainError(faults, where=str(path), cure="Correct the file; the format is in domain_file.py.")
+        raise DomainError(faults, where=str(path), fix="Correct the file; the format is in domain_file.py.")
     return domain
 
 

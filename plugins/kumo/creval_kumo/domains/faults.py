@@ -59,8 +59,8 @@ class Fault:
 class DomainError(DataError):
     """A domain or instance is faulty; `faults` holds every fault found, not only the first."""
 
-    def __init__(self, faults: Sequence[Fault], *, where: str, cure: str | None = None) -> None:
+    def __init__(self, faults: Sequence[Fault], *, where: str, fix: str | None = None) -> None:
         self.faults = tuple(faults)
         lines = [f"{len(self.faults)} fault{'s' if len(self.faults) != 1 else ''}"]
         lines += [f"  {where}:{fault.line or '-'}: {fault}" for fault in self.faults]
-        super().__init__("\n".join(lines), where=where, cure=cure)
+        super().__init__("\n".join(lines), where=where, fix=fix)

@@ -187,7 +187,7 @@ class GameMaker:
             f"{MAX_TRIES} draws gave no further game after {len(self.seen)}: {obstacles}",
             where=f"domain {self.domain.name}, {settings.truths} truths ({settings.valid} valid), "
             f"{settings.actions} actions",
-            cure="Ask for fewer truths, fewer games or more actions.",
+            fix="Ask for fewer truths, fewer games or more actions.",
         )
 
     def _draw(self, stream: Stream, obstacles: _Obstacles) -> _Draw | None:

@@ -141,7 +141,7 @@ class Instance:
         """Return the game of `to_doc`'s data. Raises DataError where its book is no text."""
         if not isinstance(doc.get("book", ""), str):
             which = f"{doc['domain']} {doc['seed']}"
-            raise DataError(f"the book is {doc['book']!r}, which is no text", where=which, cure="Leave the key out.")
+            raise DataError(f"the book is {doc['book']!r}, which is no text", where=which, fix="Leave the key out.")
         return cls(
             domain=doc["domain"],
             seed=doc["seed"],

@@ -45,7 +45,7 @@ def need_certain(reliability: float, where: str, so: str = _NO_OPTIMUM) -> None:
         raise UsageError(
             f"results of this game are not certain (reliability {reliability}): they rule no truth out, so {so}",
             where=where,
-            cure="Use games of reliability 1 here; play and score these with kumo_probabilistic, or a task that "
+            fix="Use games of reliability 1 here; play and score these with kumo_probabilistic, or a task that "
             "includes it.",
         )
 
@@ -56,6 +56,6 @@ def need_uncertain(reliability: float, where: str) -> None:
         raise UsageError(
             "results of this game are certain (reliability 1), so no probabilities belong to them",
             where=where,
-            cure="Play and score it with kumo or another task that includes kumo/kumo; or make games with a "
+            fix="Play and score it with kumo or another task that includes kumo/kumo; or make games with a "
             "reliability below 1.",
         )

@@ -50,7 +50,7 @@ class AuthorsFiles:
             raise DataError(
                 "there are no domains in env/*_env.py",
                 where=str(self.folder),
-                cure="Name the root of a clone of the authors' repository.",
+                fix="Name the root of a clone of the authors' repository.",
             )
         return found
 

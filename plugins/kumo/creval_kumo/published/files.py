@@ -44,13 +44,13 @@ def _read_pins() -> Pins:
 class PublishedFiles:
     """The files of the published games. `folder` keeps them as they lie in the repository, `address` serves it.
 
-    `offline` forbids the network; `cure` is then the advice beside the error. `pins` are the sha256 by domain.
+    `offline` forbids the network; `fix` is then the advice beside the error. `pins` are the sha256 by domain.
     """
 
     folder: Path
     address: str = ADDRESS
     offline: bool = False
-    cure: str = "Run once without --offline."
+    fix: str = "Run once without --offline."
     pins: Pins = field(default_factory=_read_pins)
 
     def names(self, chosen: Sequence[str] | str, difficulty: str | None) -> list[str]:
@@ -81,7 +81,7 @@ class PublishedFiles:
                 f"{len(missing)} of {len(wanted)} published files are missing or damaged in the cache, and --offline "
                 "forbids the network",
                 where=self.address,
-                cure=self.cure,
+                fix=self.fix,
             )
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             fetching = [pool.submit(self._fetch, path, sha256) for path, sha256 in missing]

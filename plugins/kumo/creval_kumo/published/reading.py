@@ -48,7 +48,7 @@ class PublishedDomain:
             raise DomainError(
                 self.faults,
                 where=self.domain.name,
-                cure="The published configuration is faulty; use one of the others or a domain of your own.",
+                fix="The published configuration is faulty; use one of the others or a domain of your own.",
             )
         return self.domain
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin.data import DataOptions, ListRows, Rows, offline_cure
+from creval.plugin.data import DataOptions, ListRows, Rows, offline_fix
 from creval_kumo.domains.faults import DomainError
 from creval_kumo.published.authors_files import AuthorsFiles
 from creval_kumo.published.files import ADDRESS, COMMIT, SIZES, PublishedFiles
@@ -40,7 +40,7 @@ def open_published(
 
     Raises DataError (see `PublishedFiles.fetch`), UnknownNameError, and DomainError at a faulty game or domain.
     """
-    files = PublishedFiles(cache_of(options), url, options.offline, offline_cure(options))
+    files = PublishedFiles(cache_of(options), url, options.offline, offline_fix(options))
     names = files.names(domains, difficulty)
     authors = files.fetch(names, difficulty)
     skipped: list[str] | None = [] if faulty == "skip" else None
@@ -57,13 +57,13 @@ def published_docs(
     """
     published = to_domain(files.configuration(name), name)
     if skipped is None and published.faults:
-        raise DomainError(published.faults, where=name, cure="Keep its sound games only: --skip-faulty (faulty: skip)")
+        raise DomainError(published.faults, where=name, fix="Keep its sound games only: --skip-faulty (faulty: skip)")
     for row in files.instances(name, *SIZES[difficulty]):
         instance, faults = to_instance(row, published, f"{name}, seed {row['seed']}")
         if not faults:
             yield game_doc(instance, published.domain)
         elif skipped is None:
-            cure = "Leave such games out: --skip-faulty (faulty: skip)"
-            raise DomainError(faults, where=f"{name}, seed {row['seed']}", cure=cure)
+            fix = "Leave such games out: --skip-faulty (faulty: skip)"
+            raise DomainError(faults, where=f"{name}, seed {row['seed']}", fix=fix)
         else:
             skipped.append(f"{name}, seed {row['seed']}: {'; '.join(str(fault) for fault in faults)}")

@@ -17,7 +17,7 @@ __all__ = ["Written", "write_trajectories"]
 
 _HEAD = b'{"key": "'
 _FLUSH_EVERY = 1000
-_CURE = "Choose another --output, or remove the file."
+_FIX = "Choose another --output, or remove the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _lock(file: BinaryIO, output: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise UsageError(
-            "another process writes this file", where=str(output), cure="Wait for it, or choose another --output."
+            "another process writes this file", where=str(output), fix="Wait for it, or choose another --output."
         ) from None
 
 
@@ -95,7 +95,7 @@ def _key(line: bytes, output: Path, number: int) -> bytes:
 
 
 def _other_file(output: Path, line: int) -> UsageError:
-    return UsageError("the file holds something else than trajectories", where=f"{output}:{line}", cure=_CURE)
+    return UsageError("the file holds something else than trajectories", where=f"{output}:{line}", fix=_FIX)
 
 
 def _check_last(last: bytes, seen: set[bytes], games: TrajectorySet, output: Path) -> None:
@@ -107,5 +107,5 @@ def _check_last(last: bytes, seen: set[bytes], games: TrajectorySet, output: Pat
         raise UsageError(
             "the file holds the trajectories of another domain, size or seed",
             where=f"{output}:{number + 1}",
-            cure=_CURE,
+            fix=_FIX,
         )

@@ -52,17 +52,15 @@ def one_suite(runs: Sequence[Run], suite: str | None = None) -> str:
     held = {run.folder: _suites(run) for run in runs}
     for folder, suites in held.items():
         if not suites:
-            raise UsageError("the run has no task of NeoCoder", where=str(folder), cure="creval --tasks neocoder ...")
+            raise UsageError("the run has no task of NeoCoder", where=str(folder), fix="creval --tasks neocoder ...")
         if suite is not None and suite not in suites:
-            raise UsageError(
-                f"the run has no states of {suite}", where=str(folder), cure=f"It has: {', '.join(suites)}"
-            )
+            raise UsageError(f"the run has no states of {suite}", where=str(folder), fix=f"It has: {', '.join(suites)}")
     names = list(dict.fromkeys(name for suites in held.values() for name in suites))
     if suite is None and len(names) > 1:
         raise UsageError(
             f"there are states of {' and of '.join(names)}, which are different measurements",
             where=", ".join(map(str, held)),
-            cure=f"Say which: --suite {names[0]}",
+            fix=f"Say which: --suite {names[0]}",
         )
     return suite or names[0]
 

@@ -55,7 +55,7 @@ class StrategiesAnalysis:
             raise UsageError(
                 "a plain run and one with a strategy are compared",
                 where="RUNS",
-                cure="creval analyse neocoder-strategies PLAIN RUN...",
+                fix="creval analyse neocoder-strategies PLAIN RUN...",
             )
         plain, *others = open_runs(runs)
         found = [pair for other in others for pair in pairs_of(plain, other)]
@@ -83,7 +83,7 @@ def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
         raise UsageError(
             f"the plain run is of {plain.model}, this one of {other.model}",
             where=str(other.folder),
-            cure="A strategy is measured against the same model without it.",
+            fix="A strategy is measured against the same model without it.",
         )
     tasks = _tasks(plain, plainly=True)
     for (strategy, state), task in sorted(_tasks(other, plainly=False).items()):
@@ -91,7 +91,7 @@ def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
             raise UsageError(
                 f"the plain run lacks state {state}",
                 where=str(plain.folder),
-                cure=f"Run it: creval --tasks neocoder_state{state} ...",
+                fix=f"Run it: creval --tasks neocoder_state{state} ...",
             )
         for metric in METRICS:
             before, after = values_of(plain, tasks["", state], metric), values_of(other, task, metric)
@@ -100,7 +100,7 @@ def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
                 raise UsageError(
                     f"no problem has {metric} both in {plain.folder} and here",
                     where=f"{other.folder}, {task}",
-                    cure="Run both over the same problems, with an augmenter whose lists can be read.",
+                    fix="Run both over the same problems, with an augmenter whose lists can be read.",
                 )
             yield Pair(strategy, state, metric, difference)
 
@@ -130,17 +130,17 @@ def _tasks(run: Run, plainly: bool) -> dict[tuple[str, int], str]:
             raise UsageError(
                 f"its task {task} has {kind}",
                 where=str(run.folder),
-                cure="Name the plain run first, then the runs with a strategy.",
+                fix="Name the plain run first, then the runs with a strategy.",
             )
         if (strategy, state) in found:
             raise UsageError(
                 f"{found[strategy, state]} and {task} would both be state {state}, which are different measurements",
                 where=str(run.folder),
-                cure="Analyse runs of one suite.",
+                fix="Analyse runs of one suite.",
             )
         found[strategy, state] = task
     if not found:
-        raise UsageError("the run has no task of NeoCoder", where=str(run.folder), cure="creval --tasks neocoder ...")
+        raise UsageError("the run has no task of NeoCoder", where=str(run.folder), fix="creval --tasks neocoder ...")
     return found
 
 

@@ -74,7 +74,7 @@ class Book:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise RunError(
-                "another process builds here", where=str(self._path), cure="Wait for its end, or name another --output."
+                "another process builds here", where=str(self._path), fix="Wait for its end, or name another --output."
             ) from error
 
     def _read(self, plan: Mapping[str, Any]) -> None:
@@ -94,13 +94,13 @@ class Book:
                     self._learn(record)
             except (ValueError, KeyError, TypeError) as error:
                 where = f"{self._path}:{number}"
-                raise RunError(f"a damaged line ({error!r})", where=where, cure="Remove this line.") from error
+                raise RunError(f"a damaged line ({error!r})", where=where, fix="Remove this line.") from error
             if number == 1 and record != json.loads(json.dumps(plan)):
                 changed = sorted(key for key in {*record, *plan} if record.get(key) != plan.get(key))
                 raise RunError(
                     f"it was begun with another {' and '.join(changed)}",
                     where=str(self._path),
-                    cure="Give the same options as before, or another --output.",
+                    fix="Give the same options as before, or another --output.",
                 )
 
     def _learn(self, record: Mapping[str, Any]) -> None:

@@ -70,6 +70,6 @@ async def build(plan: Plan, bench: Workbench, book: Book, done: Callable[[str], 
     if failed:
         raise RunError(
             f"{len(failed)} of {len(found)} problems are unfinished, as calls failed; the first: {failed[0]}",
-            cure="Run the same command again: no call is made twice.",
+            fix="Run the same command again: no call is made twice.",
         )
     return [each for each in found if isinstance(each, dict)]

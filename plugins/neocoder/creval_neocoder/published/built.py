@@ -99,7 +99,7 @@ def _rows(path: Path) -> list[tuple[Mapping[str, Any], str]]:
             raise DataError(f"is no problem: {getattr(row, 'reason', 'no JSON object')}", where=where)
         name = _text(row, "problem_id", where)
         if name in names:
-            raise DataError(f"a second problem is called {name!r}", where=where, cure="Rename one of them.")
+            raise DataError(f"a second problem is called {name!r}", where=where, fix="Rename one of them.")
         names.add(name)
     if not found:
         raise DataError("holds no problem", where=str(path))
@@ -139,5 +139,5 @@ def _is_texts(value: Any) -> bool:
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f"it has no text {name!r}", where=where, cure="docs/neocoder-building.md shows the keys.")
+        raise DataError(f"it has no text {name!r}", where=where, fix="docs/neocoder-building.md shows the keys.")
     return value

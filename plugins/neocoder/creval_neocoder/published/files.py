@@ -65,14 +65,14 @@ def content_digest(data: Any) -> str:
 class PublishedFiles:
     """The files in `folder` (`NeoCoder.json` or `NeoCoder.json.gz` ...); what is missing is fetched from `address`.
 
-    `copies` is a further folder to look in first. `offline` forbids the network; `cure` is then the advice.
+    `copies` is a further folder to look in first. `offline` forbids the network; `fix` is then the advice.
     """
 
     folder: Path
     copies: Path | None = None
     address: str = ADDRESS
     offline: bool = False
-    cure: str = "Run once without --offline."
+    fix: str = "Run once without --offline."
 
     def read(self, name: str) -> Any:
         """Return the content of one file. Raises DataError where it is missing, altered or no JSON."""
@@ -81,12 +81,12 @@ class PublishedFiles:
         try:
             data = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
         except (ValueError, OSError, EOFError) as error:
-            raise DataError(f"it cannot be read: {error}", where=str(path), cure="Remove it and run again.") from error
+            raise DataError(f"it cannot be read: {error}", where=str(path), fix="Remove it and run again.") from error
         if content_digest(data) != FILES[name].content:
             raise DataError(
                 f"its content is not that of the published {name}.json at commit {COMMIT[:12]}",
                 where=str(path),
-                cure="Remove it and run again; another version of the data is another benchmark.",
+                fix="Remove it and run again; another version of the data is another benchmark.",
             )
         return data
 
@@ -104,7 +104,7 @@ class PublishedFiles:
         file = self.folder / f"{name}.json"
         if self.offline:
             raise DataError(
-                f"{name}.json is not here, and --offline forbids the network", where=str(file), cure=self.cure
+                f"{name}.json is not here, and --offline forbids the network", where=str(file), fix=self.fix
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         download(f"{self.address}{name}.json", FILES[name].bytes, file, _MAX_BYTES)

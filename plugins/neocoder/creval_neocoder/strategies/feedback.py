@@ -73,7 +73,7 @@ def sample_runs(doc: Mapping[str, Any]) -> list[Run]:
         raise ScoringError(
             "the statement has no sample, which the strategy takes its feedback from",
             where=str(doc["id"]),
-            cure="Let the model write the tests: protocol: {neocoder.self_correction: {feedback: own}}",
+            fix="Let the model write the tests: protocol: {neocoder.self_correction: {feedback: own}}",
         )
     return found
 

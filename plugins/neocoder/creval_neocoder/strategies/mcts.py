@@ -84,7 +84,7 @@ def continuation(completion: Completion) -> Continuation:
     if tokens and not any(alternatives):
         raise FatalModelError(
             "the model tells no alternatives to its tokens (top_logprobs), which a search needs",
-            cure="Take a model or provider that gives them, or leave the task out.",
+            fix="Take a model or provider that gives them, or leave the task out.",
             every_call=True,
         )
     if "".join(tokens) != completion.text:  # a server that gives the tokens in another form than the text

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.plugin.data import DataOptions, ListRows, Rows, offline_cure
+from creval.plugin.data import DataOptions, ListRows, Rows, offline_fix
 from creval_neocoder.own.reading import gold_answers, read_own
 from creval_neocoder.problem import Case, Problem
 from creval_neocoder.published.built import read_built
@@ -27,7 +27,7 @@ def published_files(options: DataOptions) -> PublishedFiles:
     """Return where the authors' files lie: in `neocoder` below CREVAL_DATA, else in the cache, fetched once."""
     copies = options.mirror / "neocoder" if options.mirror is not None else None
     cache = options.cache / "data" / f"neocoder-{COMMIT[:12]}"
-    return PublishedFiles(cache, copies, offline=options.offline, cure=offline_cure(options))
+    return PublishedFiles(cache, copies, offline=options.offline, fix=offline_fix(options))
 
 
 def open_published(

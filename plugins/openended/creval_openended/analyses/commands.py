@@ -43,7 +43,7 @@ class Correlations(_OverSteps):
         """Correlate within each model and task."""
         by = options.get("by") or "step"
         if by not in ("step", "solution"):
-            raise UsageError(f"there is nothing called {by!r} to correlate by", where="--by", cure="step or solution")
+            raise UsageError(f"there is nothing called {by!r} to correlate by", where="--by", fix="step or solution")
         rows = _by_step(runs, options) if by == "step" else _by_solution(runs, options)
         table = (("task", "model", "measure", "estimator", *COLUMNS), rows)
         return finished("correlations", f"Entropy and diversity by {by}", table, [_CLUSTERED, _COUNTED], options)

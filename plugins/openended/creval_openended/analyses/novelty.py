@@ -97,7 +97,7 @@ def _method(options: Mapping[str, Any]) -> Method:
     named = options.get("sort") or "bubble"
     methods: dict[str, Method] = {"bubble": "bubble", "merge": "merge"}
     if named not in methods:
-        raise UsageError(f"there is no way of sorting called {named!r}", where="--sort", cure="bubble or merge")
+        raise UsageError(f"there is no way of sorting called {named!r}", where="--sort", fix="bubble or merge")
     return methods[named]
 
 
@@ -115,7 +115,7 @@ def _definition(task: str, options: Mapping[str, Any]) -> str:
     raise UsageError(
         f"what is novel in {task} is defined nowhere (of HypoGen the paper leaves it out, Appendix E)",
         where="openended-novelty",
-        cure="Say it: --definition 'How far each answer ...', or choose another task: --task macgyver",
+        fix="Say it: --definition 'How far each answer ...', or choose another task: --task macgyver",
     )
 
 

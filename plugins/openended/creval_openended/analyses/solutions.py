@@ -42,7 +42,7 @@ def read_solutions(runs: Sequence[str], task: str | None = None) -> list[Solutio
         raise RunError(
             "there is no solution with an entropy",
             where=", ".join(runs),
-            cure="Name runs of macgyver, hypogen, bookmia or of a task that includes openended/openended.",
+            fix="Name runs of macgyver, hypogen, bookmia or of a task that includes openended/openended.",
         )
     return rows
 

@@ -46,7 +46,7 @@ def read_steps(runs: Sequence[str], task: str | None = None) -> list[StepRow]:
             raise RunError(
                 "holds no solution that was made step by step and scored",
                 where=str(run.folder),
-                cure="Name runs of macgyver, hypogen, bookmia or of a task that includes openended/openended.",
+                fix="Name runs of macgyver, hypogen, bookmia or of a task that includes openended/openended.",
             )
         rows += found
     return rows

@@ -41,7 +41,7 @@ def entailment_check(pairs: Path, rule: Any, output: Path | None, **given: Any) 
     for role in bench.options.roles:
         if asked != f"role/{role}":
             what = f"{asked} asks no {role}"
-            raise UsageError(what, where="--role", cure=f"Add: --resource entailment=role/{role}")
+            raise UsageError(what, where="--role", fix=f"Add: --resource entailment=role/{role}")
     instrument = bench.resource("entailment", _DEFAULT)
     rows = bench.work(lambda: checked(labelled, instrument, rule))
     print_table(f"{instrument.name}, {rule}", COLUMNS, rows)

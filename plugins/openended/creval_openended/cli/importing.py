@@ -40,7 +40,7 @@ def import_published(task: str, file: Path | None, revision: str | None, offline
     from creval_openended.published.sets import SETS, kept_rows
 
     if (file is None) == (revision is None):
-        raise UsageError("give either FILE or --revision", cure=f"creval openended import {task} --revision COMMIT")
+        raise UsageError("give either FILE or --revision", fix=f"creval openended import {task} --revision COMMIT")
     options = DataOptions.from_environment(offline=offline)
     published = SETS[task]
     origin: dict[str, Any]
@@ -59,7 +59,7 @@ def _from_hub(published: PublishedSet, revision: str, options: Any) -> tuple[Row
 
     if len(revision) != _COMMIT_LENGTH or set(revision) - set("0123456789abcdef"):
         raise UsageError(
-            f"{revision!r} is no full commit", cure="Give the 40 digits of a commit: branches and tags move."
+            f"{revision!r} is no full commit", fix="Give the 40 digits of a commit: branches and tags move."
         )
     rows = open_huggingface(published.dataset, revision, published.split, base=Path(), options=options)
     return rows, {"dataset": published.dataset, "revision": revision, "split": published.split}
@@ -73,6 +73,6 @@ def _sound(rows: Rows) -> list[Mapping[str, Any]]:
     for row in rows:
         if not isinstance(row, Mapping):
             reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
-            raise DataError(reason, where=where, cure="Download the file again.")
+            raise DataError(reason, where=where, fix="Download the file again.")
         found.append(row)
     return found

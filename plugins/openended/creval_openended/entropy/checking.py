@@ -43,7 +43,7 @@ def read_pairs(file: Path) -> list[LabelledPair]:
             raise DataError(
                 f"the label {label!r} is neither yes nor no, or a text is empty",
                 where=rows.where(index),
-                cure="Write yes or no (true/false, 1/0, entailment/neutral/contradiction).",
+                fix="Write yes or no (true/false, 1/0, entailment/neutral/contradiction).",
             )
         pairs.append(LabelledPair(*texts, label in _YES))
     if not pairs:

@@ -31,7 +31,7 @@ def judge_by(entailment: Entailment, rule: Rule) -> Callable[[Sequence[Pair]], A
         raise UsageError(
             "the rule non_defeating needs to know what contradicts, and this model has two classes",
             where=str(getattr(entailment, "name", "entailment")),
-            cure="Name a model of three classes with --resource entailment=..., or take the rule strict.",
+            fix="Name a model of three classes with --resource entailment=..., or take the rule strict.",
         )
 
     async def judge(pairs: Sequence[Pair]) -> Sequence[bool]:

@@ -29,7 +29,7 @@ def read_criteria(written: Sequence[Mapping[str, str]]) -> tuple[Criterion, ...]
     for each in written:
         name = each["name"]
         if name in _RESERVED or name.startswith("judge_") or any(other.name == name for other in criteria):
-            raise UsageError(f"the criterion {name!r} needs another name", where="criteria", cure="Rename it.")
+            raise UsageError(f"the criterion {name!r} needs another name", where="criteria", fix="Rename it.")
         called = each.get("called") or name.replace("_", " ")
         positive, negative = each.get("positive") or f"{called} fulfilled", each.get("negative")
         criteria.append(Criterion(name, each["definition"], called, positive, negative or f"{called} not fulfilled"))

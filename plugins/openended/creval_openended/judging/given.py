@@ -24,7 +24,7 @@ class Given:
             raise FatalModelError(
                 f"the doc {request.origin.key.doc!r} has no text {self._field!r}; it has {known}",
                 where=f"given/{self._field}",
-                cure="Name the field that holds the solution: --model given/FIELD.",
+                fix="Name the field that holds the solution: --model given/FIELD.",
             )
         return Reply((Completion(text),), model=f"given/{self._field}", cost=0.0)
 

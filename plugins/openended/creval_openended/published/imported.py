@@ -43,7 +43,7 @@ def open_bookmia(
     sentences; a task states it so that it is part of what the task is. Raises DataError, UsageError.
     """
     if splitter != SPLITTER:
-        raise UsageError(f"there is no splitter {splitter!r}", where="dataset: splitter", cure=f"There is {SPLITTER}.")
+        raise UsageError(f"there is no splitter {splitter!r}", where="dataset: splitter", fix=f"There is {SPLITTER}.")
     rows = _imported("bookmia", options)
     framed = ((row["id"], story_frame(row["snippet"], sentences[0], sentences[-1], between)) for row in rows)
     return _docs("bookmia", ({"id": name, **frame} for name, frame in framed if frame is not None))
@@ -69,7 +69,7 @@ def _imported(task: str, options: DataOptions) -> Iterator[Mapping[str, str]]:
         raise DataError(
             f"the problems of {task} ({published.dataset}) are not here; they are not shipped, and no commit is preset",
             where=str(file),
-            cure=f"Take a commit from https://huggingface.co/datasets/{published.dataset}/commits/main and run once: "
+            fix=f"Take a commit from https://huggingface.co/datasets/{published.dataset}/commits/main and run once: "
             f"creval openended import {task} --revision COMMIT. Or play ten of our own: --tasks {task}_own",
         )
     with file.open(encoding="utf-8") as lines:

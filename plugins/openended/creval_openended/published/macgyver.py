@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from creval.plugin import DataError, MissingPartError
-from creval.plugin.data import DataOptions, ListRows, Rows, download, offline_cure
+from creval.plugin.data import DataOptions, ListRows, Rows, download, offline_fix
 
 __all__ = [
     "ADDRESS",
@@ -67,7 +67,7 @@ def fetched(url: str, check: Callable[[Path], None], name: str, options: DataOpt
             raise DataError(
                 f"{name} of MacGyver is not in the cache, and --offline forbids the network",
                 where=url,
-                cure=offline_cure(options),
+                fix=offline_fix(options),
             )
         download(url, check, file, _MAX_BYTES)
     return file
@@ -85,7 +85,7 @@ def read_workbook(file: Path) -> Sequence[Row]:
     except ImportError as error:
         raise MissingPartError(
             "the MacGyver problems come as a workbook, which needs the package openpyxl",
-            cure="Install it: pip install openpyxl",
+            fix="Install it: pip install openpyxl",
         ) from error
     try:
         with file.open("rb") as opened:  # by content: a file that is still being fetched has no ending yet
@@ -94,7 +94,7 @@ def read_workbook(file: Path) -> Sequence[Row]:
             filled = (values for values in sheet if any(value is not None for value in values))
             rows = [dict(zip(head, values, strict=False)) for values in filled]
     except Exception as error:  # a workbook is a zip of XML: damage shows as one of many types
-        raise DataError(f"the workbook cannot be read: {error}", where=str(file), cure="Fetch it again.") from error
+        raise DataError(f"the workbook cannot be read: {error}", where=str(file), fix="Fetch it again.") from error
     missing = [name for name in COLUMNS if name not in head]
     if missing:
         raise DataError(f"the workbook has no column {missing[0]!r}", where=str(file))
@@ -115,5 +115,5 @@ def _check(file: Path) -> None:
     if found != ROWS_SHA256:
         raise DataError(
             f"these are not the MacGyver problems of commit {COMMIT[:12]}: their rows have the sha256 {found}",
-            cure="Name an unchanged copy of the workbook.",
+            fix="Name an unchanged copy of the workbook.",
         )

@@ -94,5 +94,5 @@ def _check(file: Path) -> None:
     if found != RESULTS_SHA256:
         raise DataError(
             f"these are not MacGyver's benchmark results of commit {COMMIT[:12]}: their sha256 is {found}",
-            cure="Name an unchanged copy of the file.",
+            fix="Name an unchanged copy of the file.",
         )

@@ -51,7 +51,7 @@ def kept_rows(published: PublishedSet, rows: Sequence[Mapping[str, Any]], origin
         raise DataError(
             f"this is not {published.dataset}: its rows have {', '.join(published.fields)}, here are {found}",
             where=origin,
-            cure=f"Give the split {published.split} of {published.dataset}.",
+            fix=f"Give the split {published.split} of {published.dataset}.",
         )
     kept: dict[str, dict[str, str]] = {}
     for row in rows:

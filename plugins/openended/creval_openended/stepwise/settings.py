@@ -54,7 +54,7 @@ class StepwiseSettings:
             raise UsageError(
                 f"{list(steps)} are no bounds of the number of steps",
                 where=f"{_WHERE}: steps",
-                cure="Write the fewest and the most, as in [2, 10].",
+                fix="Write the fewest and the most, as in [2, 10].",
             )
         released = _RELEASED if variant == "released" else {}
         return cls(**{**released, **changed, "steps": (steps[0], steps[1])})

@@ -42,7 +42,7 @@ def read_judged(runs: Sequence[Run], task: str | None = None) -> list[Judged]:
         raise RunError(
             "holds no verdicts of a jury or another judge of solutions",
             where=", ".join(str(run.folder) for run in runs),
-            cure="Name runs of jury, jury_zero_shot, macgyver_jury and the like.",
+            fix="Name runs of jury, jury_zero_shot, macgyver_jury and the like.",
         )
     return found
 

@@ -76,7 +76,7 @@ def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -
     if not any(by.values()):
         raise DataError(
             "nobody's labels are here",
-            cure="Add --labels FILE with doc, criterion and label, or --people RUN of creval play.",
+            fix="Add --labels FILE with doc, criterion and label, or --people RUN of creval play.",
         )
     return Labels(dict(by))
 
@@ -84,14 +84,14 @@ def read_labels(file: Path | None, people: Iterable[Run], runs: Iterable[Run]) -
 def _put(by: dict[str, dict[Place, bool]], row: Mapping[str, Any], where: str) -> None:
     missing = next((name for name in ("doc", "criterion", "label") if row.get(name) in (None, "")), None)
     if missing:
-        raise DataError(f"has no {missing!r}", where=where, cure="A row has doc, criterion and label (1 or 0).")
+        raise DataError(f"has no {missing!r}", where=where, fix="A row has doc, criterion and label (1 or 0).")
     label = _WORDS.get(str(row["label"]).strip().casefold())
     if label is None:
-        raise DataError(f"{row['label']!r} is no label", where=where, cure="Write 1 or 0.")
+        raise DataError(f"{row['label']!r} is no label", where=where, fix="Write 1 or 0.")
     place = Place(str(row["doc"]), str(row["criterion"]))
     name = str(row.get("annotator") or "labels")
     if by[name].setdefault(place, label) != label:
-        raise DataError(f"{name} labels {place.doc} twice, differently", where=where, cure="Keep one of the rows.")
+        raise DataError(f"{name} labels {place.doc} twice, differently", where=where, fix="Keep one of the rows.")
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:

@@ -42,7 +42,7 @@ class Performance:
         rows = [row for run in open_runs(runs) for task in _tasks(run, options.get("task")) for row in _rows(run, task)]
         if not rows:
             raise RunError(
-                "there are no judged solutions", where=", ".join(runs), cure="Name runs of macgyver_jury, ..."
+                "there are no judged solutions", where=", ".join(runs), fix="Name runs of macgyver_jury, ..."
             )
         plot = _plot(rows, _places(Path(options["models"]))) if options.get("models") else None
         return finished("performance", "Divergent and convergent creativity", (COLUMNS, rows), _NOTES, options, plot)
@@ -82,7 +82,7 @@ def _places(file: Path) -> Mapping[str, tuple[str, float]]:
         raise DataError(
             f"the models cannot be read: {error}",
             where=str(file),
-            cure="Write columns model, family, place (a number).",
+            fix="Write columns model, family, place (a number).",
         ) from error
 
 

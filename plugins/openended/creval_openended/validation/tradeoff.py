@@ -68,7 +68,7 @@ class Tradeoff:
             raise RunError(
                 "no solution has both an entropy and a verdict",
                 where=", ".join(runs),
-                cure="Name runs of macgyver_jury, ...",
+                fix="Name runs of macgyver_jury, ...",
             )
         rows, bins = [], {}
         for (task, model, criterion), some in groups:

@@ -63,7 +63,7 @@ class WebSeat:
             raise UsageError(
                 f"the page cannot be served on port {self.port}: {error.strerror}",
                 where="--port",
-                cure="Choose another port; without --port any free one is taken.",
+                fix="Choose another port; without --port any free one is taken.",
             ) from error
         return self
 

@@ -83,7 +83,7 @@ def with_composites(table: ScoreTable, specs: Sequence[str]) -> tuple[ScoreTable
         if not equals or not name.strip() or "" in columns or len(columns) < 2:
             raise UsageError(
                 f"{spec!r} is no composite",
-                cure="Write it as 'name=column+column', e.g. 'dat_overall=dat+dat[sbert]'.",
+                fix="Write it as 'name=column+column', e.g. 'dat_overall=dat+dat[sbert]'.",
             )
         values = mean_z([table.column(column) for column in columns], columns)
         table = table.with_column(name.strip(), values)

@@ -30,7 +30,7 @@ class TrendRequest:
 
     def __post_init__(self) -> None:
         if not self.benchmarks:
-            raise UsageError("no benchmark to follow over time", cure="Name at least one benchmark.")
+            raise UsageError("no benchmark to follow over time", fix="Name at least one benchmark.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def analyse_trend(table: ScoreTable, request: TrendRequest) -> TrendResult:
     if not trends:
         raise DataError(
             "no construct can be followed over time: " + "; ".join(f"{name}: {why}" for name, why in skipped),
-            cure="Give a CSV with the columns model and date (2025-08-07); the paper prints no release dates.",
+            fix="Give a CSV with the columns model and date (2025-08-07); the paper prints no release dates.",
         )
     return TrendResult(request, tuple(trends), tuple(skipped))
 

@@ -40,11 +40,11 @@ class ValidityRequest:
 
     def __post_init__(self) -> None:
         if not self.tests or not self.benchmarks:
-            raise UsageError("nothing to correlate", cure="Name at least one test and one benchmark.")
+            raise UsageError("nothing to correlate", fix="Name at least one test and one benchmark.")
         for one, other in (("tests", "benchmarks"), ("tests", "capabilities"), ("benchmarks", "capabilities")):
             both = sorted(set(getattr(self, one)) & set(getattr(self, other)))
             if both:
-                raise UsageError(f"{', '.join(both)} stand among the {one} and the {other}", cure="Name each once.")
+                raise UsageError(f"{', '.join(both)} stand among the {one} and the {other}", fix="Name each once.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class ValidityResult:
         for cell in self.cells:
             if (cell.test, cell.benchmark) == (test, benchmark):
                 return cell
-        raise UsageError(f"{test} against {benchmark} is not part of this analysis", cure="Ask for both.")
+        raise UsageError(f"{test} against {benchmark} is not part of this analysis", fix="Ask for both.")
 
 
 def analyse_validity(table: ScoreTable, request: ValidityRequest) -> ValidityResult:
@@ -125,7 +125,7 @@ def analyse_validity(table: ScoreTable, request: ValidityRequest) -> ValidityRes
     if all(cell.validity is None for cell in cells):
         raise DataError(
             f"no test can be compared with any benchmark: {cells[0].reason}",
-            cure="Add models (runs, a CSV, the shipped tables) or ask for other columns.",
+            fix="Add models (runs, a CSV, the shipped tables) or ask for other columns.",
         )
     adjusted = _adjust(cells)
     return ValidityResult(

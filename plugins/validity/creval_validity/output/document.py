@@ -179,7 +179,7 @@ def rewrite(text: str) -> str:
     def replace(match: re.Match[str]) -> str:
         name = match["name"]
         if name not in BLOCKS:
-            raise DataError(f"no computed block is called {name!r}", cure=f"Blocks: {', '.join(BLOCKS)}.")
+            raise DataError(f"no computed block is called {name!r}", fix=f"Blocks: {', '.join(BLOCKS)}.")
         return f"{match[1]}{BLOCKS[name]()}\n{match[3]}"
 
     return _BLOCK.sub(replace, text)

@@ -26,9 +26,9 @@ class Bootstrap:
 
     def __post_init__(self) -> None:
         if self.draws < 100 or self.draws > 1_000_000:
-            raise UsageError(f"{self.draws} bootstrap draws are outside 100 to 1000000", cure="Use 2000.")
+            raise UsageError(f"{self.draws} bootstrap draws are outside 100 to 1000000", fix="Use 2000.")
         if not 0.0 < self.confidence < 1.0:
-            raise UsageError(f"a confidence of {self.confidence} is not between 0 and 1", cure="Write 0.95 for 95 %.")
+            raise UsageError(f"a confidence of {self.confidence} is not between 0 and 1", fix="Write 0.95 for 95 %.")
 
 
 def resampled(sample: PairedSample, bootstrap: Bootstrap) -> tuple[FloatArray, FloatArray]:

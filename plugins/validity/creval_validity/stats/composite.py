@@ -22,7 +22,7 @@ def z_scores(values: FloatArray, name: str = "column") -> FloatArray:
     """
     present = values[np.isfinite(values)]
     if len(present) < 2 or is_constant(present):
-        raise DataError(f"{name} has no spread over {len(present)} models", cure="Add models that differ on it.")
+        raise DataError(f"{name} has no spread over {len(present)} models", fix="Add models that differ on it.")
     return np.asarray((values - present.mean()) / present.std(), dtype=np.float64)
 
 
@@ -33,7 +33,7 @@ def mean_z(columns: Sequence[FloatArray], names: Sequence[str], gaps: Gaps = "ex
     has, which mixes instruments between models.
     """
     if not columns:
-        raise UsageError("a composite needs at least one column", cure="Name the columns to average.")
+        raise UsageError("a composite needs at least one column", fix="Name the columns to average.")
     stacked = np.vstack([z_scores(values, name) for values, name in zip(columns, names, strict=True)])
     present = np.isfinite(stacked)
     enough = present.all(axis=0) if gaps == "exclude" else present.any(axis=0)

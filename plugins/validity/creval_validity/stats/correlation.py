@@ -69,7 +69,7 @@ def p_value(r: float, n: int, k: int = 0) -> tuple[float, float]:
 
     df = n - 2 - k
     if df < 1:
-        raise UsageError(f"{n} models and {k} controls leave no degrees of freedom", cure="Add models.")
+        raise UsageError(f"{n} models and {k} controls leave no degrees of freedom", fix="Add models.")
     if abs(r) >= 1.0:
         return math.copysign(math.inf, r), 0.0
     t = r * math.sqrt(df / (1.0 - r * r))
@@ -81,9 +81,9 @@ def fisher_interval(r: float, n: int, k: int = 0, confidence: float = 0.95) -> I
     from scipy.special import ndtri
 
     if not 0.0 < confidence < 1.0:
-        raise UsageError(f"a confidence of {confidence} is not between 0 and 1", cure="Write 0.95 for 95 %.")
+        raise UsageError(f"a confidence of {confidence} is not between 0 and 1", fix="Write 0.95 for 95 %.")
     if n - 3 - k < 1:
-        raise UsageError(f"{n} models and {k} controls are too few for Fisher's z", cure="Add models.")
+        raise UsageError(f"{n} models and {k} controls are too few for Fisher's z", fix="Add models.")
     if abs(r) >= 1.0:
         return Interval(r, r, confidence, "fisher")
     half = float(ndtri(0.5 + confidence / 2)) / math.sqrt(n - 3 - k)

@@ -37,12 +37,12 @@ def fit_line(x: FloatArray, y: FloatArray, name: str = "y", confidence: float = 
     from statsmodels.regression.linear_model import OLS
 
     if not 0.0 < confidence < 1.0:
-        raise UsageError(f"a confidence of {confidence} is not between 0 and 1", cure="Write 0.95 for 95 %.")
+        raise UsageError(f"a confidence of {confidence} is not between 0 and 1", fix="Write 0.95 for 95 %.")
     n = len(x)
     if n < 4:
-        raise DataError(f"{name}: {n} points are too few for a trend; 4 are needed", cure="Add models with dates.")
+        raise DataError(f"{name}: {n} points are too few for a trend; 4 are needed", fix="Add models with dates.")
     if is_constant(x):
-        raise DataError(f"{name}: all {n} models have one date", cure="Add models of other dates.")
+        raise DataError(f"{name}: all {n} models have one date", fix="Add models of other dates.")
     centre = float(x.mean())  # days since year 0 would cost digits
     result = OLS(y, np.column_stack([np.ones(n), x - centre])).fit()
     slope, error = float(result.params[1]), float(result.bse[1])

@@ -21,7 +21,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     if p.size == 0:
         return []
     if not ((p >= 0.0) & (p <= 1.0)).all():
-        raise UsageError("a p-value is outside 0 to 1", cure="Leave tests without a result out.")
+        raise UsageError("a p-value is outside 0 to 1", fix="Leave tests without a result out.")
     from statsmodels.stats.multitest import multipletests
 
     return [float(q) for q in multipletests(p, method="fdr_bh")[1]]

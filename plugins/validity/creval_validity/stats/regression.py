@@ -60,12 +60,12 @@ def fit(y: FloatArray, predictors: FloatArray, name: str = "y") -> Fit:
     n, k = predictors.shape
     df2 = n - k - 1
     if df2 < 1:
-        raise DataError(f"{name}: {n} models are too few for {k} predictors", cure="Add models or drop a predictor.")
+        raise DataError(f"{name}: {n} models are too few for {k} predictors", fix="Add models or drop a predictor.")
     if is_constant(y):
-        raise DataError(f"{name} is the same for all {n} models", cure="Add models that differ on it.")
+        raise DataError(f"{name} is the same for all {n} models", fix="Add models that differ on it.")
     result = least_squares(y, predictors)
     if result is None:
-        raise DataError(f"{name}: the predictors are linearly dependent on these {n} models", cure="Drop one of them.")
+        raise DataError(f"{name}: the predictors are linearly dependent on these {n} models", fix="Drop one of them.")
     r2 = min(1.0, max(0.0, float(result.rsquared)))
     perfect = 1.0 - r2 <= _PERFECT
     return Fit(
@@ -86,10 +86,10 @@ def compare_nested(
     """Compare the regression of a target on `base` with that on `base` and `added`."""
     name, y = target
     if not base or not added:
-        raise DataError(f"{name}: a nested comparison needs a base and something added", cure="Name both.")
+        raise DataError(f"{name}: a nested comparison needs a base and something added", fix="Name both.")
     repeated = sorted(set(base) & set(added))
     if repeated:
-        raise DataError(f"{name}: {', '.join(repeated)} cannot be both base and added", cure="Name it once.")
+        raise DataError(f"{name}: {', '.join(repeated)} cannot be both base and added", fix="Name it once.")
     small = fit(y, np.column_stack(list(base.values())), name)
     large = fit(y, np.column_stack([*base.values(), *added.values()]), name)
     gain = max(0.0, large.r2 - small.r2)

@@ -43,15 +43,15 @@ class PairedSample:
         if self.n < self.k + 4:
             need = f"{self.k + 4} models are needed" + (f" with {self.k} controls" if self.k else "")
             raise DataError(
-                f"{self._what}: {self.n} models have every score; {need}", cure="Add models, or drop a control."
+                f"{self._what}: {self.n} models have every score; {need}", fix="Add models, or drop a control."
             )
         for name, values in ((self.names[0], self.x), (self.names[1], self.y)):
             if not np.isfinite(values).all():
-                raise DataError(f"{name} holds a value that is not finite", cure="Leave models with gaps out.")
+                raise DataError(f"{name} holds a value that is not finite", fix="Leave models with gaps out.")
             if is_constant(values):
                 raise DataError(
                     f"{name} is the same for all {self.n} models of {self._what}; it correlates with nothing",
-                    cure="Add models that differ on it.",
+                    fix="Add models that differ on it.",
                 )
         if not np.isfinite(self.controls).all():
             raise DataError(f"{self._what}: a control holds a value that is not finite")
@@ -94,13 +94,13 @@ def residual(target: FloatArray, predictors: Sequence[FloatArray] | FloatArray, 
     if result is None:
         raise DataError(
             f"the controls of {name} are linearly dependent on these {len(target)} models",
-            cure="Drop one of the controls, or add models.",
+            fix="Drop one of the controls, or add models.",
         )
     left = np.asarray(result.resid, dtype=np.float64)
     if float(left @ left) <= _TINY * float(centred @ centred):
         raise DataError(
             f"the controls predict {name} perfectly: nothing is left for a test to predict",
-            cure="Leave out the control that is the benchmark itself.",
+            fix="Leave out the control that is the benchmark itself.",
         )
     return np.asarray(left - left.mean(), dtype=np.float64)
 

@@ -47,7 +47,7 @@ class Aliases:
                     raise DataError(
                         f"the name {name!r} stands for both {known!r} and {canonical!r}",
                         where=where,
-                        cure="Give it to one of them only.",
+                        fix="Give it to one of them only.",
                     )
         return cls(lookup)
 
@@ -90,9 +90,9 @@ def _read(path: Path) -> dict[str, list[str]]:
             raise DataError(f"larger than {_MAX_BYTES} bytes", where=str(path))
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", where=str(path), cure="Check the path.") from error
+        raise DataError(f"cannot be read: {error.strerror}", where=str(path), fix="Check the path.") from error
     except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8 text", where=str(path), cure="Save it as UTF-8.") from error
+        raise DataError("is not UTF-8 text", where=str(path), fix="Save it as UTF-8.") from error
     return _parse(text, str(path))
 
 
@@ -102,14 +102,14 @@ def _parse(text: str, where: str) -> dict[str, list[str]]:
     try:
         loaded: Any = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise DataError(f"is not YAML: {error}", where=where, cure="Map a model's name to a list of names.") from error
+        raise DataError(f"is not YAML: {error}", where=where, fix="Map a model's name to a list of names.") from error
     if not isinstance(loaded, dict):
-        raise DataError("must map a model's name to a list of other names", where=where, cure="gpt-5: [my-gpt-5]")
+        raise DataError("must map a model's name to a list of other names", where=where, fix="gpt-5: [my-gpt-5]")
     entries: dict[str, list[str]] = {}
     for canonical, others in loaded.items():
         if not isinstance(canonical, str) or not isinstance(others, list):
-            raise DataError(f"{canonical!r} needs a list of names", where=where, cure=f"{canonical}: [other name]")
+            raise DataError(f"{canonical!r} needs a list of names", where=where, fix=f"{canonical}: [other name]")
         if not all(isinstance(other, str) for other in others):
-            raise DataError(f"{canonical!r} lists something that is no text", where=where, cure="Quote the names.")
+            raise DataError(f"{canonical!r} lists something that is no text", where=where, fix="Quote the names.")
         entries[canonical] = list(others)
     return entries

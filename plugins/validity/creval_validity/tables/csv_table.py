@@ -43,12 +43,12 @@ def read_csv(path: Path | str, canonical: Rename | None = None) -> ScoreTable:
     file = Path(path)
     try:
         if file.stat().st_size > _MAX_BYTES:
-            raise DataError(f"larger than {_MAX_BYTES} bytes", where=str(file), cure="Split the table.")
+            raise DataError(f"larger than {_MAX_BYTES} bytes", where=str(file), fix="Split the table.")
         text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", where=str(file), cure="Check the path.") from error
+        raise DataError(f"cannot be read: {error.strerror}", where=str(file), fix="Check the path.") from error
     except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8 text", where=str(file), cure="Save it as UTF-8.") from error
+        raise DataError("is not UTF-8 text", where=str(file), fix="Save it as UTF-8.") from error
     return read_csv_text(text, str(file), canonical)
 
 
@@ -71,7 +71,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
                 raise DataError(
                     f"model {model!r} stands twice (first on line {lines[model]})",
                     where=f"{where}:{place.line}",
-                    cure="Keep one row per model; give another setting of it a name of its own.",
+                    fix="Keep one row per model; give another setting of it a name of its own.",
                 )
             cells[model] = _numbers(record, place)
             lines[model] = place.line
@@ -82,7 +82,7 @@ def read_csv_text(text: str, where: str, canonical: Rename | None = None) -> Sco
     except csv.Error as error:
         raise DataError(f"is not a CSV table: {error}", where=f"{where}:{reader.line_num}") from error
     if not cells:
-        raise DataError("holds no models", where=where, cure="Write one row per model under the header.")
+        raise DataError("holds no models", where=where, fix="Write one row per model under the header.")
     numeric = [name for name in header if name not in _TEXT_COLUMNS]
     table = ScoreTable.from_cells(cells, numeric)
     return ScoreTable(table.models, table.columns, providers, dates)
@@ -97,12 +97,12 @@ def _header(row: Sequence[str], where: str) -> list[str]:
 
         near = nearest("model", header)
         hint = f" Is it {near[0]!r}?" if near else ""
-        raise DataError(f"has no column 'model'.{hint}", where=f"{where}:1", cure="Name the models' column 'model'.")
+        raise DataError(f"has no column 'model'.{hint}", where=f"{where}:1", fix="Name the models' column 'model'.")
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        raise DataError(f"columns stand twice: {', '.join(twice)}", where=f"{where}:1", cure="Rename one of them.")
+        raise DataError(f"columns stand twice: {', '.join(twice)}", where=f"{where}:1", fix="Rename one of them.")
     if "" in header:
-        raise DataError(f"column {header.index('') + 1} has no name", where=f"{where}:1", cure="Name it or drop it.")
+        raise DataError(f"column {header.index('') + 1} has no name", where=f"{where}:1", fix="Name it or drop it.")
     return header
 
 
@@ -111,11 +111,11 @@ def _record(header: Sequence[str], row: Sequence[str], place: _Place) -> dict[st
         raise DataError(
             f"has {len(row)} cells where the header has {len(header)}",
             where=f"{place.file}:{place.line}",
-            cure="Leave a gap as an empty cell; quote text that holds a comma.",
+            fix="Leave a gap as an empty cell; quote text that holds a comma.",
         )
     record = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
     if not record["model"]:
-        raise DataError("has no model name", where=f"{place.file}:{place.line}", cure="Fill the column 'model'.")
+        raise DataError("has no model name", where=f"{place.file}:{place.line}", fix="Fill the column 'model'.")
     return record
 
 
@@ -132,7 +132,7 @@ def _numbers(record: Mapping[str, str], place: _Place) -> dict[str, float]:
             raise DataError(
                 f"{cell[:40]!r} in column {name!r} is no finite number",
                 where=f"{place.file}:{place.line}",
-                cure="Write a number, or leave the cell empty where there is none.",
+                fix="Write a number, or leave the cell empty where there is none.",
             )
         numbers[name] = value
     return numbers
@@ -143,5 +143,5 @@ def _date(cell: str, place: _Place) -> date:
         return date.fromisoformat(cell)
     except ValueError as error:
         raise DataError(
-            f"{cell[:40]!r} in column 'date' is no date", where=f"{place.file}:{place.line}", cure="Write 2025-08-07."
+            f"{cell[:40]!r} in column 'date' is no date", where=f"{place.file}:{place.line}", fix="Write 2025-08-07."
         ) from error

@@ -65,7 +65,7 @@ class Columns:
 
 
 def assemble(request: InputRequest) -> Assembled:
-    """Join every source. Raises DataError or UsageError with the file and the cure."""
+    """Join every source. Raises DataError or UsageError with the file and the fix."""
     names = shipped_aliases()
     if request.aliases:
         names = names.extended(request.aliases)
@@ -85,7 +85,7 @@ def assemble(request: InputRequest) -> Assembled:
     notes += _strangers(own, shipped, names)
     joined = own if shipped is None else shipped if own is None else _join(own, shipped, request.conflict)
     if joined is None:
-        raise UsageError("no scores to analyse", cure="Name run folders or a CSV, or leave the shipped tables in.")
+        raise UsageError("no scores to analyse", fix="Name run folders or a CSV, or leave the shipped tables in.")
     return Assembled(joined, csv_columns, side, tuple(notes))
 
 
@@ -96,7 +96,7 @@ def _join(own: ScoreTable, shipped: ScoreTable, conflict: Conflict) -> ScoreTabl
     except DataError as error:
         raise DataError(
             f"{error.what}; the second is the paper's",
-            cure="Say which counts with --conflict mine or --conflict shipped, or rename your column.",
+            fix="Say which counts with --conflict mine or --conflict shipped, or rename your column.",
         ) from error
 
 
@@ -125,7 +125,7 @@ def _same_scale(own: ScoreTable, shipped: ScoreTable) -> None:
             shown = float(outside[0]) if len(outside) else float(present.max())
             raise DataError(
                 f"your {name} of {shown:g} is on another scale than the shipped {name} ({low:g} to {high:g})",
-                cure="Bring it to that scale, or give the column another name.",
+                fix="Bring it to that scale, or give the column another name.",
             )
 
 
@@ -155,7 +155,7 @@ def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
     if unknown and not (asked.tests and asked.benchmarks):
         raise UsageError(
             _unknown_text(unknown),
-            cure="Say what it is: --test NAME, --benchmark NAME or --capability NAME. With tests and benchmarks both "
+            fix="Say what it is: --test NAME, --benchmark NAME or --capability NAME. With tests and benchmarks both "
             "named, other columns are left out.",
         )
     there = [name for name in table.columns if table.count(name) and name not in assembled.side_columns]
@@ -168,7 +168,7 @@ def choose_columns(assembled: Assembled, asked: Columns) -> Columns:
         what = "test" if not tests else "benchmark"
         raise UsageError(
             f"the data hold no {what} column; columns: {', '.join(table.columns) or 'none'}",
-            cure=f"Name one with --{what}, or bring data that have one.",
+            fix=f"Name one with --{what}, or bring data that have one.",
         )
     used = {*tests, *benchmarks, *asked.capabilities}
     side = set(assembled.side_columns)
@@ -185,7 +185,7 @@ def choose_benchmarks(assembled: Assembled, asked: tuple[str, ...]) -> tuple[str
     if not found:
         raise UsageError(
             f"the data hold no benchmark column; columns: {', '.join(table.columns) or 'none'}",
-            cure="Name one with --benchmark, or bring data that have one.",
+            fix="Name one with --benchmark, or bring data that have one.",
         )
     return found
 

@@ -33,7 +33,7 @@ def merge(first: ScoreTable, second: ScoreTable, prefer: Prefer = "error") -> Sc
         shown = ", ".join(clashes[:5]) + (f" and {len(clashes) - 5} more" if len(clashes) > 5 else "")
         raise DataError(
             f"two sources give different values for {shown}",
-            cure="Say which one counts (prefer), or rename a column.",
+            fix="Say which one counts (prefer), or rename a column.",
         )
     table = ScoreTable.from_cells(cells, [*first.columns, *second.columns])
     return ScoreTable(

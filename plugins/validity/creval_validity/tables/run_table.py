@@ -83,8 +83,8 @@ def read_runs(folders: Sequence[Path], names: Aliases, repeated: Repeated, mixed
     for (model, column), same in _grouped(scores).items():
         cells.setdefault(model, {})[column] = _one(model, column, same, repeated)
     if not cells:
-        cure = "Name runs with scores; creval report RUN shows what is there."
-        raise RunError("the runs hold no metric with a value", where=str(folders[0]), cure=cure)
+        fix = "Name runs with scores; creval report RUN shows what is there."
+        raise RunError("the runs hold no metric with a value", where=str(folders[0]), fix=fix)
     primary = dict.fromkeys(score.column for score in scores if score.primary)
     return RunScores(ScoreTable.from_cells(cells), tuple(primary), tuple(notes))
 
@@ -105,7 +105,7 @@ def _scores(run: Run, names: Aliases) -> Iterator[_Score]:
         raise RunError(
             f"is not a results file of creval: {error!r}",
             where=str(folder / "results.json"),
-            cure=f"Write it again: {run.score_command}",
+            fix=f"Write it again: {run.score_command}",
         ) from error
 
 
@@ -150,7 +150,7 @@ def _one(model: str, column: str, same: Sequence[_Score], repeated: Repeated) ->
     raise DataError(
         f"{model} has {len(same)} values of {column}",
         where=where,
-        cure="Say what counts with --repeated mean or --repeated last, or name one of the runs.",
+        fix="Say what counts with --repeated mean or --repeated last, or name one of the runs.",
     )
 
 
@@ -166,7 +166,7 @@ def _same_task(scores: Sequence[_Score], allowed: bool) -> list[str]:
             raise DataError(
                 f"{column} was made with {len(made)} different versions of its task or data",
                 where=where,
-                cure="Score the runs again with one version (creval score RUN), or allow it with --mixed-tasks.",
+                fix="Score the runs again with one version (creval score RUN), or allow it with --mixed-tasks.",
             )
         notes.append(f"{column} comes from {len(made)} different versions of its task or data ({where})")
     return notes

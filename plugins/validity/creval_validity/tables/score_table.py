@@ -32,7 +32,7 @@ class ScoreTable:
     def __post_init__(self) -> None:
         if len(set(self.models)) != len(self.models):
             twice = sorted({name for name in self.models if self.models.count(name) > 1})
-            raise DataError(f"models stand twice in the table: {', '.join(twice)}", cure="Keep one row per model.")
+            raise DataError(f"models stand twice in the table: {', '.join(twice)}", fix="Keep one row per model.")
         for name, values in self.columns.items():
             if values.shape != (len(self.models),):
                 raise DataError(f"column {name!r} has {values.shape} values for {len(self.models)} models")
@@ -73,7 +73,7 @@ class ScoreTable:
     def with_column(self, name: str, values: FloatArray) -> ScoreTable:
         """Return a table with one more column. Raises DataError where the name is taken."""
         if name in self.columns:
-            raise DataError(f"there is a column {name!r} already", cure="Give the new column another name.")
+            raise DataError(f"there is a column {name!r} already", fix="Give the new column another name.")
         copy = np.array(values, dtype=np.float64)
         return ScoreTable(self.models, {**self.columns, name: copy}, self.providers, self.dates)
 

@@ -43,7 +43,7 @@ class CreateStrategies:
         if not rows:
             raise DataError(
                 "the runs hold no strategy beside its base prompt",
-                cure="Make them: creval --tasks create_strategies --model MODEL",
+                fix="Make them: creval --tasks create_strategies --model MODEL",
             )
         columns = ("model", "base", "strategy", "s base", "s", "difference", "low", "high", "queries", "paths ratio")
         notes = ["s at patience 0.9; differences over the queries that both hold, with a 95 % t interval."]

@@ -50,7 +50,7 @@ class CreateDistinctiveness:
             raise UnknownNameError("population", str(chosen["own"]), _OWN, where="--own")
         population = Population.of(iterate_sets(runs))
         if len(population.runs) < 2 and chosen["own"] == "run":
-            raise DataError("one run has no population beside it", cure="Name several runs, or --own others.")
+            raise DataError("one run has no population beside it", fix="Name several runs, or --own others.")
         docs = population.drawn(int(chosen["queries"]), int(chosen["seed"]))
         with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
             embedding = bench.instrument(open_runs(runs)[0], population.runs[0][1], "embedding")

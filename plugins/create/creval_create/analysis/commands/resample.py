@@ -39,7 +39,7 @@ class CreateResample:
         rules = Rules.of(options.get("variant") or "paper")
         sets = read_sets(runs)
         if max(one.repeat for one in sets) == 0:
-            raise DataError("no query has more than one answer", cure="Make repeats: --tasks create --repeats 3")
+            raise DataError("no query has more than one answer", fix="Make repeats: --tasks create --repeats 3")
         rows: list[Sequence[Any]] = []
         curves: dict[str, list[tuple[float, float]]] = {}
         with Workbench(RunOptions(offline=bool(options.get("offline", True)))) as bench:

@@ -52,7 +52,7 @@ class CreateTable:
                     rows.append((model, task, rule, len(sets), *_row(sets, rules, threshold)))
                 except UnjudgedError as error:
                     unjudged = error
-                    notes.append(f"{model}, {task}, {rule}: {error.what}. {error.cure}")
+                    notes.append(f"{model}, {task}, {rule}: {error.what}. {error.fix}")
         if unjudged is not None and not rows:
             raise unjudged
         notes.append("SD over sets; d over sets of at least two paths (d n); factuality pooled over triples (Table 8).")

@@ -41,7 +41,7 @@ class CreateTrace:
         bench = open_workbench(given, addressed=ROLE)
         traces = [(run, sample.key, trace) for run in opened for sample in run.samples() if (trace := trace_of(sample))]
         if not traces:
-            raise DataError("no sample of the runs shows its reasoning", cure="Name runs of reasoning models.")
+            raise DataError("no sample of the runs shows its reasoning", fix="Name runs of reasoning models.")
 
         async def every() -> list[Explored | None]:
             return list(await asyncio.gather(*(explore(bench, key, trace) for _, key, trace in traces)))

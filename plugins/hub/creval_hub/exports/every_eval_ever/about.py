@@ -36,9 +36,7 @@ class About:
 
     def __post_init__(self) -> None:
         if not self.organization.strip():
-            raise UsageError(
-                "the organization that ran the evaluation has no name", cure="Name it: --organization NAME"
-            )
+            raise UsageError("the organization that ran the evaluation has no name", fix="Name it: --organization NAME")
 
 
 def model_info(run: Run, role: str, about: About) -> dict[str, Any]:

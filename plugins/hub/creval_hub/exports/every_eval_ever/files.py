@@ -95,7 +95,7 @@ def _check_bounds(content: dict[str, Any], task: str) -> None:
             raise UsageError(
                 f"{config['metric_name']} is {score}, outside of its declared range",
                 where=task,
-                cure="Correct `range`.",
+                fix="Correct `range`.",
             )
 
 

@@ -51,8 +51,8 @@ class CorrelationAnalysis:
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Correlate the runs with the table. Raises UsageError without either."""
         if not runs or not options.get("csv"):
-            cure = "creval analyse kumo-correlation RUN... --csv benchmarks.csv"
-            raise UsageError("runs and a table are needed", where="--csv", cure=cure)
+            fix = "creval analyse kumo-correlation RUN... --csv benchmarks.csv"
+            raise UsageError("runs and a table are needed", where="--csv", fix=fix)
         ours = _scores(runs)
         table = read_benchmarks(Path(str(options["csv"])))
         models = sorted({model for values in ours.values() for model in values})
@@ -93,16 +93,16 @@ def _scores(runs: Sequence[str]) -> Scores:
                 if metric["name"] in _MEASURES and metric["condition"] is None and metric["value"] is not None:
                     values = found[str(task["task"]), str(metric["name"])]
                     if model in values:
-                        cure = "Name one run per model and task."
+                        fix = "Name one run per model and task."
                         raise DataError(
                             f"{model} has two values of {task['task']} {metric['name']}",
                             where=str(run.folder),
-                            cure=cure,
+                            fix=fix,
                         )
                     values[model] = float(metric["value"])
     if not found:
         raise DataError(
-            f"the runs have no {' or '.join(_MEASURES)}", where=str(runs[0]), cure="Name runs of KUMO tasks."
+            f"the runs have no {' or '.join(_MEASURES)}", where=str(runs[0]), fix="Name runs of KUMO tasks."
         )
     return dict(found)
 

@@ -36,7 +36,7 @@ class OptimalAnalysis:
         """Solve every game once. Raises UsageError without any, ScoringError where a proof reaches its limits."""
         tasks = texts(options.get("task"))
         if not tasks and not runs:
-            raise UsageError("no games are named", where="--task", cure="Name runs, or a task: --task kumo_easy")
+            raise UsageError("no games are named", where="--task", fix="Name runs, or a task: --task kumo_easy")
         found = distributions(_counts([*_docs_of_tasks(tasks), *_docs_of_runs(runs)]))
         files: list[Path] = []
         if options.get("output"):
@@ -57,7 +57,7 @@ def _docs_of_tasks(names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     with Workbench() as bench:
         for task, doc in bench.docs(names):
             if not is_game(doc.fields):
-                raise UsageError(f"{task!r} is no task of KUMO", where="--task", cure="For example: kumo_easy")
+                raise UsageError(f"{task!r} is no task of KUMO", where="--task", fix="For example: kumo_easy")
             yield doc.fields
 
 

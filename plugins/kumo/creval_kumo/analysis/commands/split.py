@@ -37,7 +37,7 @@ class SplitAnalysis:
         """Split one domain; runs are not needed. Raises UsageError where it cannot be split."""
         names = texts(options.get("domain"))
         if len(names) != 1 or names == ["all"]:
-            raise UsageError("one domain is split at a time", where="--domain", cure="For example: --domain medical")
+            raise UsageError("one domain is split at a time", where="--domain", fix="For example: --domain medical")
         domain = chosen_domains(names)[0]
         halves = split_domain(domain)
         files: list[Path] = []
