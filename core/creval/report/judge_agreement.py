@@ -3,50 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import Any
 
-from creval.data.row_types import MalformedRow
-from creval.data.table_files import open_file
 from creval.engine.manifest import read_options
 from creval.engine.run_options import RunOptions
 from creval.engine.scoring.task_scoring import make_scoring
 from creval.engine.setup import open_plans
 from creval.engine.workbench import Workbench
-from creval.errors import DataError, UnknownNameError, UsageError
+from creval.errors import UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
-from creval.report.output_files import unguarded
+from creval.report.judge_labels import (
+    SAMPLE_COLUMNS,
+    Rated,
+    columns_of,
+    match_parts,
+    match_samples,
+    read_labels,
+)
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
 from creval.runs.task_copies import tasks_here
 from creval.runs.text_references import with_doc
 from creval.runs.trust import Claims
-from creval.scoring.agreement import agreement
-from creval.types.components import AnalysisOutput, FieldSpec
+from creval.scoring.agreement import agreement, by_class
+from creval.tasks.index import TaskIndex
+from creval.types.components import AnalysisOutput, FieldSpec, JudgedPart
 from creval.types.sample import SampleKey
 
 __all__ = ["JudgeAgreement"]
 
-_COLUMNS = ("run", "task", "score", "n", "accuracy", "balanced accuracy", "kappa", "pearson", "spearman")
+_COLUMNS = (
+    *("run", "task", "score", "of", "between", "n", "accuracy", "balanced accuracy", "kappa", "pearson", "spearman"),
+    *("precision", "recall", "F1"),
+)
+_NO_CLASS = (None, None, None)
+_CLASSES = 10
+"""Ratings of at most so many different whole numbers are compared class by class."""
+_PAIRS = 15
+"""At most so many pairs of annotators are compared."""
 _NOISE = ("run", "task", "score", "n", "verdicts", "mean SD in a sample", "samples with equal verdicts")
-_KEYS = ("doc", "condition", "repeat")
-_OTHERS = ("label", "annotator")
 _APART = 1_000  # between the draws of one repetition and the next, so that none takes those of another
-
-
-class _Labels(NamedTuple):
-    """People's ratings by the columns that the file has."""
-
-    columns: Sequence[str]
-    values: Mapping[tuple[str, ...], float]
-
-    def of(self, key: SampleKey) -> float | None:
-        found = {"doc": key.doc, "condition": key.condition, "repeat": str(key.repeat)}
-        return self.values.get(tuple(found[name] for name in self.columns))
 
 
 class JudgeAgreement:
@@ -59,7 +60,7 @@ class JudgeAgreement:
         return (
             FieldSpec("score", "string", None, "The score that the judge gave."),
             FieldSpec("task", "string", None, "The task, where the runs have several."),
-            FieldSpec("labels", "path", None, "People's ratings: CSV or JSONL with doc (condition, repeat) and label."),
+            FieldSpec("labels", "path", None, "People's ratings: CSV or JSONL, docs/judges.md."),
             FieldSpec("repeat_judge", "integer", 0, "Ask the judge so often in all, and compare it with itself."),
             FieldSpec("role", "string", (), "ROLE=M: another judge for --repeat-judge.", True),
             FieldSpec("max_cost", "number", None, "Stop when this many US dollars are spent."),
@@ -82,10 +83,10 @@ class JudgeAgreement:
         if times:
             rows = [self._noise(run, name, score, options) for run in opened for name in _tasks(run, options)]
             return AnalysisOutput("The judge's own noise", _NOISE, rows)
-        labels = _read_labels(Path(str(options["labels"])))
-        notes: list[str] = []
-        rows = [_agreement(run, name, score, labels, notes) for run in opened for name in _tasks(run, options)]
-        return AnalysisOutput("The judge beside people", _COLUMNS, rows, notes)
+        file = Path(str(options["labels"]))
+        found = [_agreement(run, name, score, file) for run in opened for name in _tasks(run, options)]
+        rows = [row for own, _ in found for row in own]
+        return AnalysisOutput("The judge and people", _COLUMNS, rows, [note for _, notes in found for note in notes])
 
     def _noise(self, run: Run, name: str, score: str, options: Mapping[str, Any]) -> Sequence[Any]:
         """Ask the run's judge again, and return how far its verdicts on one answer lie apart."""
@@ -135,50 +136,61 @@ def _tasks(run: Run, options: Mapping[str, Any]) -> Sequence[str]:
     return [str(task)]
 
 
-def _agreement(run: Run, name: str, score: str, labels: _Labels, notes: list[str]) -> Sequence[Any]:
+def _agreement(run: Run, name: str, score: str, file: Path) -> tuple[list[Sequence[Any]], list[str]]:
+    """Compare people's labels with what a task's judge gave: rows, and notes for the reader."""
+    by_part = any(column not in SAMPLE_COLUMNS for column in columns_of(file))
+    judged = list(_judged_parts(run, name)) if by_part else []
+    labels = read_labels(file, list(dict.fromkeys(column for _, part in judged for column in part.names)))
+    if labels.parts:
+        of_unit = [(key, part) for key, part in judged if part.unit == labels.unit]
+        number = sum(score in part.ratings for _, part in of_unit)
+        if not number:
+            known = sorted({each for _, part in of_unit for each in part.ratings})
+            raise UnknownNameError(f"rating of a {labels.unit}", score, known, where=f"{run.folder}, task {name}")
+        both = match_parts(labels, of_unit, score)
+    else:
+        both = match_samples(labels, scores := _scores(run, name, score))
+        number = len(scores)
+    notes = []
+    if len(both) < number:
+        notes.append(f"{run.folder.name}, {name}: {number - len(both)} judged {labels.unit}s have no label.")
+    if sum(len(each.people) for each in both) < sum(map(len, labels.values.values())):
+        notes.append(f"{run.folder.name}, {name}: some labels are of no {labels.unit} with {score!r}.")
+    head = (run.folder.name, name, score, labels.unit)
+    return [(*head, *row) for row in _rows(both)], notes
+
+
+def _scores(run: Run, name: str, score: str) -> dict[SampleKey, float]:
     scores = {each.key: each.scores[score] for each in run.scores(name) if score in each.scores}
     if not scores:
         known = sorted({each for line in run.scores(name) for each in line.scores})
         raise UnknownNameError("score", score, known, where=f"{run.folder}, task {name}")
-    both = [(label, given) for key, given in sorted(scores.items()) if (label := labels.of(key)) is not None]
-    if len(both) < len(scores):
-        notes.append(f"{run.folder.name}, {name}: {len(scores) - len(both)} judged samples have no label.")
-    found = agreement([label for label, _ in both], [given for _, given in both])
-    return (run.folder.name, name, score, *found)
+    return scores
 
 
-def _label(given: Any) -> float:
-    """Return a label as a number. Raises ValueError for what is none: true, NaN, `1_0`."""
-    number = float(given)
-    if isinstance(given, bool) or not math.isfinite(number) or "_" in str(given):
-        raise ValueError(f"{given!r} is no number")
-    return number
+def _rows(both: Sequence[Rated]) -> Iterator[Sequence[Any]]:
+    """Yield how people and the judge agree, then each class where ratings are classes, then each two annotators."""
+    people, judge = [each.label for each in both], [each.judge for each in both]
+    yield ("people and judge", *agreement(people, judge), *_NO_CLASS)
+    if both and len({*people, *judge}) <= _CLASSES and all(float(each).is_integer() for each in (*people, *judge)):
+        for each in by_class(people, judge):
+            yield (f"class {each.rating:g}", each.n, *[None] * 5, each.precision, each.recall, each.f1)
+    annotators = sorted({name for each in both for name, _ in each.people if name})
+    for first, second in islice(combinations(annotators, 2), _PAIRS):
+        said = [dict(each.people) for each in both]
+        shared = [each for each in said if first in each and second in each]
+        found = agreement([each[first] for each in shared], [each[second] for each in shared])
+        yield (f"{first} and {second}", *found, *_NO_CLASS)
 
 
-def _read_labels(path: Path) -> _Labels:
-    """Read people's ratings; several of one thing count as their mean. Raises DataError."""
-    rows = open_file(path)
-    found: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
-    columns: Sequence[str] | None = None
-    for index, row in enumerate(rows):
-        fields = {} if isinstance(row, MalformedRow) else dict(row.fields if hasattr(row, "fields") else row)
-        foreign = [str(name) for name in fields if name not in (*_KEYS, *_OTHERS)]
-        if foreign:
-            raise DataError(
-                f"the column {foreign[0]!r} is unknown, and labels of different things would be averaged",
-                where=rows.where(index),
-                fix=f"Its columns are {', '.join((*_KEYS, *_OTHERS))}: one label for the whole of a sample.",
-            )
-        columns = columns or [name for name in _KEYS if name in fields]
-        try:
-            key = tuple(unguarded(str(fields[name])) for name in columns)
-            found[key].append(_label(fields["label"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"the row is no label ({type(error).__name__}: {error})",
-                where=rows.where(index),
-                fix="Each row has doc (perhaps condition, repeat) and label, a number on the judge's scale.",
-            ) from None
-    if not columns or "doc" not in columns:
-        raise DataError("there are no labels by doc", where=str(path), fix="Name the columns doc and label.")
-    return _Labels(columns, {key: fmean(values) for key, values in found.items()})
+def _judged_parts(run: Run, name: str) -> Iterator[tuple[SampleKey, JudgedPart]]:
+    """Yield what the scorers of a task list as rated by themselves, within each of its samples."""
+    plugins = load_plugins()
+    own = Claims.of_run(run.manifest, run.folder).trusted
+    requested = tasks_here(RunFolder.open(run.folder), run.manifest["requested"], own)
+    task = next(task for task in TaskIndex(plugins).expand(requested) if task.name == name)
+    scorers = [plugins.registry.get("scorer", ref.name).make_scorer(ref.parameters) for ref in task.score]
+    listing = [scorer for scorer in scorers if callable(getattr(scorer, "judged_parts", None))]
+    for record in run.scores(name) if listing else ():
+        for scorer in listing:
+            yield from ((record.key, part) for part in scorer.judged_parts(record.details))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Agreement", "agreement", "balanced_accuracy", "kappa"]
+__all__ = ["Agreement", "ClassAgreement", "agreement", "balanced_accuracy", "by_class", "kappa"]
 
 
 class Agreement(NamedTuple):
@@ -24,6 +24,20 @@ class Agreement(NamedTuple):
     kappa: float | None
     pearson: float | None
     spearman: float | None
+
+
+class ClassAgreement(NamedTuple):
+    """How the judge meets one class of people's `n` ratings of it; None where it is not defined.
+
+    `precision`: the share of the judge's ratings of this class that people share. `recall`: the share of people's that
+    the judge met. `f1`: their harmonic mean.
+    """
+
+    rating: float
+    n: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
 
 
 def agreement(people: Sequence[float], judge: Sequence[float]) -> Agreement:
@@ -47,6 +61,22 @@ def balanced_accuracy(people: Sequence[float], judge: Sequence[float]) -> float:
     sizes = Counter(people)
     met = Counter(a for a, b in zip(people, judge, strict=True) if a == b)
     return math.fsum(met[each] / size for each, size in sizes.items()) / len(sizes)
+
+
+def by_class(people: Sequence[float], judge: Sequence[float]) -> list[ClassAgreement]:
+    """Return precision, recall and F1 of every class that either rater used, the lowest first."""
+    sizes, given = Counter(people), Counter(judge)
+    met = Counter(a for a, b in zip(people, judge, strict=True) if a == b)
+    return [
+        ClassAgreement(
+            each,
+            sizes[each],
+            met[each] / given[each] if given[each] else None,
+            met[each] / sizes[each] if sizes[each] else None,
+            2 * met[each] / (given[each] + sizes[each]),
+        )
+        for each in sorted(sizes.keys() | given.keys())
+    ]
 
 
 def kappa(people: Sequence[float], judge: Sequence[float]) -> float | None:

@@ -30,6 +30,7 @@ __all__ = [
     "Expected",
     "FieldSpec",
     "Generator",
+    "JudgedPart",
     "Parsed",
     "Parser",
     "Provider",
@@ -213,6 +214,22 @@ class Expected(NamedTuple):
     answers: int
 
 
+class JudgedPart(NamedTuple):
+    """A part of a sample that a judge rated, as `creval analyse judge-agreement` compares it with people's labels.
+
+    `names` holds what a file of labels may call it, by column, the outer columns first:
+    `{"path": ("1", "1/1"), "triple": ("2",)}` is the second triple of path 1. `ratings` are the judge's, by name.
+    """
+
+    names: Mapping[str, Sequence[str]]
+    ratings: Mapping[str, float]
+
+    @property
+    def unit(self) -> str:
+        """What kind of part it is: the innermost column."""
+        return list(self.names)[-1]
+
+
 class Scorer(Protocol):
     """Kind `scorer`: samples -> named numbers. Called with batches so that embeddings can be batched.
 
@@ -226,6 +243,8 @@ class Scorer(Protocol):
       resource judges, by its name: each is a call where a role is behind it. `expected`: see `Expected`.
     - `doc_fault(fields)` says what keeps a doc from being scored, or gives None; such a doc is refused before the
       first call.
+    - `judged_parts(details)` lists from the details of a stored score the parts that a judge rated by themselves
+      (`JudgedPart`), so that `creval analyse judge-agreement` takes labels of them.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score] | Awaitable[Sequence[Score]]: ...

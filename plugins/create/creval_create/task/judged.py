@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from creval.plugin import Context, Score, ScorerInput
+from creval.plugin import Context, JudgedPart, Score, ScorerInput
 from creval_create.judging.judge import PathJudge, StrengthOf, Verdict
+from creval_create.judging.parts import judged_parts
 from creval_create.paths.strings import path_string
 from creval_create.paths.validity import Validity
 from creval_create.task.answers import Candidates, candidates
@@ -67,6 +68,10 @@ class CreativeUtility:
         judged = _Judged(found, verdicts, strong, raw)
         scores, added = self._scores(judged)
         return Score(scores, sample_details(self._rules, found, verdicts, strong, raw, added))
+
+    def judged_parts(self, details: Mapping[str, Any]) -> Sequence[JudgedPart]:
+        """Return the judged paths and triples of a sample, for people's labels of them."""
+        return judged_parts(details)
 
     def _scores(self, judged: _Judged) -> tuple[dict[str, float], dict[int, float]]:
         """Return the scores, and by place what each path adds."""
