@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from creval.scoring.clusters import Clusters, Floats
+from creval.scoring.distributions import beta_quantile, t_quantile
 from creval.types.components import Aggregation
 
 __all__ = [
@@ -70,6 +71,8 @@ Number = TypeVar("Number", float, Floats)
 
 def quantile(freedom: Number, confidence: float) -> Number:
     """Return the two-sided quantile of Student's t."""
+    if np.ndim(freedom) == 0:
+        return cast(Number, t_quantile(float(freedom), confidence))
     from scipy.special import stdtrit
 
     return cast(Number, stdtrit(freedom, (1 + confidence) / 2))
@@ -110,9 +113,7 @@ def transformed_interval(
 
 
 def _logistic(number: Floats) -> Floats:
-    from scipy.special import expit
-
-    return cast(Floats, expit(number))
+    return cast(Floats, np.exp(-np.logaddexp(0.0, -number)))
 
 
 def clopper_pearson(share: float | Floats, clusters: float | Floats, confidence: float) -> tuple[Floats, Floats]:
@@ -121,15 +122,21 @@ def clopper_pearson(share: float | Floats, clusters: float | Floats, confidence:
     Clopper & Pearson (1934, Biometrika 26, 404-413): the quantiles of Beta(x, n - x + 1) and Beta(x + 1, n - x) for
     x = share * n, here with any x from 0 to n. Repeats of a doc add no try: they may all depend on each other.
     """
-    from scipy.special import betaincinv
-
     tail = (1 - confidence) / 2
     hits = np.clip(np.asarray(share, dtype=np.float64) * clusters, 0.0, clusters)
     rest = clusters - hits
     none, every = hits <= _ROUNDING * clusters, rest <= _ROUNDING * clusters
-    low = betaincinv(np.where(none, 1.0, hits), rest + 1, tail)
-    high = betaincinv(hits + 1, np.where(every, 1.0, rest), 1 - tail)
+    low = _beta_quantile(np.where(none, 1.0, hits), rest + 1, tail)
+    high = _beta_quantile(hits + 1, np.where(every, 1.0, rest), 1 - tail)
     return np.where(none, 0.0, low), np.where(every, 1.0, high)
+
+
+def _beta_quantile(a: Floats, b: Floats, share: float) -> Floats:
+    if np.ndim(a) == 0:
+        return np.asarray(beta_quantile(float(a), float(b), share))
+    from scipy.special import betaincinv
+
+    return cast(Floats, betaincinv(a, b, share))
 
 
 def bootstrap_interval(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from creval.scoring.clusters import Clusters, Floats, as_clusters
+from creval.scoring.distributions import beta_cdf
 from creval.scoring.ratio import effective_docs, ratio_standard_error
 
 __all__ = ["Median"]
@@ -69,13 +70,11 @@ class Median:
 
 def _order(docs: float, confidence: float) -> int:
     """Return which value from either end bounds the interval: the chance that the median lies outside is small."""
-    from scipy.special import betainc
-
     tail = (1 - confidence) / 2
     place = max(1, int(docs / 2 - math.sqrt(docs)) + 1)
-    while place > 1 and betainc(docs - place + 1, place, 0.5) > tail:
+    while place > 1 and beta_cdf(docs - place + 1, place, 0.5) > tail:
         place -= 1
-    while place + 1 <= docs / 2 and betainc(docs - place, place + 1, 0.5) <= tail:
+    while place + 1 <= docs / 2 and beta_cdf(docs - place, place + 1, 0.5) <= tail:
         place += 1
     return place
 
