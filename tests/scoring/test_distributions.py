@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import betainc, betaincinv, ndtri, stdtrit
+from support.imports import imported_by
 
 from creval.scoring.distributions import beta_cdf, beta_quantile, t_quantile
 from creval.scoring.intervals import clopper_pearson, quantile, transformed_interval
-from support.imports import imported_by
 
 FREEDOMS = (0.5, 0.8, 1, 1.01, 1.5, 2, 2.7, 3, 5, 9, 10, 17, 29.5, 30, 63, 99.3, 500, 999, 1e4, 123456.7, 1e6, 1e7)
 SIZES = (1, 1.5, 2, 3, 5, 10, 12.3, 20, 50, 100, 300, 1000, 10_000)

@@ -22,7 +22,7 @@ _LARGE = 10.0  # from here on Stirling's series is exact to the last digit
 
 
 def t_quantile(freedom: float, confidence: float) -> float:
-    """Return the t > 0 of which a share `confidence` (0 to 1) lies between -t and t; NaN where `freedom` is not above 0."""
+    """Return the t with a share `confidence` (0 to 1) between -t and t; NaN where `freedom` is not above 0."""
     if not freedom > 0:
         return math.nan
     if math.isinf(freedom):

@@ -72,7 +72,8 @@ Number = TypeVar("Number", float, Floats)
 def quantile(freedom: Number, confidence: float) -> Number:
     """Return the two-sided quantile of Student's t."""
     if np.ndim(freedom) == 0:
-        return cast(Number, t_quantile(float(freedom), confidence))
+        found: Any = t_quantile(float(freedom), confidence)
+        return cast(Number, found)
     from scipy.special import stdtrit
 
     return cast(Number, stdtrit(freedom, (1 + confidence) / 2))
