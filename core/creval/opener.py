@@ -37,7 +37,7 @@ __all__ = [
 
 MAX_BYTES = 200_000_000
 """A file that is read whole may be as large; creval writes no larger one."""
-_INNER = frozenset({"samples", "scores", "calls", "checkpoints", "tasks"})
+_INNER = frozenset({"samples", "scores", "calls", "checkpoints", "tasks", "media"})
 """The folders within a run folder; `checkpoints` holds folders of its own."""
 _DEEPEST = 2
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC

@@ -20,9 +20,10 @@ USERS = {
 }
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError CallRecord Completion Condition Context CrevalError DataError
-Doc Embedding Entailment Expected FieldSpec Generator Kind Message MissingPartError
-MissingScore ModelError Parsed Parser PluginError Registry Reply ResourceOptions Run RunError Sample SampleKey Score
-ScoreRecord Scorer ScorerInput ScoringError Session Status TaskProtocol TokenLogprob Turn UnknownNameError
+Doc Embedding Entailment Expected FieldSpec Generator Kind Media MediaPart Message MissingPartError
+MissingScore ModelError Parsed Parser Part PluginError Registry Reply ResourceOptions Run RunError Sample SampleKey
+Score ScoreRecord Scorer ScorerInput ScoringError Session Status TaskProtocol TextPart TokenLogprob Tool
+ToolCall Turn UnknownNameError
 Usage UsageError WordList hookimpl nearest open_run open_runs params
 """
 FACES = {file.stem for file in Path(str(creval.plugin.__file__)).parent.glob("[a-z]*.py")} - {"promised"}

@@ -321,7 +321,7 @@ class ChatServer:
             "choices": [self._choice(reply, text, index, asked) for index in range(count)],
         }
         if reply.usage:
-            prompt = sum(len(str(m["content"]).split()) for m in asked["messages"])
+            prompt = sum(len(str(m.get("content")).split()) for m in asked["messages"])
             thought = len((reply.reasoning or "").split())
             answer = (len(text.split()) + thought) * max(1, count)
             body["usage"] = {

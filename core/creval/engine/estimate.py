@@ -355,4 +355,4 @@ def _prompts(runtime: TaskRuntime, work: WorkItem) -> list[list[Message]]:
 
 
 def _size(prompts: Sequence[Sequence[Message]]) -> int:
-    return sum(len(message.content.encode("utf-8", "replace")) for messages in prompts for message in messages)
+    return sum(len(message.text.encode("utf-8", "replace")) for messages in prompts for message in messages)

@@ -20,6 +20,7 @@ from creval.plugins.loader import Plugins
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import DiskError, disk_error
 from creval.runs.lock import RunLock
+from creval.runs.media import MEDIA
 from creval.runs.run_commands import CONSENTS, score_command
 from creval.runs.task_copies import TASKS
 from creval.tasks.index import TaskIndex
@@ -28,7 +29,7 @@ from creval.tasks.task_paths import parse_path
 
 __all__ = ["copy_run", "keep_task_files", "scoring_goes_on", "with_task_files"]
 
-_KEPT = ("samples", "calls", TASKS)
+_KEPT = ("samples", "calls", MEDIA, TASKS)
 _OPTION = "--task-file"
 
 

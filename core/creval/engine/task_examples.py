@@ -54,7 +54,7 @@ class _Script:
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the next answer. Raises FatalModelError where the example has no further one."""
-        question = request.messages[-1].content if request.messages else ""
+        question = request.messages[-1].text if request.messages else ""
         fitting = [each for each in self._fitting if each.when is not None and each.when in question]
         completions = fitting[:1] * request.n if fitting else self._next(request.n)
         return Reply([Completion(each.text, each.finish_reason, logprobs=_tokens(each)) for each in completions])

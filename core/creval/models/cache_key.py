@@ -36,6 +36,8 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
         "messages": [message.to_json() for message in request.messages],
         "sample": [*origin.key, origin.role, origin.call] if origin.identity is None else [*origin.identity],
     }
+    if request.tools:
+        identity["tools"] = [tool.to_json() for tool in request.tools]
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 

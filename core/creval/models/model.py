@@ -324,7 +324,7 @@ class Model:
 
 def price_of(request: GenerateRequest, price: Price) -> float:
     """About what a request costs at most in US dollars; without `max_tokens` the answer is as long as the question."""
-    asked = sum(len(message.content) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
+    asked = sum(len(message.text) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
     limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
     answer = int(limit) if isinstance(limit, int | float) else asked
     return price.cost(Usage(asked, answer * request.n))
@@ -336,6 +336,7 @@ def _is_empty(reply: Reply) -> bool:
         not c.text.strip()
         and not c.refusal
         and not c.reasoning
+        and not c.tool_calls
         and c.finish_reason not in ("length", "content_filter", "tool_calls")
         for c in reply.completions
     )

@@ -150,8 +150,12 @@ def _masked(completion: Completion, mask: Mask) -> Completion:
     reasoning, refusal = (
         None if said is None else mask.hide(said) for said in (completion.reasoning, completion.refusal)
     )
-    if (text, reasoning, refusal) == (completion.text, completion.reasoning, completion.refusal):
+    calls = tuple(
+        replace(call, name=mask.hide(call.name), arguments=mask.hide(call.arguments)) for call in completion.tool_calls
+    )
+    kept = (completion.text, completion.reasoning, completion.refusal, completion.tool_calls)
+    if (text, reasoning, refusal, calls) == kept:
         return completion
     # The tokens would tell what is hidden in the text.
     tokens = completion.logprobs if text == completion.text else None
-    return replace(completion, text=text, reasoning=reasoning, refusal=refusal, logprobs=tokens)
+    return replace(completion, text=text, reasoning=reasoning, refusal=refusal, logprobs=tokens, tool_calls=calls)

@@ -42,9 +42,11 @@ from creval.types.components import (
     TaskProtocol,
     Turn,
 )
+from creval.types.content import Media, MediaPart, Part, TextPart
 from creval.types.kinds import Kind
 from creval.types.messages import Completion, Message, Reply, TokenLogprob, Usage
 from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
+from creval.types.tools import Tool, ToolCall
 
 __all__ = [
     "Aggregation",
@@ -66,12 +68,15 @@ __all__ = [
     "Generator",
     "JudgedPart",
     "Kind",
+    "Media",
+    "MediaPart",
     "Message",
     "MissingPartError",
     "MissingScore",
     "ModelError",
     "Parsed",
     "Parser",
+    "Part",
     "PluginError",
     "Registry",
     "Reply",
@@ -88,7 +93,10 @@ __all__ = [
     "Session",
     "Status",
     "TaskProtocol",
+    "TextPart",
     "TokenLogprob",
+    "Tool",
+    "ToolCall",
     "Turn",
     "UnknownNameError",
     "Usage",

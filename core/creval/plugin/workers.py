@@ -29,7 +29,16 @@ from creval.runs.record_data import read_sample, read_score, sample_data
 from creval.runs.run_commands import CONSENTS
 from creval.tasks.task_model import Task
 from creval.tasks.task_paths import is_path, parse_path
-from creval.types.reply_json import lost_from_json, lost_to_json, reply_from_json, reply_to_json
+from creval.types.reply_json import (
+    lost_from_json,
+    lost_to_json,
+    media_from_json,
+    media_to_json,
+    message_from_json,
+    message_to_json,
+    reply_from_json,
+    reply_to_json,
+)
 
 __all__ = [
     "CONSENTS",
@@ -61,6 +70,10 @@ __all__ = [
     "lost_from_json",
     "lost_to_json",
     "make_sample",
+    "media_from_json",
+    "media_to_json",
+    "message_from_json",
+    "message_to_json",
     "open_plans",
     "open_setup",
     "options_data",

@@ -32,7 +32,7 @@ _HEAD = re.compile(
 """How the lines of samples and scores begin, unless a name in them is escaped."""
 REDO = frozenset({Status.ERRORED.value, Status.SKIPPED.value})
 """A sample or score that ended so is made again when its run is resumed."""
-_HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz)\.[0-9]+")
+_HALF = re.compile(r"\.(run\.json|results\.json|.+\.jsonl|.+\.npz|[0-9a-f]{64}\.\w+)\.[0-9]+")
 """How the files are called that take the place of others when they are whole (`replacing`)."""
 
 
@@ -63,6 +63,7 @@ class RunFolder:
         self.manifest = path / "run.json"
         self.results = path / "results.json"
         self.batches = path / "batches.jsonl"
+        self.media = path / "media"
 
     @classmethod
     def create(cls, path: Path) -> RunFolder:
@@ -136,6 +137,7 @@ class RunFolder:
             self.batches,
             *paid,
             *(self.scores(task) for task in tasks),
+            *self.media.glob("*"),
             *self.kept,
         ]
         with contextlib.suppress(OSError, StrangeFileError):  # what cannot be removed stays, and hides no error
@@ -152,7 +154,7 @@ class RunFolder:
         """Remove what killed processes left half written. The folder must be locked."""
         places = (self.path, *(self.path / name for name in ("samples", "scores", CALLS)))
         points = (self.checkpoint(place / "any").parent for place in places[1:])
-        for file in itertools.chain.from_iterable(place.glob(".*") for place in (*places, *points)):
+        for file in itertools.chain.from_iterable(place.glob(".*") for place in (*places, *points, self.media)):
             if _HALF.fullmatch(file.name) and not file.is_dir():
                 with contextlib.suppress(OSError, StrangeFileError):
                     remove(file)

@@ -44,6 +44,8 @@ def _call_data(call: CallRecord) -> dict[str, Any]:
     data: dict[str, Any] = {"role": call.role, "kept": call.kept, "messages": call.messages}
     if call.settings:
         data["settings"] = call.settings
+    if call.tools:
+        data["tools"] = call.tools
     if call.reply_data is not None:
         data["reply"] = call.reply_data
     if call.error is not None:
@@ -86,6 +88,7 @@ def _read_call(call: Mapping[str, Any]) -> CallRecord:
         error=call.get("error"),
         settings=call.get("settings", {}),
         lost=call.get("lost"),
+        tools=call.get("tools", ()),
     )
 
 

@@ -28,6 +28,7 @@ from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render_prompt
+from creval.types.content import content_digest
 from creval.types.sample import CallRecord, Sample
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "doc_digest",
     "message_reference",
     "settings_reference",
+    "tool_reference",
     "with_doc",
     "with_texts",
 ]
@@ -58,8 +60,24 @@ def message_reference(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message by role, digest and length."""
     if "digest" in message:
         return dict(message)
-    text = str(message["content"])
-    return {"role": message["role"], "digest": text_digest(text), "characters": len(text)}
+    content = message["content"]
+    told = {name: value for name, value in message.items() if name != "content"}
+    if not isinstance(content, str):
+        return {**told, "content": [*map(_part_reference, content)]}
+    return {**told, "digest": text_digest(content), "characters": len(content)}
+
+
+def _part_reference(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a message without its text, address or name."""
+    text = part.get("text", part.get("url"))
+    if isinstance(text, str):
+        return {"type": part["type"], "digest": text_digest(text), "characters": len(text)}
+    return {name: value for name, value in part.items() if name != "name"}
+
+
+def tool_reference(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool by its name and digest: what it says of itself may be made from the doc."""
+    return dict(tool) if "digest" in tool else {"name": tool["name"], **_digested(tool)}
 
 
 def settings_reference(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +94,7 @@ def by_reference(sample: Sample) -> Sample:
     try:
         said = {text for call in sample.calls for text in _said(call)}
         calls = [_call_by_reference(call, said) for call in sample.calls]
-        return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls)
+        return replace(sample, doc={}, doc_digest=doc_digest(sample.doc), calls=calls, media={})
     except RecursionError:
         raise UnstorableError("it cannot be stored: it lies too deep", fix="Report flatter data.") from None
 
@@ -92,7 +110,8 @@ def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
         dict(each) if each["role"] == "assistant" and each.get("content") in said else message_reference(each)
         for each in call.messages
     ]
-    return replace(call, messages=messages, settings=settings_reference(call.settings))
+    tools = [*map(tool_reference, call.tools)]
+    return replace(call, messages=messages, settings=settings_reference(call.settings), tools=tools)
 
 
 def _digested(value: Any) -> Any:
@@ -126,10 +145,11 @@ def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:
     whole = with_doc(sample, dataset)
     if sample.doc_digest is None:
         return whole
-    texts: dict[str, str] = {}
+    texts: dict[str, Any] = {}
     for name in (*task.prompts, *(name for own in task.role_prompts.values() for name in own)):
         try:
-            texts |= {text_digest(each.content): each.content for each in render_prompt(task, name, whole.doc)}
+            rendered = [each.to_json()["content"] for each in render_prompt(task, name, whole.doc)]
+            texts |= {content_digest(content): content for content in rendered}
         except CrevalError:
             continue  # it needs what only the protocol knew
     return replace(whole, calls=[_filled(call, texts) for call in whole.calls])
@@ -173,9 +193,10 @@ class RunTexts:
         return self._opened[name]
 
 
-def _filled(call: CallRecord, texts: Mapping[str, str]) -> CallRecord:
-    messages: Sequence[Mapping[str, Any]] = [
-        {"role": each["role"], "content": texts[each["digest"]]} if each.get("digest") in texts else each
-        for each in call.messages
-    ]
+def _filled(call: CallRecord, texts: Mapping[str, Any]) -> CallRecord:
+    messages: list[Mapping[str, Any]] = []
+    for each in call.messages:
+        digest = each.get("digest") or content_digest(each["content"])
+        told = {name: value for name, value in each.items() if name not in ("digest", "characters")}
+        messages.append({**told, "content": texts[digest]} if digest in texts else each)
     return replace(call, messages=messages)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from creval.errors import Problem, UnknownNameError
 from creval.types.sample import Condition, Status
+from creval.types.tools import Tool
 
 __all__ = [
     "Bounds",
@@ -251,7 +252,7 @@ class Task:
     task itself names for its roles (an instrument, like a resource), `role_settings` its generation settings for them,
     `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
     run folders hold digests in place of the docs' text. `examples` are the task's
-    own tests. `human` is how people are asked.
+    own tests. `human` is how people are asked. `tools` are what the target may call.
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
@@ -296,6 +297,7 @@ class Task:
     making_roles: Sequence[str] = ()
     by_reference: bool = False
     human: HumanWording | None = None
+    tools: Sequence[Tool] = ()
 
     @property
     def parity(self) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
 from creval.types.programs import CaseResult, Limits, Program
 from creval.types.sample import CallRecord, Condition, Doc, MissingScore, SampleKey
+from creval.types.tools import Tool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,9 +107,18 @@ class Session(Protocol):
         """Render a prompt template of the task (`prompt`, or a named one of `prompts`) for this doc."""
 
     async def ask(
-        self, messages: Sequence[Message], role: str = "target", tolerate: Collection[str] = (), **settings: Any
+        self,
+        messages: Sequence[Message],
+        role: str = "target",
+        tolerate: Collection[str] = (),
+        tools: Sequence[Tool] | None = None,
+        **settings: Any,
     ) -> Reply:
         """Ask a model. Settings override those of the task and condition, or of the role. `n` may be among them.
+
+        `tools` are what the model may call: the target's are those of the task (YAML: `tools`) where none are given,
+        and none with an empty list. The calls are in `reply.tool_calls` as the model wrote them: a name may be none of
+        the tools, and `values` of arguments that are no JSON object are None. A reply that calls tools is not empty.
 
         A completion of the target that was cut, refused or empty ends the sample, unless `tolerate` names `length`,
         `refusal` or `empty`: then it comes back, with its finish reason. Of another role the answer to the same

@@ -6,22 +6,54 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from creval.types.content import MediaPart, Part, TextPart
 from creval.types.sample_key import Condition, SampleKey
+from creval.types.tools import Tool, ToolCall
 
-__all__ = ["Completion", "GenerateRequest", "Lost", "Message", "Origin", "Reply", "TokenLogprob", "Usage"]
+__all__ = ["Completion", "GenerateRequest", "Lost", "Message", "Origin", "Reply", "Role", "TokenLogprob", "Usage"]
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation: a text, or texts and media in parts.
+
+    `tool_calls` are what the assistant called; a message of the role `tool` answers the call `tool_call_id`.
+    """
 
     role: Role
-    content: str
+    content: str | tuple[Part, ...]
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
 
-    def to_json(self) -> dict[str, str]:
-        return {"role": self.role, "content": self.content}
+    @property
+    def text(self) -> str:
+        """The text; of parts the texts alone, a line break between them."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
+
+    @property
+    def media(self) -> Sequence[MediaPart]:
+        """The images, audio and files."""
+        return () if isinstance(self.content, str) else [p for p in self.content if isinstance(p, MediaPart)]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a role and a text, and no more."""
+        return type(self.content) is str and not self.tool_calls and self.tool_call_id is None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a run folder holds it: media by their digests."""
+        content = self.content
+        stored = content if isinstance(content, str) else [part.to_json() for part in content]
+        data: dict[str, Any] = {"role": self.role, "content": stored}
+        if self.tool_calls:
+            data["tool_calls"] = [call.to_json() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            data["tool_call_id"] = self.tool_call_id
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +82,7 @@ class GenerateRequest:
     `max_tokens`, `seed`, `stop`, `logprobs`, `top_logprobs`, `response_format`, ...). `n` completions
     are asked for in one call. `own_tags` are the thinking tags (`creval.models.answers.thinking`) that the task uses
     for something of its own; with `keep_reasoning` no thinking is taken out of the answers at all. `by_reference`:
-    neither the messages nor what an answer quotes of them may be stored.
+    neither the messages nor what an answer quotes of them may be stored. `tools` are what the model may call.
     """
 
     messages: tuple[Message, ...]
@@ -60,6 +92,7 @@ class GenerateRequest:
     own_tags: frozenset[str] = frozenset()
     keep_reasoning: bool = False
     by_reference: bool = False
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +113,7 @@ class Completion:
 
     `text` is empty, never None, where the provider sent nothing; `reasoning` is the separate reasoning
     text where the provider shows it, and the thinking that was taken out of the answer. Where something was, `raw` is
-    the text as it was sent.
+    the text as it was sent. `tool_calls` are the model's calls of tools, in its order.
     """
 
     text: str
@@ -89,6 +122,7 @@ class Completion:
     logprobs: tuple[TokenLogprob, ...] | None = None
     refusal: str | None = None
     raw: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +186,16 @@ class Reply:
         return self.completions[0].text if self.completions else ""
 
     @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of the first completion."""
+        return self.completions[0].tool_calls if self.completions else ()
+
+    @property
+    def message(self) -> Message:
+        """The first completion as the assistant's message, to go on from."""
+        return Message("assistant", self.text, self.tool_calls)
+
+    @property
     def lack(self) -> str | None:
         """Why the first completion is no whole answer: cut at the token limit, declined, or empty; None where it is."""
         first = self.completions[0] if self.completions else Completion("")
@@ -159,4 +203,4 @@ class Reply:
             return "the model declined to answer"
         if first.finish_reason == "length":
             return "the answer was cut at the token limit (max_tokens)"
-        return None if first.text.strip() else "the answer is empty"
+        return None if first.text.strip() or first.tool_calls else "the answer is empty"

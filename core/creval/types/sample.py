@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from creval.types.sample_key import Condition, SampleKey
 
 if TYPE_CHECKING:
+    from creval.types.content import MediaPart
     from creval.types.messages import Reply
 
 __all__ = [
@@ -51,16 +52,18 @@ class CallRecord:
     `reply_data` is the reply as it is stored, `reply` the same as an object.
     `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
     over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
-    `lost` is what tries of the call took that were answered but gave nothing of use.
+    `lost` is what tries of the call took that were answered but gave nothing of use. `tools` are what the model might
+    call, where they are others than in the call before.
     """
 
     role: str
     kept: int
-    messages: Sequence[Mapping[str, str]]
+    messages: Sequence[Mapping[str, Any]]
     reply_data: Mapping[str, Any] | None = field(default=None, repr=False)
     error: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     lost: Mapping[str, Any] | None = None
+    tools: Sequence[Mapping[str, Any]] = ()
 
     @property
     def reply(self) -> Reply | None:
@@ -88,6 +91,7 @@ class Sample:
     `faults` are the components that raised, where nothing else made it errored: it is made again once
     their code has changed.
     `status` is SCORED here where generation succeeded; scoring may still turn it to UNPARSED or ERRORED.
+    `media` are the images, audio and files of its messages by digest: in memory, until they are in the run folder.
     """
 
     key: SampleKey
@@ -102,6 +106,7 @@ class Sample:
     seconds: float = 0.0
     doc_digest: str | None = None
     faults: Sequence[ComponentFault] = ()
+    media: Mapping[str, MediaPart] = field(default_factory=dict, compare=False, repr=False)
 
 
 class MissingScore(NamedTuple):

@@ -70,13 +70,13 @@ def messages_view(request: GenerateRequest) -> View:
         sample="\x1f".join((key.task, key.doc, key.condition, str(key.repeat), request.origin.role)),
         title=f"{key.task}, {key.doc}",
         goal="Answer as the text asks." if request.origin.role == "target" else f"You are the {request.origin.role}.",
-        reading=request.messages[0].content if alone else "\n\n".join(_spoken(message) for message in request.messages),
+        reading=request.messages[0].text if alone else "\n\n".join(_spoken(message) for message in request.messages),
         reading_title="Question" if alone else "Conversation",
     )
 
 
 def _spoken(message: Message) -> str:
-    return f"{_SPEAKERS[message.role].upper()}\n{message.content}"
+    return f"{_SPEAKERS[message.role].upper()}\n{message.text}"
 
 
 async def _interrupt() -> NoReturn:

@@ -73,7 +73,7 @@ class WordingScreen:
             sample="\x1f".join((key.task, key.doc, key.condition, str(key.repeat))),
             title=self._task.title,
             goal="",
-            reading=message.content,
+            reading=message.text,
             reading_title="What to do",
             guide=self._human.guide,
             boxes=self._human.words,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from creval.plugin import Sample
 from creval.plugin.executors import ItemResult, ScoreSink
-from creval.plugin.workers import TARGET, RunContext, read_sample, read_score, sample_data
+from creval.plugin.workers import TARGET, RunContext, media_from_json, read_sample, read_score, sample_data
 from creval_ray.broker import Broker
 from creval_ray.wire import decode_error, decode_stats
 from creval_ray.worker_spec import WorkerSpec, make_spec, needs_of, private_of
@@ -57,7 +58,8 @@ class Coordinator:
         if "raised" in result:
             raise decode_error(result["raised"])
         error = None if result["error"] is None else decode_error(result["error"])
-        return ItemResult(read_sample(json.loads(result["line"])), error)
+        media = {part.digest: part for part in map(media_from_json, result.get("media", ()))}
+        return ItemResult(replace(read_sample(json.loads(result["line"])), media=media), error)
 
     def take_scores(self, result: Mapping[str, Any], scored: ScoreSink) -> None:
         """Hand over the scores of `Worker.score`. Raises what ended the scoring (BudgetError, UsageError)."""

@@ -6,9 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from creval.plugin import Condition, CrevalError, Message, ModelError, PluginError, Reply, SampleKey, Usage
+from creval.plugin import Condition, CrevalError, ModelError, PluginError, Reply, SampleKey, Tool, Usage
 from creval.plugin.models import GenerateRequest, Origin
-from creval.plugin.workers import ModelStats, lost_from_json, lost_to_json, redact, reply_from_json, reply_to_json
+from creval.plugin.workers import (
+    ModelStats,
+    lost_from_json,
+    lost_to_json,
+    message_from_json,
+    message_to_json,
+    redact,
+    reply_from_json,
+    reply_to_json,
+)
 
 __all__ = [
     "decode_error",
@@ -62,7 +71,8 @@ def encode_request(request: GenerateRequest) -> dict[str, Any]:
     """Return a request as plain data."""
     origin, condition = request.origin, request.origin.condition
     return {
-        "messages": [message.to_json() for message in request.messages],
+        "messages": [message_to_json(message) for message in request.messages],
+        "tools": [tool.to_json() for tool in request.tools],
         "settings": dict(request.settings),
         "n": request.n,
         "own_tags": sorted(request.own_tags),
@@ -80,13 +90,14 @@ def decode_request(data: Mapping[str, Any]) -> GenerateRequest:
     """Return the request that `encode_request` encoded."""
     condition = None if data["condition"] is None else Condition(*data["condition"])
     return GenerateRequest(
-        tuple(Message(each["role"], each["content"]) for each in data["messages"]),
+        tuple(message_from_json(each) for each in data["messages"]),
         data["settings"],
         Origin(SampleKey(*data["key"]), data["role"], data["call"], data["doc"], condition),
         data["n"],
         frozenset(data["own_tags"]),
         data["keep_reasoning"],
         data["by_reference"],
+        tuple(Tool(**each) for each in data["tools"]),
     )
 
 

@@ -20,6 +20,7 @@ from creval.plugin.workers import (
     dump_line,
     load_plugins,
     make_sample,
+    media_to_json,
     open_plans,
     open_setup,
     read_sample,
@@ -89,7 +90,7 @@ class Worker:
     async def make(self, key: Sequence[Any]) -> Mapping[str, Any]:
         """Make the sample of a key (task, doc, condition, repeat).
 
-        Returns its line and the error that ended it, or the error that ends the run.
+        Returns its line with its media and the error that ended it, or the error that ends the run.
         """
         sample_key = SampleKey(*key)
         plan = self._plans[sample_key.task]
@@ -99,10 +100,11 @@ class Worker:
             made = await make_sample(
                 self._runtimes[sample_key.task], WorkItem(sample_key, doc, condition, sample_key.repeat)
             )
-            line = store_sample(made.sample, plan.task.by_reference).line
+            stored = store_sample(made.sample, plan.task.by_reference)
         except CrevalError as error:
             return {"raised": encode_error(error)}
-        return {"line": line, "error": None if made.error is None else encode_error(made.error)}
+        made_here = {"line": stored.line, "media": [*map(media_to_json, stored.media)]}
+        return {**made_here, "error": None if made.error is None else encode_error(made.error)}
 
     async def score(self, task: str, samples: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Score samples; return the lines of their scores, and the error that ended the scoring early."""

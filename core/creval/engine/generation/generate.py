@@ -19,9 +19,11 @@ from creval.errors import BudgetError, FatalModelError
 from creval.models.model_stats import ModelStats
 from creval.models.secrets import redact
 from creval.runs.jsonl import Appender, UnstorableError, dump_line
+from creval.runs.media import MediaFolder
 from creval.runs.record_data import sample_data
 from creval.runs.text_references import by_reference
 from creval.types.components import Session
+from creval.types.content import MediaPart
 from creval.types.execution import ItemResult, WorkItem
 from creval.types.sample import Sample, Status
 
@@ -46,11 +48,12 @@ class Chat:
 
 
 class Stored(NamedTuple):
-    """A sample, and how it is stored: as plain data, and as the line of its file."""
+    """A sample, and how it is stored: as plain data, as the line of its file, and the media that the line names."""
 
     sample: Sample
     record: Mapping[str, Any]
     line: bytes
+    media: Sequence[MediaPart] = ()
 
 
 def store_sample(sample: Sample, reference: bool) -> Stored:
@@ -59,14 +62,15 @@ def store_sample(sample: Sample, reference: bool) -> Stored:
     `reference`: without its doc and what quotes it, unless it was made so elsewhere.
     """
     stored = by_reference if reference and sample.doc_digest is None else _as_it_is
+    media = () if reference else tuple(sample.media.values())
     try:
         record = sample_data(stored(sample))
-        return Stored(sample, record, dump_line(record))
+        return Stored(sample, record, dump_line(record), media)
     except UnstorableError as error:
         reason = redact(f"the protocol reported what is no plain data: {error.what}")
         plain = replace(sample, status=Status.ERRORED, reason=reason, outcome={}, answers=())
         record = sample_data(stored(plain))
-        return Stored(plain, record, dump_line(record))
+        return Stored(plain, record, dump_line(record), media)
 
 
 def _as_it_is(sample: Sample) -> Sample:
@@ -105,6 +109,7 @@ class _Progress:
 
     job: Job
     file: Appender
+    media: MediaFolder
     answered: int = 0
     failed: int = 0
     given_up: Exception | None = None
@@ -157,6 +162,8 @@ class _Generation:
                 return
             progress.note(made)
             stored = store_sample(made.sample, progress.job.plan.task.by_reference)
+            if stored.media:
+                progress.media.keep(stored.media)
             progress.file.append_line(stored.line)
             progress.job.kept.add_sample(stored.record, len(stored.line))
             self.observer.on_sample(stored.sample, stats())
@@ -184,7 +191,9 @@ async def generate(jobs: Sequence[Job], means: Means, observer: Observer) -> Bud
     """
     for job in jobs:
         job.kept.prepare()
-    generation = _Generation([_Progress(job, Appender(job.kept.samples.path)) for job in jobs], means, observer)
+    media = MediaFolder(jobs[0].kept.samples.path.parent.parent) if jobs else None
+    tasks = [_Progress(job, Appender(job.kept.samples.path), media) for job in jobs if media is not None]
+    generation = _Generation(tasks, means, observer)
     total, lacking = sum(job.plan.total for job in jobs), sum(job.lacking for job in jobs)
     observer.on_phase("generate", None, total, total - lacking)
     try:

@@ -49,6 +49,7 @@ async def make_sample(runtime: TaskRuntime, work: WorkItem) -> ItemResult:
         started=started,
         seconds=time.perf_counter() - clock,
         faults=() if session.end is not None or fault is None else _faults(runtime, fault),
+        media=session.media,
     )
     return ItemResult(sample, cause)
 

@@ -20,10 +20,12 @@ from creval.parsing.chain import ParserChain
 from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render_prompt
 from creval.types.components import Parsed, TaskProtocol
+from creval.types.content import MediaPart
 from creval.types.execution import WorkItem
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.reply_json import lost_to_json, reply_to_json
 from creval.types.sample import CallRecord, Condition, Doc, Status
+from creval.types.tools import Tool
 
 __all__ = ["LiveSession", "SampleEnd", "TaskRuntime"]
 
@@ -70,7 +72,8 @@ class LiveSession:
     def __init__(self, runtime: TaskRuntime, work: WorkItem) -> None:
         self._runtime = runtime
         self._work = work
-        self._last: dict[str, list[dict[str, str]]] = {}
+        self._last: dict[str, list[dict[str, Any]]] = {}
+        self._tools: dict[str, tuple[Tool, ...]] = {}
         self._counts: dict[str, int] = {}
         self._drawn: Counter[str] = Counter()
         self._random: random.Random | None = None
@@ -78,6 +81,7 @@ class LiveSession:
         self.calls: list[CallRecord] = []
         self.answers: list[str] = []
         self.outcome: dict[str, Any] = {}
+        self.media: dict[str, MediaPart] = {}
         self.end: SampleEnd | None = None
         self.stop: CrevalError | None = None
 
@@ -109,7 +113,12 @@ class LiveSession:
         return render_prompt(task, name, {**self.doc.fields, **extra} if extra else self.doc.fields)
 
     async def ask(
-        self, messages: Sequence[Message], role: str = TARGET, tolerate: Collection[str] = (), **settings: Any
+        self,
+        messages: Sequence[Message],
+        role: str = TARGET,
+        tolerate: Collection[str] = (),
+        tools: Sequence[Tool] | None = None,
+        **settings: Any,
     ) -> Reply:
         """Ask a model and record the call. Once the sample has ended, every further call ends it again."""
         if self.end is not None:
@@ -117,6 +126,10 @@ class LiveSession:
         if tolerate and (unknown := sorted(set(tolerate) - _TOLERABLE)):
             raise ValueError(f"tolerate takes {' and '.join(sorted(_TOLERABLE))}, not {unknown[0]!r}")
         request = self._request(messages, role, settings)
+        if tools is None and role == TARGET:
+            tools = self._runtime.task.tools
+        if tools:
+            request = replace(request, tools=tuple(tools))
         model = self._runtime.models.get(role, self._runtime.task.role_models.get(role))
         if role == TARGET:
             request = self._seeded(request, model.traits.remote)
@@ -132,7 +145,7 @@ class LiveSession:
         if role == TARGET:
             self._check_reply(request, reply, tolerate)
             blank = request.n == 1 and not model.traits.verbatim and not reply.text.strip()
-            if blank and "empty" not in tolerate:
+            if blank and "empty" not in tolerate and not (request.tools and reply.tool_calls):
                 self._end(Status.UNPARSED, _why_empty(reply))
         return reply
 
@@ -210,6 +223,9 @@ class LiveSession:
     def _record(self, request: GenerateRequest, came: Reply | ModelError) -> None:
         role = request.origin.role
         sent = [message.to_json() for message in request.messages]
+        for message in request.messages:
+            if not message.plain:
+                self.media |= {part.digest: part for part in message.media if part.data}
         before = self._last.get(role, [])
         kept = 0
         while kept < min(len(before), len(sent)) and before[kept] == sent[kept]:
@@ -219,7 +235,9 @@ class LiveSession:
         data = reply_to_json(came) if isinstance(came, Reply) else None
         error = redact(str(came)) if isinstance(came, ModelError) else None
         lost = lost_to_json(came.lost) if came.lost is not None else None
-        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings, lost))
+        tools = [tool.to_json() for tool in request.tools] if request.tools != self._tools.get(role, ()) else ()
+        self._tools[role] = request.tools
+        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings, lost, tools))
 
 
 def _why_empty(reply: Reply) -> str:

@@ -29,7 +29,8 @@ from creval.models.cache_key import canonical_json
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.runs.call_journal import CallJournal, CallPlace
-from creval.runs.text_references import message_reference, settings_reference
+from creval.runs.media import MediaFolder
+from creval.runs.text_references import message_reference, settings_reference, tool_reference
 from creval.types.messages import GenerateRequest, Lost, Reply, Usage
 from creval.types.reply_json import lost_to_json, reply_from_json, reply_to_json
 
@@ -193,6 +194,8 @@ def question_key(model: Model, request: GenerateRequest, asking: CallOrigin) -> 
         "draw": asking.draw,
         "sample": [*origin.key, origin.role] if asking.about_sample else None,
     }
+    if request.tools:
+        identity["tools"] = [tool.to_json() for tool in request.tools]
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 
@@ -330,11 +333,13 @@ class Ledger:
             record.pop("lost", None)
             record |= _question(request) | {"reply": reply_to_json(reply)}
             record |= {"from": source, "attempt": self._attempts[short], "at": _time()}
+            self._keep_media(request)
             self._write(record)
         return replace(reply, record=f"{record['role']}#{key}#{record['attempt']}")
 
     async def _pay(self, model: Model, request: GenerateRequest, asking: CallOrigin, key: str) -> Reply:
         attempt = self._attempts[_short(key)]
+        self._keep_media(request)
         record = _head(model, request, asking) | {"key": key, "attempt": attempt}
         try:
             reply = await model.generate(_prepared(model, request, asking, (self._seed, key, attempt)))
@@ -348,6 +353,12 @@ class Ledger:
         if not self._books and reusable(record):
             self._memory[key] = reply
         return reply
+
+    def _keep_media(self, request: GenerateRequest) -> None:
+        """Let the images, audio and files of a question be in the run's folder."""
+        media = [part for message in request.messages if not message.plain for part in message.media]
+        if media and self._books and not request.by_reference:
+            MediaFolder(self._books[0].path).keep(media)
 
     def _write(self, record: Mapping[str, Any]) -> None:
         short, role = _short(record["key"]), str(record["role"])
@@ -377,7 +388,10 @@ def reusable(record: Mapping[str, Any]) -> bool:
     """Whether a call ended with a whole answer: none of its completions cut, refused or empty."""
     completions = record.get("reply", {}).get("completions", ())
     return bool(completions) and all(
-        each["text"].strip() and each["finish_reason"] not in _CUT and not each.get("refusal") for each in completions
+        (each["text"].strip() or each.get("tool_calls"))
+        and each["finish_reason"] not in _CUT
+        and not each.get("refusal")
+        for each in completions
     )
 
 
@@ -416,7 +430,11 @@ def _question(request: GenerateRequest) -> dict[str, Any]:
     if request.by_reference:
         messages = [message_reference(message) for message in messages]
         settings = settings_reference(settings)
-    return {"role": request.origin.role, "messages": messages, **({"settings": settings} if settings else {})}
+    told: dict[str, Any] = {"role": request.origin.role, "messages": messages}
+    if request.tools:
+        tools = [tool.to_json() for tool in request.tools]
+        told["tools"] = [*map(tool_reference, tools)] if request.by_reference else tools
+    return told | ({"settings": settings} if settings else {})
 
 
 def _prepared(

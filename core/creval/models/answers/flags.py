@@ -10,6 +10,7 @@ __all__ = [
     "ENDLESS_THINKING",
     "EXTRA_ANSWERS",
     "LOGPROBS_DROPPED",
+    "MALFORMED_ARGUMENTS",
     "OVER_LIMIT",
     "STRANGE_PARTS",
     "TEMPLATE_TOKENS",
@@ -25,6 +26,9 @@ ENDLESS_THINKING = "endless_thinking"
 
 LOGPROBS_DROPPED = "logprobs_dropped"
 """Log-probabilities that are no finite numbers, or that do not fit the answer, were left out."""
+
+MALFORMED_ARGUMENTS = "malformed_arguments"
+"""The arguments of a tool call are no JSON object; they are kept as the model wrote them."""
 
 AT_LIMIT = "at_limit"
 """The server calls the answer whole, but it has exactly as many tokens as the limit that was sent: it counts as cut."""

@@ -257,7 +257,7 @@ def _thoughtless(
         read, found = without_thinking(completion, request.own_tags)
         if found:
             if own is None:  # looked for only now: almost no answer has such tags
-                own = request.own_tags | tags_in(m.content for m in request.messages if m.role != "assistant")
+                own = request.own_tags | tags_in(m.text for m in request.messages if m.role != "assistant")
             read, found = without_thinking(completion, own)
         changed.append(read)
         flags += found
@@ -269,7 +269,7 @@ def _without_tokens(
 ) -> tuple[Completion, ...]:
     changed = []
     for completion in completions:
-        prompts = (message.content for message in request.messages if message.role != "assistant")
+        prompts = (message.text for message in request.messages if message.role != "assistant")
         read, found = without_template_tokens(completion, prompts)
         changed.append(read)
         flags += found
@@ -290,10 +290,10 @@ def _prompt_is_cut(usage: Usage, request: GenerateRequest) -> bool:
     counted = usage.input_tokens + usage.cached_input_tokens
     if not counted:
         return False
-    characters = sum(len(message.content) for message in request.messages)
+    characters = sum(len(message.text) for message in request.messages)
     if characters < 3 * counted:
         return False
-    text = "\n".join(message.content for message in request.messages)
+    text = "\n".join(message.text for message in request.messages)
     wide = 0 if text.isascii() else sum(character >= _FIRST_WIDE for character in text)
     needed = max(len(text.split()), characters // _CHARACTERS_A_TOKEN, wide // _WIDE_A_TOKEN)
     return needed >= _LEAST_WORDS and 2 * counted < needed

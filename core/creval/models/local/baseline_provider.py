@@ -38,7 +38,7 @@ def _in_form(form: str, value: Any, doc: Mapping[str, Any]) -> str:
     text = number_text(value) if isinstance(value, float) else str(value)
     if form == "{{ answer }}":
         return text
-    return render([PromptMessage("assistant", form)], {**doc, "answer": text}, Path("baselines"))[0].content
+    return render([PromptMessage("assistant", form)], {**doc, "answer": text}, Path("baselines"))[0].text
 
 
 @dataclass(frozen=True)

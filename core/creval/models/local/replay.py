@@ -20,6 +20,7 @@ from creval.errors import DataError, FatalModelError
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.opener import open_plain, parse_json
+from creval.types.content import content_digest
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.reply_json import reply_from_json
 from creval.types.sample import SampleKey
@@ -85,7 +86,8 @@ class Replay:
     One line per sample: {"task", "doc", "condition" ("default" where left out), "repeat" (0), "role" ("target"),
     "answers": [...]}. Call k of the role within the sample gets answers[k]; an answer is a completion, or a list of
     them for a call that asks for several (one call that asks for all of them may also have them one by one). A
-    completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...]}.
+    completion is a text, or {"text", "finish_reason", "reasoning", "refusal", "logprobs": [[token, number], ...],
+    "tool_calls": [{"name", "arguments"}, ...]}.
     A line of an earlier run's samples/<task>.jsonl does as well: it is replayed call by call. What its
     calls/<role>.jsonl hold of scorers' questions is given to whoever asks a role the same messages.
 
@@ -261,6 +263,7 @@ class Replay:
     def _said(self, said: list[Any], request: GenerateRequest) -> Reply:
         """Return a reply of completions as they are written: texts, or objects."""
         whole = [{"text": each} if isinstance(each, str) else each for each in said]
+        whole = [{"text": "", **each} if isinstance(each, dict) and each.get("tool_calls") else each for each in whole]
         if not all(isinstance(each, dict) and isinstance(each.get("text"), str) for each in whole):
             raise self._lacking(request, "an answer that is no text")
         reply = self._recorded({"completions": whole, "usage": {}, "cost": 0.0}, request)
@@ -326,13 +329,8 @@ def _draw(origin: Origin) -> int:
     return int(origin.identity[-2]) if origin.identity is not None else 0
 
 
-def _digest(text: str) -> str:
-    """As the ledger writes a message that is stored by reference."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _question(role: str, messages: Any, draw: int) -> bytes:
-    said = [[each["role"], each.get("digest") or _digest(each["content"])] for each in messages]
+    said = [[each["role"], each.get("digest") or content_digest(each["content"])] for each in messages]
     text = json.dumps([role, said, draw])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 

@@ -119,6 +119,25 @@ def _join(message: dict[str, Any]) -> None:
         parts = message.get(name)
         if isinstance(parts, list) and all(isinstance(part, str) for part in parts):
             message[name] = "".join(parts)
+    if isinstance(message.get("tool_calls"), list):
+        message["tool_calls"] = _joined_calls(message["tool_calls"])
+
+
+def _joined_calls(pieces: list[Any]) -> list[Any]:
+    """Return tool calls of the pieces in which they came: those of one index belong together."""
+    calls: dict[Any, dict[str, Any]] = {}
+    for piece in pieces:
+        if not isinstance(piece, dict):
+            continue
+        index = piece.get("index")
+        call = calls.setdefault(len(calls) if index is None else ("at", str(index)), {"function": {}})
+        call.update({name: value for name, value in piece.items() if name != "function" and value})
+        function, told = call["function"], piece.get("function")
+        for name, value in (told if isinstance(told, dict) else {}).items():
+            known = function.get(name)
+            both = name == "arguments" and isinstance(known, str) and isinstance(value, str)
+            function[name] = known + value if both else value or known
+    return list(calls.values())
 
 
 def _add(choices: dict[int, dict[str, Any]], part: dict[str, Any]) -> None:

@@ -5,14 +5,22 @@ The content of a message: a text, or typed parts of which only those of text bel
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from creval.models.answers.finish_reasons import finish_reason
-from creval.models.answers.flags import EXTRA_ANSWERS, LOGPROBS_DROPPED, STRANGE_PARTS, UNKNOWN_FINISH_REASON
+from creval.models.answers.flags import (
+    EXTRA_ANSWERS,
+    LOGPROBS_DROPPED,
+    MALFORMED_ARGUMENTS,
+    STRANGE_PARTS,
+    UNKNOWN_FINISH_REASON,
+)
 from creval.types.messages import Completion, GenerateRequest, Lost, Reply, TokenLogprob, Usage
+from creval.types.tools import ToolCall
 
 __all__ = ["Content", "MalformedReplyError", "paid_for", "read_reply"]
 
@@ -197,6 +205,8 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
     flags += [UNKNOWN_FINISH_REASON] if strange else []
     flags += [STRANGE_PARTS] if content.strange else []
     text = _clean("".join(content.texts))
+    calls = _tool_calls(message)
+    flags += [MALFORMED_ARGUMENTS] if any(call.values is None for call in calls) else []
     if finish == "stop" and not text.strip() and (message.get("tool_calls") or message.get("function_call")):
         finish = "tool_calls"
     reasoning = told_reasoning(message) or "".join(content.reasoning)
@@ -208,7 +218,29 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
         reasoning=_clean(reasoning) if reasoning else None,
         logprobs=_logprobs(choice.get("logprobs")) if logprobs else None,
         refusal=_clean(refusal) if refusal else None,
+        tool_calls=calls,
     )
+
+
+def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    """Return the calls of tools in a message, also one in the older form `function_call`; what is none is left out.
+
+    Arguments that a server sends as an object are written as JSON; a text stays as it is.
+    """
+    listed = message.get("tool_calls")
+    if not listed and message.get("function_call"):
+        listed = [{"function": message["function_call"]}]
+    calls: list[ToolCall] = []
+    for each in listed if isinstance(listed, list) else ():
+        function = each.get("function") if isinstance(each, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        if not isinstance(function, dict) or not isinstance(name, str):
+            continue
+        given, own = function.get("arguments"), each.get("id")
+        text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
+        call_id = own if isinstance(own, str) and own else f"call_{len(calls)}"
+        calls.append(ToolCall(_clean(call_id), _clean(name), _clean(text)))
+    return tuple(calls)
 
 
 def _native_finish_reason(choice: dict[str, Any]) -> Any:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from creval.errors import UsageError
-from creval.types.messages import GenerateRequest
+from creval.types.content import MEDIA_TYPES, Part, TextPart, data_url
+from creval.types.messages import GenerateRequest, Message
+from creval.types.tools import Tool
 
-__all__ = ["LIMITS", "exclusive_settings", "request_body"]
+__all__ = ["LIMITS", "chat_message", "chat_tools", "exclusive_settings", "request_body"]
 
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict")
 """The names under which servers know the limit of an answer's tokens."""
@@ -33,8 +36,10 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
     OpenAI's reasoning models (gpt-5 and the o series) know the answer's limit as `max_completion_tokens`.
     Raises UsageError where a setting is none of the user's to set, or is no JSON.
     """
-    messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    messages = [{"role": m.role, "content": m.content} if m.plain else chat_message(m) for m in request.messages]
     body: dict[str, Any] = {"model": model, "messages": messages}
+    if request.tools:
+        body["tools"] = chat_tools(request.tools)
     for name, value in request.settings.items():
         if value is not None:
             if name in _OWN:
@@ -54,3 +59,36 @@ def request_body(model: str, provider: str, request: GenerateRequest, also: Mapp
         raise UsageError(
             f"a generation setting cannot be sent as JSON: {error}", fix="Use plain finite values."
         ) from None
+
+
+def chat_message(message: Message) -> dict[str, Any]:
+    """Return a message in OpenAI's form: media as data URLs or base64, tool calls as functions."""
+    content = message.content
+    data: dict[str, Any] = {"role": message.role}
+    data["content"] = content if isinstance(content, str) else [_part(part) for part in content]
+    if message.tool_calls:
+        data["content"] = data["content"] or None
+        data["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        data["tool_call_id"] = message.tool_call_id
+    return data
+
+
+def chat_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return tools in OpenAI's form."""
+    return [{"type": "function", "function": tool.to_json()} for tool in tools]
+
+
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    if part.kind == "image":
+        return {"type": "image_url", "image_url": {"url": part.url or data_url(part.media_type, part.data)}}
+    if part.kind == "audio":
+        form = MEDIA_TYPES.get(part.media_type, part.media_type.rpartition("/")[2])
+        return {"type": "input_audio", "input_audio": {"data": base64.b64encode(part.data).decode(), "format": form}}
+    name = part.name or f"file.{MEDIA_TYPES.get(part.media_type, 'bin')}"
+    return {"type": "file", "file": {"filename": name, "file_data": part.url or data_url(part.media_type, part.data)}}

@@ -20,7 +20,7 @@ from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.addresses import address_secrets, shown_address
 from creval.models.providers.asked_waits import asked_wait
 from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply
-from creval.models.providers.chat_request import exclusive_settings
+from creval.models.providers.chat_request import chat_message, chat_tools, exclusive_settings
 from creval.models.providers.endpoints import is_loopback
 from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in, with_sent
 from creval.models.secrets import find_key, missing_key, redact, secret_variables
@@ -162,11 +162,13 @@ class LitellmProvider:
         arguments = {name: value for name, value in request.settings.items() if value is not None}
         arguments.update(
             model=self._model,
-            messages=[message.to_json() for message in request.messages],
+            messages=[chat_message(message) for message in request.messages],
             timeout=self._options.timeout,
             max_retries=0,
             num_retries=0,
         )
+        if request.tools:
+            arguments["tools"] = chat_tools(request.tools)
         if request.n > 1:
             arguments["n"] = request.n
         if "top_logprobs" in arguments:

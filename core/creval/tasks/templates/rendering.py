@@ -19,12 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from creval.errors import Problem, TaskError, nearest
 from creval.tasks.task_model import FewShot, PromptMessage, Task
 from creval.tasks.yaml.nodes import KeyPath, format_path
+from creval.types.content import Part, TextPart
 from creval.types.messages import Message
 
 if TYPE_CHECKING:
     from jinja2 import Template, nodes
 
 __all__ = ["SHOTS", "fields_of", "list_fields", "render", "render_prompt", "syntax_problem", "undefined_fields"]
+
+
+Content = str | tuple[Part, ...]
 
 
 class ListField(NamedTuple):
@@ -289,11 +293,26 @@ def render_prompt(task: Task, name: str, fields: Mapping[str, Any]) -> list[Mess
     if task.few_shot.turns:
         turns = [turn for ask, say in pairs for turn in (Message("user", ask), Message("assistant", say.strip()))]
         return [*messages[:last], *turns, *messages[last:]]
-    text = "\n\n".join([*(f"{ask}{say}" for ask, say in pairs), messages[last].content])
-    return [*messages[:last], Message("user", text), *messages[last + 1 :]]
+    before: list[Content] = [piece for ask, say in pairs for piece in (ask, f"{say}\n\n")]
+    return [*messages[:last], Message("user", _joined([*before, messages[last].content])), *messages[last + 1 :]]
 
 
-def _pair(question: PromptMessage, few_shot: FewShot, shot: Mapping[str, Any], task: Task) -> tuple[str, str]:
+def _pair(question: PromptMessage, few_shot: FewShot, shot: Mapping[str, Any], task: Task) -> tuple[Content, str]:
     answer = PromptMessage("assistant", few_shot.answer, few_shot.line, few_shot.file_of_answer)
     asked, said = render([question, answer], shot, task.file)
-    return asked.content, said.content
+    return asked.content, said.text
+
+
+def _joined(contents: Sequence[Content]) -> Content:
+    """Put contents one after the other: texts into one text, what has parts into parts."""
+    if all(isinstance(content, str) for content in contents):
+        return "".join(map(str, contents))
+    parts: list[Part] = []
+    for content in contents:
+        for part in (TextPart(content),) if isinstance(content, str) else content:
+            before = parts[-1] if parts else None
+            if isinstance(part, TextPart) and isinstance(before, TextPart):
+                parts[-1] = TextPart(before.text + part.text)
+            else:
+                parts.append(part)
+    return tuple(parts)

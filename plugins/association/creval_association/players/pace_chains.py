@@ -28,7 +28,7 @@ def _second_word(turn: Turn) -> str | None:
     """The first association that the chain starts from, as the prompt of stage two names it; None in stage one."""
     if turn.call == 0:
         return None
-    found = _PAIR.search(turn.messages[-1].content) if turn.messages else None
+    found = _PAIR.search(turn.messages[-1].text) if turn.messages else None
     return found.group(1) if found else str(turn.doc["seed"])
 
 

@@ -42,7 +42,7 @@ class ShippedVerdicts:
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Answer Prompt D.1 or D.2. Raises FatalModelError for a path that was not judged by hand."""
-        asked = request.messages[-1].content
+        asked = request.messages[-1].text
         path = _path_in(asked)
         made = _known().get(identity(path)) if path else None
         if made is None:

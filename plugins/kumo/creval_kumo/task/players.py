@@ -17,7 +17,7 @@ _TAG = re.compile(r"<ANSWER> (.*) </ANSWER>")
 
 def taken_so_far(messages: Sequence[Message]) -> list[str]:
     """Return the actions that the player's own earlier answers took."""
-    found = [_TAG.search(message.content) for message in messages if message.role == "assistant"]
+    found = [_TAG.search(message.text) for message in messages if message.role == "assistant"]
     return [match.group(1) for match in found if match]
 
 

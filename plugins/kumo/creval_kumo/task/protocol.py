@@ -76,5 +76,5 @@ def _no_such_name(value: object) -> str:
 
 def _joined(first: list[Message], second: list[Message]) -> list[Message]:
     """Put two user messages into one: what was observed, a blank line, the instruction of the round."""
-    text = "\n\n".join(message.content for message in [*first, *second])
+    text = "\n\n".join(message.text for message in [*first, *second])
     return [Message("user", text)]

@@ -50,7 +50,7 @@ class Asker:
 
     async def ask(self, role: str, messages: Sequence[Message], key: SampleKey) -> Reply:
         """Ask a role for the draw of a question that was not found unreadable."""
-        question = tuple(message.content for message in messages)
+        question = tuple(message.text for message in messages)
         self._last = question
         said = await self._said(role, messages, self._draws[question])
         return Reply((Completion(said.text, said.finish_reason),))

@@ -41,7 +41,7 @@ def case_of(item: ScorerInput, context: Context, solution: str = "answer") -> Ca
     text = item.answers[0] if solution == "answer" else str(item.outcome.get("full") or "")
     if not text.strip():
         raise ScoringError(f"the sample has no {'answer' if solution == 'answer' else 'full answer'} to be judged")
-    return Case(item, context.prompt(_STATEMENT, item.doc)[0].content, text)
+    return Case(item, context.prompt(_STATEMENT, item.doc)[0].text, text)
 
 
 class Questions:
@@ -66,7 +66,7 @@ class Questions:
         form = form if isinstance(form, Form) else Form(form)
         if form.note:
             last = messages[-1]
-            messages = [*messages[:-1], replace(last, content=f"{last.content}\n\n{form.note}")]
+            messages = [*messages[:-1], replace(last, content=f"{last.text}\n\n{form.note}")]
         reason = ""
         for _ in range(_TRIES):
             reply = await self._context.ask(ROLE, messages, self._case.item.key, **form.settings, **settings)

@@ -55,4 +55,4 @@ class Wording:
         return {"analyst": analyst, "phase": phase, **about}
 
     def _text(self, prompt: str, fields: Mapping[str, str]) -> str:
-        return self._context.prompt(prompt, self._doc, **fields)[0].content.strip()
+        return self._context.prompt(prompt, self._doc, **fields)[0].text.strip()

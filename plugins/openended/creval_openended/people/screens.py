@@ -23,8 +23,8 @@ class JudgeScreen:
 
     def view(self, request: GenerateRequest) -> View:
         """Return what to show for a question."""
-        guide = "\n\n".join(message.content for message in request.messages if message.role == "system")
-        reading, _, asked = request.messages[-1].content.rstrip().rpartition("\n\n")
+        guide = "\n\n".join(message.text for message in request.messages if message.role == "system")
+        reading, _, asked = request.messages[-1].text.rstrip().rpartition("\n\n")
         choices = tuple(ScreenOption(value, note) for value, note in _CHOICE.findall(asked))
         goal = asked[: _CHOICE.search(asked).start()].strip() if choices else asked  # type: ignore[union-attr]
         key = request.origin.key

@@ -1,0 +1,63 @@
+"""Tools that a model may call, and its calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Tool", "ToolCall", "tool_calls_from_json"]
+
+_NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call. `parameters` is the JSON Schema of its arguments, an object."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's call of a tool. `arguments` is the text that the model wrote, which may be malformed."""
+
+    id: str
+    name: str
+    arguments: str = ""
+
+    @property
+    def values(self) -> Mapping[str, Any] | None:
+        """The arguments by name; None where their text is no JSON object. An empty text is no arguments."""
+        if not self.arguments.strip():
+            return {}
+        try:
+            found = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data; `malformed` where the arguments are no JSON object."""
+        told: dict[str, Any] = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        return told if self.values is not None else {**told, "malformed": True}
+
+
+def tool_calls_from_json(data: Sequence[Mapping[str, Any]] | None) -> tuple[ToolCall, ...]:
+    """Return calls from plain data. Arguments may be an object there, and the id left out, as people write them.
+
+    Raises KeyError, TypeError where it is none.
+    """
+    calls = []
+    for number, each in enumerate(data or ()):
+        given = each.get("arguments", "")
+        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        calls.append(ToolCall(str(each.get("id") or f"call_{number}"), str(each["name"]), text))
+    return tuple(calls)
