@@ -50,13 +50,44 @@ def test_two_runs_doc_by_doc(runs: Path, said: Any) -> None:
     assert compared(said, "strong", "weak")["comparisons"][0]["contrasts"][0]["verdict"] == "worse"
 
 
+def test_metrics_asked_for_together_are_adjusted_by_holm(runs: Path, said: Any) -> None:
+    one = compared(said, "alike", "strong", "--metric", "accuracy")
+    (alone,) = one["comparisons"][0]["contrasts"]
+    assert alone["p_value"] == alone["p_value_unadjusted"] and not any("Holm" in note for note in one["notes"])
+    both = compared(said, "weak", "strong", "--metric", "accuracy", "--metric", "errors")
+    found = [each["contrasts"][0] for each in both["comparisons"]]
+    least, most = sorted(each["p_value_unadjusted"] for each in found)
+    assert [each["p_value"] for each in sorted(found, key=lambda each: each["p_value_unadjusted"])] == pytest.approx(
+        [2 * least, max(2 * least, most)]
+    )
+    assert [each["tests"] for each in both["comparisons"]] == [2, 2]
+    (note,) = (note for note in both["notes"] if "Holm" in note)
+    assert note == "p and verdict of the 2 metrics asked for are adjusted by Holm for 2 tests; intervals are not"
+
+
+def test_the_primary_metrics_of_all_tasks_are_one_family(runs: Path, said: Any) -> None:
+    found = compared(said, "trials_weak", "trials_strong")
+    primary = [each for each in found["comparisons"] if each["primary"]]
+    others = [each for each in found["comparisons"] if not each["primary"]]
+    assert len(primary) > 1 and others
+    assert {each["tests"] for each in primary} == {len(primary)} and {each["tests"] for each in others} == {1}
+    raw = sorted(each["contrasts"][0]["p_value_unadjusted"] for each in primary)
+    steps = [p * (len(raw) - place) for place, p in enumerate(raw)]
+    wanted = [min(1.0, max(steps[: place + 1])) for place in range(len(raw))]
+    assert sorted(each["contrasts"][0]["p_value"] for each in primary) == pytest.approx(wanted)
+    assert any(f"{len(primary)} primary metrics" in note for note in found["notes"])
+    alone = compared(said, "trials_weak", "trials_strong", "--primary")
+    assert [each["metric"] for each in alone["comparisons"]] == [each["metric"] for each in primary]
+
+
 def test_the_table_says_what_it_shows(runs: Path, said: Any) -> None:
     code, out, err = said("compare", "weak", "strong", "--metric", "accuracy", "--flips", "3")
     assert (code, err) == (0, "")
     assert "first: hosted_vllm/weak; second: hosted_vllm/strong" in out
     assert "accuracy *" in out and "better" in out and "difference: second minus first" in out
-    assert "met by the second alone (12): dw08, dw09, dw10 and 9 more" in out
-    assert "met by the first alone (2): dw00, dw01" in out
+    assert "detectable: minimum detectable difference (80 % power)" in out
+    assert "solved only by the second (12): dw08, dw09, dw10 and 9 more" in out
+    assert "solved only by the first (2): dw00, dw01" in out
     assert "errors" not in out
     assert "alone" not in said("compare", "weak", "strong", "--flips", "0")[1]
 

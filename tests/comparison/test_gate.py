@@ -34,12 +34,12 @@ def tier(name: str, rule: str) -> str:
     [
         ([HOLDS], 0, "go"),
         ([BROKEN], 10, "no-go"),
-        ([OPEN], 11, "cannot tell"),
+        ([OPEN], 11, "undecided"),
         ([HOLDS, OPEN, BROKEN], 10, "no-go"),
         ([HOLDS, tier("supporting", OPEN)], 0, "go"),
         ([HOLDS, tier("supporting", BROKEN)], 10, "no-go"),
         ([HOLDS, tier("advisory", BROKEN), tier("advisory", OPEN)], 0, "go"),
-        ([tier("critical", OPEN), tier("supporting", HOLDS)], 11, "cannot tell"),
+        ([tier("critical", OPEN), tier("supporting", HOLDS)], 11, "undecided"),
         (["{metric: accuracy, at_least: 0.9, by: value}"], 0, "go"),
         (["{metric: accuracy, at_least: 0.91, by: value}"], 10, "no-go"),
         (["{status: errored, at_most: 0}"], 0, "go"),
@@ -49,26 +49,26 @@ def tier(name: str, rule: str) -> str:
 def test_decisions(runs: Path, said: Any, rules: list[str], code: int, decision: str) -> None:
     found, out, _ = said("gate", "strong", "--policy", policy(runs, *rules))
     assert found == code
-    assert out.splitlines()[-1].startswith(f"{decision}: of {len(rules)} rules ")
+    assert out.splitlines()[-1].startswith(f"{decision}: of {len(rules)} rule")
 
 
 @pytest.mark.parametrize(
     ("rule", "run", "baseline", "answer"),
     [
-        ("{metric: accuracy, better: true}", "strong", "weak", "holds"),
-        ("{metric: accuracy, better: true}", "weak", "strong", "broken"),
-        ("{metric: accuracy, better: true}", "alike", "strong", "cannot tell"),
-        ("{metric: accuracy, no_worse_by: 0.3}", "alike", "strong", "holds"),
-        ("{metric: accuracy, no_worse_by: 0.1}", "alike", "strong", "cannot tell"),
-        ("{metric: accuracy, no_worse_by: 0.1}", "weak", "strong", "broken"),
-        ("{metric: errors, no_worse_by: 0.1}", "weak", "strong", "holds"),  # less is better there
-        ("{metric: errors, no_worse_by: 0.1}", "strong", "weak", "broken"),
-        ("{metric: errors, better: true}", "weak", "strong", "holds"),
-        ("{metric: accuracy, no_worse_by: 0.06, by: value}", "alike", "strong", "holds"),
+        ("{metric: accuracy, better: true}", "strong", "weak", "passed"),
+        ("{metric: accuracy, better: true}", "weak", "strong", "failed"),
+        ("{metric: accuracy, better: true}", "alike", "strong", "undecided"),
+        ("{metric: accuracy, no_worse_by: 0.3}", "alike", "strong", "passed"),
+        ("{metric: accuracy, no_worse_by: 0.1}", "alike", "strong", "undecided"),
+        ("{metric: accuracy, no_worse_by: 0.1}", "weak", "strong", "failed"),
+        ("{metric: errors, no_worse_by: 0.1}", "weak", "strong", "passed"),  # less is better there
+        ("{metric: errors, no_worse_by: 0.1}", "strong", "weak", "failed"),
+        ("{metric: errors, better: true}", "weak", "strong", "passed"),
+        ("{metric: accuracy, no_worse_by: 0.06, by: value}", "alike", "strong", "passed"),
     ],
 )
 def test_beside_a_baseline(runs: Path, said: Any, rule: str, run: str, baseline: str, answer: str) -> None:
-    codes = {"holds": 0, "broken": 10, "cannot tell": 11}
+    codes = {"passed": 0, "failed": 10, "undecided": 11}
     code, out, _ = said("gate", run, "--policy", policy(runs, rule), "--baseline", baseline, "--json")
     found = json.loads(out)
     assert (found["rules"][0]["answer"], code) == (answer, codes[answer])
@@ -80,7 +80,7 @@ def test_the_baseline_of_the_file_lies_beside_it(runs: Path, said: Any, tmp_path
     code, out, _ = said("gate", "strong", "--policy", str(runs / named), "--csv")
     assert code == 0
     (row,) = csv.DictReader(io.StringIO(out))
-    assert (row["tier"], row["demand"], row["answer"]) == ("critical", "better than the baseline", "holds")
+    assert (row["tier"], row["demand"], row["answer"]) == ("critical", "better than the baseline", "passed")
     assert float(row["found"]) == pytest.approx(0.5)
     assert "Release" in said("gate", "strong", "--policy", named)[1]
 

@@ -21,13 +21,13 @@ from support.parrot import parrot
 
 import creval
 from creval.comparison.gate import decide
+from creval.comparison.leaderboard import leaderboard
 from creval.comparison.policy import Policy
 from creval.engine.merging.merge_runs import merge_runs
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import RunOptions
 from creval.errors import RunError, UsageError
-from creval.report.leaderboard import leaderboard
 from creval.report.result_tables import own_settings
 from creval.runs.jsonl import read_lines
 

@@ -2,7 +2,7 @@
 
 Exit codes: 0 done, 1 done with more errored samples than allowed, 2 usage or invalid task, 3 stopped by
 the budget, 4 batches are pending, 130 interrupted (and resumable; 143 by SIGTERM, 129 by SIGHUP).
-`creval gate`: 10 no-go, 11 cannot tell.
+`creval gate`: 10 no-go, 11 undecided.
 """
 
 from __future__ import annotations

@@ -98,13 +98,15 @@ def compare(
     *,
     tasks: Sequence[str] = (),
     metrics: Sequence[str] = (),
+    primary: bool = False,
     margin: float | Mapping[str, float] | None = None,
     force: bool = False,
 ) -> Compared:
     """Say doc by doc whether the second of two runs is better than the first; rank several.
 
-    `runs` are folders, opened runs or results. `tasks` and `metrics` by name (none: all that the runs share). `margin`
-    is the difference that does not matter, in the metric's unit: for all metrics, or by metric. `force` compares what
+    `runs` are folders, opened runs or results. `tasks` and `metrics` by name (none: all that the runs share); `primary`
+    leaves the primary metrics. Their p-values, or those of the `metrics`, are adjusted together by Holm. `margin` is
+    the difference that does not matter, in the metric's unit: for all metrics, or by metric. `force` compares what
     differs in task, data or instruments too. docs/compare.md explains tests and intervals.
 
     Raises UsageError for fewer than two runs and for a margin that is no positive number, UnknownNameError for a task
@@ -117,7 +119,7 @@ def compare(
             raise UsageError(f"{value!r} is no difference that does not matter", where=where, fix="Give more than 0.")
     folders = [one.folder if isinstance(one, Run | RunResult) else one for one in runs]
     opened = [run.as_stored() for run in open_runs(folders)]  # numbers alone are read
-    found, notes = compare_runs(opened, ComparisonRequest(_listed(tasks), _listed(metrics), margins, force))
+    found, notes = compare_runs(opened, ComparisonRequest(_listed(tasks), _listed(metrics), primary, margins, force))
     return Compared(opened, found, notes)
 
 

@@ -89,14 +89,14 @@ def _to_next(each: Comparison, place: int) -> tuple[str | None, float | None]:
 
 
 def flips(comparisons: Sequence[Comparison], most: int) -> Iterator[str]:
-    """Yield for each metric with one 0/1 a doc which docs only one of two runs met."""
+    """Yield for each metric with one 0/1 per doc which docs only one of two runs solved."""
     for each in comparisons:
         (contrast,) = each.contrasts
         where = f" at {each.condition}" if each.condition else ""
         for words, docs in (("second", contrast.difference.gained), ("first", contrast.difference.lost)):
             if docs:
                 more = f" and {len(docs) - most} more" if len(docs) > most else ""
-                yield f"{each.task}, {each.metric}{where}: met by the {words} alone ({len(docs)}): " + (
+                yield f"{each.task}, {each.metric}{where}: solved only by the {words} ({len(docs)}): " + (
                     ", ".join(docs[:most]) + more
                 )
 

@@ -1,4 +1,4 @@
-"""Holds a run against a policy: go, no-go, or cannot tell."""
+"""Holds a run against a policy: go, no-go, or undecided."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from creval.runs.reader import Run
 
 __all__ = ["EXIT_CODES", "Answer", "Checked", "Decision", "decide"]
 
-Answer = Literal["holds", "broken", "cannot tell"]
-Decision = Literal["go", "no-go", "cannot tell"]
+Answer = Literal["passed", "failed", "undecided"]
+Decision = Literal["go", "no-go", "undecided"]
 
-EXIT_CODES: Mapping[Decision, int] = {"go": 0, "no-go": 10, "cannot tell": 11}
+EXIT_CODES: Mapping[Decision, int] = {"go": 0, "no-go": 10, "undecided": 11}
 """Apart from 1 to 3, which say that a command or a run failed."""
 
 
@@ -36,7 +36,7 @@ class Checked:
 def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) -> tuple[Decision, list[Checked]]:
     """Check every rule, and decide.
 
-    No-go where a critical or supporting rule is broken; cannot tell where a critical one is open. Raises UsageError
+    No-go where a critical or supporting rule failed; undecided where a critical one is. Raises UsageError
     where the run is a shard, or a rule needs a baseline and none is named, UnknownNameError for a task, metric or
     condition that the run has not, and RunError where run and baseline do not compare.
     """
@@ -52,10 +52,10 @@ def decide(run: Run, policy: Policy, baseline: Run | None, force: bool = False) 
         raise UsageError(f"the run is shard {shard}, a part of a whole", where=str(run.folder), fix=fix)
     checked = [_check(run, rule, policy, baseline, force) for rule in policy.rules]
     deciding = [each for each in checked if each.rule.tier != "advisory"]
-    if any(each.answer == "broken" for each in deciding):
+    if any(each.answer == "failed" for each in deciding):
         return "no-go", checked
-    if any(each.answer == "cannot tell" and each.rule.tier == "critical" for each in deciding):
-        return "cannot tell", checked
+    if any(each.answer == "undecided" and each.rule.tier == "critical" for each in deciding):
+        return "undecided", checked
     return "go", checked
 
 
@@ -81,10 +81,10 @@ def _check(run: Run, rule: Rule, policy: Policy, baseline: Run | None, force: bo
 def _placed(rule: Rule, low: float | None, high: float | None) -> Answer:
     """Whether all that a number may be lies on the right side of the rule's, or all on the wrong one."""
     if low is None or high is None:
-        return "cannot tell"
+        return "undecided"
     if rule.demand == "at_least":
-        return "holds" if low >= rule.number else "broken" if high < rule.number else "cannot tell"
-    return "holds" if high <= rule.number else "broken" if low > rule.number else "cannot tell"
+        return "passed" if low >= rule.number else "failed" if high < rule.number else "undecided"
+    return "passed" if high <= rule.number else "failed" if low > rule.number else "undecided"
 
 
 def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Checked:
@@ -102,12 +102,12 @@ def _beside(rule: Rule, task: str, comparison: Comparison, policy: Policy) -> Ch
         ends = (difference.value, difference.value)
     sign = 1.0 if comparison.higher_is_better else -1.0
     gains = sorted(sign * end for end in ends if end is not None)
-    answer: Answer = "cannot tell"
+    answer: Answer = "undecided"
     if rule.demand == "better":
-        known: dict[str, Answer] = {"better": "holds", "worse": "broken"}
-        answer = known.get(contrast.verdict, "cannot tell")
+        known: dict[str, Answer] = {"better": "passed", "worse": "failed"}
+        answer = known.get(difference.verdict(comparison.higher_is_better, None), "undecided")
     elif len(gains) == 2:
-        answer = "holds" if gains[0] >= -rule.number else "broken" if gains[1] < -rule.number else "cannot tell"
+        answer = "passed" if gains[0] >= -rule.number else "failed" if gains[1] < -rule.number else "undecided"
     return Checked(rule, task, comparison.metric, difference.value, difference.low, difference.high, answer)
 
 

@@ -1,4 +1,4 @@
-"""Compares runs: two metric by metric, several as a ranking with every pair tested and adjusted by Holm.
+"""Compares runs: two metric by metric, several as a ranking, with the p-values adjusted by Holm.
 
 Several runs in order, and which of them cannot be told apart.
 
@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -125,11 +125,12 @@ class ComparisonRequest:
     """What is compared: `tasks` and `metrics` by name (none: all), and how.
 
     `margins`: by metric (under "" for all) the difference, in the metric's unit, that does not matter. `force` compares
-    what differs in task, data or instruments too.
+    what differs in task, data or instruments too. `primary`: the primary metrics alone.
     """
 
     tasks: Sequence[str] = ()
     metrics: Sequence[str] = ()
+    primary: bool = False
     margins: Mapping[str, float] = field(default_factory=dict)
     force: bool = False
 
@@ -141,7 +142,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One pair of runs (their places) in one metric, second minus first; `p_value` adjusted where there are several."""
+    """One pair of runs (their places) in one metric, second minus first; `p_value` is adjusted, see `Comparison`."""
 
     first: int
     second: int
@@ -161,7 +162,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One metric of one task over all runs. `left_out` docs have a value in some runs only."""
+    """One metric of one task over all runs. `left_out` docs have a value in some runs only.
+
+    `tests`: the p-values are adjusted by Holm for so many tests. Those of the primary metrics (of the metrics asked
+    for by name, where some are) are adjusted together; those of another metric for its own pairs of runs alone.
+    """
 
     task: str
     metric: str
@@ -172,8 +177,21 @@ class Comparison:
     docs: int
     left_out: int
     margin: float | None
+    tests: int
     ranking: Sequence[Ranked]
     contrasts: Sequence[Contrast]
+
+
+class _Tested(NamedTuple):
+    """A metric with the difference of each pair of runs, before their p-values are adjusted."""
+
+    task: str
+    compared: PairedMetric
+    differences: Mapping[tuple[int, int], Difference]
+
+    @property
+    def p_values(self) -> list[float]:
+        return [1.0 if each.p_value is None else each.p_value for each in self.differences.values()]
 
 
 def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[Comparison], list[str]]:
@@ -184,7 +202,7 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
     """
     if len(runs) < 2:
         raise UsageError("one run has nothing beside it", where="RUN RUN...", fix="Name two runs or more.")
-    found: list[Comparison] = []
+    found: list[_Tested] = []
     notes: list[str] = []
     known: dict[str, None] = {}
     for task in shared_tasks(runs, asking.tasks, asking.force, load_plugins().registry):
@@ -192,24 +210,48 @@ def compare_runs(runs: Sequence[Run], asking: ComparisonRequest) -> tuple[list[C
         for key in task.metrics:
             known[key.name] = None
             if not asking.metrics or {key.name, key.name.partition("[")[0]} & set(asking.metrics):
-                found.append(_comparison(task.task, task.compared(key), asking.margin(key.name)))
+                compared = task.compared(key)
+                if compared.metric["primary"] or not asking.primary:
+                    found.append(_tested(task.task, compared))
     plain = {name.partition("[")[0] for name in known}
     for name in (*asking.metrics, *filter(None, asking.margins)):
         if name not in known and name not in plain:
             raise UnknownNameError("metric", name, [*known])
-    return found, list(dict.fromkeys(notes))
+    comparisons, note = _adjusted(found, asking)
+    return comparisons, list(dict.fromkeys([*notes, *note]))
 
 
-def _comparison(task: str, compared: PairedMetric, margin: float | None) -> Comparison:
+def _tested(task: str, compared: PairedMetric) -> _Tested:
+    every = pairs(len(compared.sides))
+    return _Tested(task, compared, {pair: _difference(task, compared, *pair) for pair in every})
+
+
+def _adjusted(found: Sequence[_Tested], asking: ComparisonRequest) -> tuple[list[Comparison], list[str]]:
+    """Adjust the p-values by Holm: of the primary metrics (or those asked for) together, of others each for itself."""
+    family = [bool(asking.metrics) or bool(each.compared.metric["primary"]) for each in found]
+    together = iter(holm([p for each, own in zip(found, family, strict=True) if own for p in each.p_values]))
+    tests = sum(len(each.differences) for each, own in zip(found, family, strict=True) if own)
+    comparisons = []
+    for each, own in zip(found, family, strict=True):
+        count = len(each.differences)
+        adjusted = [next(together) for _ in range(count)] if own else holm(each.p_values)
+        margin = asking.margin(each.compared.key.name)
+        comparisons.append(_comparison(each, adjusted, tests if own else count, margin))
+    if sum(family) < 2:
+        return comparisons, []
+    which = "metrics asked for" if asking.metrics else "primary metrics"
+    note = f"p and verdict of the {sum(family)} {which} are adjusted by Holm for {tests} tests; intervals are not"
+    rest = "" if all(family) else "; those of the other metrics are not adjusted for their number"
+    return comparisons, [note + rest]
+
+
+def _comparison(tested: _Tested, adjusted: Sequence[float], tests: int, margin: float | None) -> Comparison:
+    task, compared, differences = tested
     metric = compared.metric
     higher = metric["higher_is_better"]
-    count = len(compared.sides)
-    differences = {pair: _difference(task, compared, *pair) for pair in pairs(count)}
-    p_values = [1.0 if each.p_value is None else each.p_value for each in differences.values()]
-    adjusted = dict(zip(differences, holm(p_values), strict=True))
     contrasts = []
-    for pair, difference in differences.items():
-        p_value = None if difference.p_value is None else adjusted[pair]
+    for (pair, difference), adjusted_p in zip(differences.items(), adjusted, strict=True):
+        p_value = None if difference.p_value is None else adjusted_p
         verdict = difference._replace(p_value=p_value).verdict(higher, margin)
         contrasts.append(Contrast(*pair, difference, p_value, verdict))
     return Comparison(
@@ -222,6 +264,7 @@ def _comparison(task: str, compared: PairedMetric, margin: float | None) -> Comp
         docs=len(compared.docs) if compared.paired else min(map(len, compared.sides)),
         left_out=compared.left_out,
         margin=margin,
+        tests=tests,
         ranking=_ranking(compared, contrasts, higher),
         contrasts=contrasts,
     )
@@ -257,8 +300,7 @@ def as_data(comparisons: Sequence[Comparison], runs: Sequence[Run], notes: Seque
 
     def contrast(each: Contrast) -> dict[str, Any]:
         difference = each.difference._asdict() | {"p_value": each.p_value}
-        if len(runs) > 2:
-            difference["p_value_unadjusted"] = each.difference.p_value
+        difference["p_value_unadjusted"] = each.difference.p_value
         return {"first": each.first, "second": each.second, **difference, "verdict": each.verdict}
 
     listed = []

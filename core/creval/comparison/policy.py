@@ -14,7 +14,7 @@ from creval.tasks.yaml.yaml_reader import read_yaml
 __all__ = ["DEMANDS", "Policy", "Rule", "Tier", "read_policy"]
 
 Tier = Literal["critical", "supporting", "advisory"]
-"""`critical` has to be shown to hold, `supporting` must not be shown to be broken, `advisory` is only reported."""
+"""`critical` must pass, `supporting` must not fail, `advisory` is only reported."""
 
 DEMANDS = ("at_least", "at_most", "no_worse_by", "better")
 

@@ -11,24 +11,34 @@ from creval.errors import RunError
 from creval.opener import StrangeFileError, open_plain
 from creval.runs.jsonl import disk_error
 
-__all__ = ["LOCK", "RunLock", "in_use"]
+__all__ = ["LOCK", "RunLock", "in_use", "is_locked"]
 
 LOCK = ".lock"
 """The name of the lock's file in a run folder."""
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether a living process, this one or another, is at work on a run."""
+    return _holder(folder) is not None
+
+
 def in_use(folder: Path) -> bool:
     """Whether another process is at work on a run."""
+    return _holder(folder) not in (None, str(os.getpid()).encode())
+
+
+def _holder(folder: Path) -> bytes | None:
+    """Return what the lock's file says of the process that holds it; None where no process does."""
     try:
         descriptor = open_plain(folder / LOCK)
     except (OSError, StrangeFileError):
-        return False
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        return os.read(descriptor, 32).strip() != str(os.getpid()).encode()
+        return os.read(descriptor, 32).strip()
     else:
-        return False
+        return None
     finally:
         os.close(descriptor)
 

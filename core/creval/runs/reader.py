@@ -15,6 +15,7 @@ from creval.opener import is_there, read_json
 from creval.runs.call_journal import CallJournal
 from creval.runs.folder import DoneKeys, RunFolder, check_form
 from creval.runs.jsonl import numbered_lines
+from creval.runs.lock import is_locked
 from creval.runs.record_data import read_sample, read_score
 from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
 from creval.runs.run_commands import resume_command, score_command
@@ -120,8 +121,12 @@ class Run:
 
     @property
     def status(self) -> str:
-        """`done`, `budget` (stopped by its limit), `interrupted`, `failed` or `running`."""
-        return str(self.manifest["status"])
+        """`done`, `budget` (stopped by its limit), `interrupted`, `failed` or `running`.
+
+        A run that says `running` though no process works on it was killed: it is `interrupted`.
+        """
+        status = str(self.manifest["status"])
+        return "interrupted" if status == "running" and not is_locked(self.folder) else status
 
     @property
     def resume_command(self) -> str:

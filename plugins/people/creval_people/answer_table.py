@@ -23,11 +23,13 @@ class AnswerTable:
     """Answers by participant and doc, in the order of the file; the words of an answer are one per line.
 
     `separator` is the character between the cells of the file, `words` whether the answers are words in separate cells.
+    `rows` has for each doc the row of its first answer, counted as a spreadsheet does: from 1, with the heading.
     """
 
     answers: Mapping[str, Mapping[str, str]]
     separator: str
     words: bool
+    rows: Mapping[str, int]
 
     @property
     def docs(self) -> list[str]:
@@ -50,10 +52,11 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
     heads = [" ".join(head.casefold().split()) for head in next(rows, [])]
     columns = _Columns.of(heads, file, only_doc)
     answers: dict[str, dict[str, str]] = {}
-    for cells in rows:
+    first_rows: dict[str, int] = {}
+    for number, cells in enumerate(_rows(rows, file), 2):
         if not any(cell.strip() for cell in cells):
             continue
-        where = f"{file}: row {rows.line_num}"
+        where = f"{file}: row {number}"
         if any(cell.strip() for cell in cells[len(heads) :]):
             raise DataError(
                 f"the row has {len(cells)} cells, and the table has {len(heads)} columns",
@@ -67,9 +70,25 @@ def read_answers(file: Path, only_doc: str | None = None) -> AnswerTable:
                 f"{person} has two answers to {doc!r}", where=where, fix="Keep one of them, or give each a doc."
             )
         own[doc] = answer
+        first_rows.setdefault(doc, number)
     if not answers:
         raise DataError("the table has no answers", where=str(file), fix="Write a row for each answer.")
-    return AnswerTable(answers, separator, bool(columns.words))
+    return AnswerTable(answers, separator, bool(columns.words), first_rows)
+
+
+def _rows(rows: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
+    """Yield the rows below the heading. Raises DataError where one is no CSV."""
+    number = 1
+    while True:
+        number += 1
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            fix = "Save the table again as CSV, without line breaks or zero bytes outside of quoted cells."
+            raise DataError(f"cannot be read: {error}", where=f"{file}: row {number}", fix=fix) from error
+        yield cells
 
 
 @dataclass(frozen=True, slots=True)

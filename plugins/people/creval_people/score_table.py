@@ -64,7 +64,8 @@ def score_table(
         try:
             plan.dataset.position(doc)
         except DataError as error:
-            raise DataError(f"the task {task!r} has no doc {doc!r}", where=str(file), fix=error.fix) from None
+            where = f"{file}: row {table.rows[doc]}"
+            raise DataError(f"the task {task!r} has no doc {doc!r}", where=where, fix=error.fix) from None
     folder = options.output
     assert folder is not None
     taken = [person for person in table.answers if (folder / person / "run.json").exists()]

@@ -100,6 +100,8 @@ def minilm() -> None:
         ("participant,doc,answer,word1\np1,a,b,c\n", "not both"),
         ("participant,doc,answer\np 1,a,b\n", "row 2: 'p 1' is not a name"),
         ("participant,doc,answer\np1,a,b\np1,a,c\n", "row 3: p1 has two answers to 'a'"),
+        ('participant,doc,answer\np1,a,"b\nc"\n\np1,a,c\n', "row 4: p1 has two answers to 'a'"),
+        ("participant,doc,answer\np1,a,b\np2,a," + 140_000 * "x" + "\n", "row 3: cannot be read: field larger"),
         ("participant,doc,doc,answer\np1,a,a,b\n", "two columns are called 'doc'"),
         ("participant,doc,answer\n\n,,\n", "has no answers"),
         ("participant,doc,answer\np1,a,b,c\n", "row 2: the row has 4 cells, and the table has 3 columns"),
@@ -117,7 +119,8 @@ def test_a_doc_that_the_task_has_not_and_a_workbook_are_told(
 ) -> None:
     (tmp_path / "a.csv").write_text("participant,doc,answer\np1,cottage-swis-cake,cheese\n")
     assert invoke(["score-file", "rat", "a.csv"]) == 2
-    assert "Did you mean 'cottage-swiss-cake'?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Did you mean 'cottage-swiss-cake'?" in said and "a.csv: row 2" in said
     (tmp_path / "b.csv").write_bytes(b"PK\x03\x04rest of a workbook")
     assert invoke(["score-file", "rat", "b.csv"]) == 2
     assert "is a workbook" in capsys.readouterr().err

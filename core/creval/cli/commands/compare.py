@@ -24,12 +24,13 @@ __all__ = ["compare", "gate"]
 @click.argument("runs", nargs=-1, required=True, shell_complete=completion.runs)
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="Only this metric; may be repeated.")
+@click.option("--primary", is_flag=True, help="Only the primary metrics.")
 @click.option(
     "--margin", "margins", multiple=True, metavar="[M=]X",
     help="A difference that does not matter, in the metric's unit: for all metrics, or for M.",
 )  # fmt: skip
 @click.option("--flips", "most_flips", type=click.IntRange(0), default=10, show_default=True, metavar="N",
-    help="Docs at most that are listed as met by one run alone.",
+    help="List at most N docs that only one run solved.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare runs of other tasks, data or instruments all the same.")
 @format_options
@@ -44,15 +45,21 @@ def compare(
     """Say whether the second of two RUNS is better than the first, doc by doc; rank several.
 
     For each metric over the docs that all have: the difference with its 95 % interval, a test (exact McNemar where each
-    doc has one 0/1, else the swap test over docs), the smallest difference that so many docs could have shown, and a
-    verdict: better, worse, equivalent (within --margin), or cannot tell.
+    doc has one 0/1, else the swap test over docs), the minimum detectable difference (80 % power), and a verdict:
+    better, worse, equivalent (within --margin), or cannot tell. The p-values of the primary metrics, or of those named
+    with --metric, are adjusted together by Holm.
     """
     from creval.comparison import compare_runs
     from creval.escape import json_text, visible
     from creval.report.output_files import FORMATS
 
     found = compare_runs.compare(
-        runs, tasks=tasks, metrics=metrics, margin=_margins(margins), force=bool(more["force"])
+        runs,
+        tasks=tasks,
+        metrics=metrics,
+        primary=bool(more["primary"]),
+        margin=_margins(margins),
+        force=bool(more["force"]),
     )
     if form == "json":
         click.echo(json_text(found.to_data()))
@@ -87,7 +94,7 @@ def _print(found: Sequence[Comparison], runs: Sequence[Run], most_flips: int) ->
         columns, rows = readable(marked(pair_rows(found), found))
         print_table(f"first: {names[0]}; second: {names[1]}", columns, rows)
         click.echo(
-            "* primary metric; difference: second minus first; detectable: what so many docs show four times in five"
+            "* primary metric; difference: second minus first; detectable: minimum detectable difference (80 % power)"
         )
         for line in flips(found, most_flips) if most_flips else ():
             click.echo(visible(line))
@@ -126,7 +133,7 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
 
 @click.command(
     epilog="Example: creval gate runs/today --policy release.yaml --baseline runs/yesterday\n\n"
-    "Exit codes: 0 go, 10 no-go, 11 cannot tell; 2 where the policy or the runs are at fault."
+    "Exit codes: 0 go, 10 no-go, 11 undecided; 2 where the policy or the runs are at fault."
 )
 @click.argument("run", shell_complete=completion.runs)
 @click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
@@ -135,11 +142,12 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
 @format_options
 @click.pass_context
 def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, force: bool, form: str | None) -> None:
-    """Hold RUN against a policy, for a pipeline that goes on or stops.
+    """Check RUN against a policy, so that a pipeline continues or stops.
 
     Each rule demands that a metric is at least or at most a number, no worse than a baseline's by a margin, or better;
-    or that a status (errored, unparsed ...) has at most a share. A rule holds where the whole 95 % interval
-    does. critical: has to be shown to hold; supporting: must not be shown to be broken; advisory: is only reported.
+    or that a status (errored, unparsed ...) has at most a share. A rule passes if the whole 95 % interval satisfies it,
+    fails if none of it does, and is undecided otherwise. critical: must pass; supporting: must not fail; advisory: is
+    only reported.
     """
     from creval.comparison.gate import EXIT_CODES, decide
     from creval.comparison.policy import read_policy
@@ -165,13 +173,13 @@ def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, fo
         click.echo(FORMATS[form](_COLUMNS, rows), nl=False)
     else:
         print_table(read.title or f"{opened.model} against {policy.name}", _COLUMNS, rows)
-        click.echo(visible(f"{decision}: {_why(decision, [each.answer for each in checked])}"))
+        click.echo(visible(f"{decision}: {_counted([each.answer for each in checked])}"))
     ctx.exit(EXIT_CODES[decision])
 
 
-def _why(decision: str, answers: list[str]) -> str:
-    counts = [f"{answers.count(word)} {words}" for word, words in _ANSWERS.items() if word in answers]
-    return f"of {len(answers)} rules {', '.join(counts)}"
+def _counted(answers: Sequence[str]) -> str:
+    counts = [f"{answers.count(word)} {word}" for word in _ANSWERS if word in answers]
+    return f"of {len(answers)} {'rule' if len(answers) == 1 else 'rules'} {', '.join(counts)}"
 
 
-_ANSWERS = {"holds": "hold", "broken": "are broken", "cannot tell": "cannot be told"}
+_ANSWERS = ("passed", "failed", "undecided")

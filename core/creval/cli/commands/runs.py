@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from creval.report.leaderboard import Standing
+    from creval.comparison.leaderboard import Standing
     from creval.runs.reader import Run
 
 __all__ = ["leaderboard", "runs"]
@@ -68,11 +68,12 @@ def leaderboard(
     """One table over many runs: of folders, and of datasets that creval push has filled (OWNER/NAME).
 
     Numbers are ranked only among those made with the same task (its hash is in the table), data, settings and
-    instruments. Unfinished runs are left out and named.
+    instruments. Baselines are listed without a rank, models that cannot be told apart share a letter. Unfinished runs
+    are left out and named.
     """
+    from creval.comparison.leaderboard import COLUMNS, leaderboard_html
+    from creval.comparison.leaderboard import leaderboard as rank
     from creval.escape import json_text
-    from creval.report.leaderboard import COLUMNS, leaderboard_html
-    from creval.report.leaderboard import leaderboard as rank
     from creval.report.output_files import write_csv, write_text
 
     standings = rank(list(_finished_runs(places)), every_metric=all_metrics)
@@ -116,16 +117,30 @@ def _pulled(repository: str) -> Path:
 
 
 def _print_standings(standings: Sequence[Standing]) -> None:
-    from creval.report.leaderboard import interval
+    from creval.comparison.comparison_tables import GROUPS_NOTE
+    from creval.comparison.leaderboard import interval
     from creval.report.terminal_tables import print_table
 
-    columns = ["task", "metric", "", "model", "value", "95 % interval", "n", "not scored", "hash", "instruments"]
+    columns = [
+        "task",
+        "metric",
+        "",
+        "model",
+        "groups",
+        "value",
+        "95 % interval",
+        "n",
+        "not scored",
+        "hash",
+        "instruments",
+    ]
     rows = [
         [
             one.task,
             " ".join(filter(None, [one.metric, one.condition])),
             one.rank,
             one.model,
+            one.apart,
             one.value,
             interval(one),
             one.n,
@@ -136,3 +151,5 @@ def _print_standings(standings: Sequence[Standing]) -> None:
         for one in standings
     ]
     print_table("", columns, rows)
+    if any(one.apart for one in standings):
+        click.echo(f"{GROUPS_NOTE}; baselines have no rank")

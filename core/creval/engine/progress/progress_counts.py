@@ -33,6 +33,7 @@ class Counting(ABC):
         self.statuses: Counter[Status] = Counter()
         self.stats = ModelStats()
         self.roles: Mapping[str, RoleCounts] = {}
+        self._roles_before: Mapping[str, RoleCounts] = {}
         self.batches = BatchCounts(0, 0, 0)
         self.rate_limited: dict[str, RateLimitNews] = {}
         self._begun = time.monotonic()
@@ -42,6 +43,7 @@ class Counting(ABC):
         self.phase = f"{phase} {task}" if task else phase
         self.total, self.done = total, done
         self._begun, self._made = time.monotonic(), 0
+        self._roles_before = self.roles if task else {}
         self.show_phase()
 
     def on_sample(self, sample: Sample, stats: ModelStats) -> None:
@@ -97,9 +99,18 @@ class Counting(ABC):
             words.append(f"${self.stats.cost:.4f}")
         if self.stats.retries:
             words.append(f"{self.stats.retries} retries")
-        words += [_role_words(role, counts) for role, counts in self.roles.items()]
+        words += [_role_words(role, counts) for role, counts in self._phase_roles().items() if any(counts)]
         words += [_rate_limit_words(news) for news in self.rate_limited.values()]
         return words + ([_batch_words(self.batches)] if self.batches.batches else [])
+
+    def _phase_roles(self) -> Mapping[str, RoleCounts]:
+        """What each role did in this phase: for its task alone, where the phase is that of one task."""
+        nothing = RoleCounts(0, 0, 0.0)
+        return {
+            role: RoleCounts(now.calls - then.calls, now.reused - then.reused, now.cost - then.cost)
+            for role, now in self.roles.items()
+            for then in (self._roles_before.get(role, nothing),)
+        }
 
     @abstractmethod
     def show_phase(self) -> None:
@@ -170,7 +181,7 @@ class Notebook(Counting):
         counts = Counter[Status]()
         for task in results["tasks"]:
             counts.update({Status(status): count for status, count in task["counts"].items() if status != "skipped"})
-        self.phase, self.total = "done", 0
+        self.phase, self.total, self._roles_before = "done", 0, {}
         self._write(", ".join([f"{results['status']}: {counts.total()} samples", *self.spent(), *failures(counts)]), "")
 
     def _put(self) -> None:

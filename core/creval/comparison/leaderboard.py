@@ -5,26 +5,34 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from creval.comparison.comparison_tables import GROUPS_NOTE
+from creval.comparison.metric_comparison import ComparisonRequest, compare_runs
+from creval.errors import CrevalError
 from creval.format import decimals, number
 from creval.runs.reader import Run
 
-__all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
+__all__ = ["COLUMNS", "MOST_TESTED", "Standing", "interval", "leaderboard", "leaderboard_html"]
+
+MOST_TESTED = 20
+"""Among more models than this no pairs are tested: their number grows with the square."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One model's value of one metric, and its rank among those with the same task, data, settings and instruments.
 
-    `rank` is None where neither direction is better. `failed` counts samples that are not scored: unparsed, truncated,
-    refused and errored ones.
+    `rank` is None where neither direction is better, and for baselines. Runs that share a letter of `apart` cannot be
+    told apart (as `creval compare` says it); None where that is not known. `failed` counts samples that are not
+    scored: unparsed, truncated, refused and errored ones.
     """
 
     task: str
     metric: str
     condition: str | None
     rank: int | None
+    apart: str | None
     model: str
     value: float | None
     ci_low: float | None
@@ -48,13 +56,28 @@ COLUMNS = tuple(field.name for field in fields(Standing))
 
 
 def leaderboard(runs: Sequence[Run], *, every_metric: bool = False) -> list[Standing]:
-    """Return the standings of the primary metrics (or of every metric) of finished runs, best first in each group."""
-    found: dict[tuple[str, ...], list[tuple[Standing, bool | None]]] = {}
+    """Return the standings of the primary metrics (or of every metric) of finished runs, best first in each group.
+
+    Baselines are not ranked: they follow the models. Which models cannot be told apart is tested for up to
+    MOST_TESTED of them.
+    """
+    found: dict[tuple[str, ...], list[_Entrant]] = {}
     for run in runs:
         for result, metric in _metrics(run, every_metric):
             standing = _standing(run, result, metric)
-            found.setdefault(standing.group, []).append((standing, metric.get("higher_is_better")))
+            found.setdefault(standing.group, []).append(_Entrant(standing, metric.get("higher_is_better"), run))
     return [one for key in sorted(found) for one in _ranked(found[key])]
+
+
+class _Entrant(NamedTuple):
+    standing: Standing
+    higher_is_better: bool | None
+    run: Run
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it takes part: a model with a value."""
+        return self.standing.value is not None and not self.standing.model.startswith("baseline/")
 
 
 def _metrics(run: Run, every: bool) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -76,6 +99,7 @@ def _standing(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any]) ->
         metric=str(metric["name"]),
         condition=metric.get("condition"),
         rank=None,
+        apart=None,
         model=run.model,
         value=metric["value"],
         ci_low=metric["ci_low"],
@@ -90,15 +114,38 @@ def _standing(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any]) ->
     )
 
 
-def _ranked(group: Sequence[tuple[Standing, bool | None]]) -> list[Standing]:
-    """Return a group from best to worst. Equal values share a rank; what has no value comes last, without one."""
-    better = group[0][1]
+def _ranked(group: Sequence[_Entrant]) -> list[Standing]:
+    """Return a group from best to worst, then baselines, then what has no value. Equal values share a rank."""
+    better = group[0].higher_is_better
     sign = -1.0 if better is not False else 1.0
-    valued = [one for one, _ in group if one.value is not None]
-    ordered = sorted(valued, key=lambda one: (sign * float(one.value or 0), one.model, one.run))
-    places = [1 + sum(sign * float(o.value or 0) < sign * float(one.value or 0) for o in valued) for one in ordered]
-    ranked = ordered if better is None else [replace(one, rank=p) for one, p in zip(ordered, places, strict=True)]
-    return [*ranked, *(one for one, _ in group if one.value is None)]
+
+    def place(one: Standing) -> tuple[float, str, str]:
+        return sign * float(one.value or 0), one.model, one.run
+
+    entrants = sorted((each for each in group if each.ranks), key=lambda each: place(each.standing))
+    ranked = []
+    for each, letters in zip(entrants, _groups(entrants), strict=True):
+        ahead = sum(place(other.standing)[0] < place(each.standing)[0] for other in entrants)
+        ranked.append(replace(each.standing, rank=None if better is None else 1 + ahead, apart=letters))
+    others = [each.standing for each in group if not each.ranks]
+    baselines = sorted((one for one in others if one.value is not None), key=place)
+    return [*ranked, *baselines, *(one for one in others if one.value is None)]
+
+
+def _groups(entrants: Sequence[_Entrant]) -> list[str | None]:
+    """Return the letters of `creval compare` for each; None for all where their scores cannot be compared."""
+    unknown: list[str | None] = [None] * len(entrants)
+    if not 2 <= len(entrants) <= MOST_TESTED:
+        return unknown
+    about = entrants[0].standing
+    asking = ComparisonRequest((about.task,), (about.metric,))
+    try:
+        found, _ = compare_runs([each.run.as_stored() for each in entrants], asking)
+    except CrevalError:
+        return unknown
+    comparison = next(each for each in found if each.metric == about.metric and each.condition == about.condition)
+    letters = {ranked.run: ranked.groups for ranked in comparison.ranking}
+    return [letters[place] for place in range(len(entrants))]
 
 
 def interval(one: Standing) -> str | None:
@@ -134,19 +181,20 @@ def leaderboard_html(standings: Sequence[Standing], title: str = "Leaderboard") 
         how = "; ".join(f"{name} {value}" for name, value in zip(names, made, strict=True) if value)
         head = " ".join(filter(None, [task, metric, condition]))
         parts.append(f'<h2>{html.escape(head)}</h2><p class="made">{html.escape(how)}</p><div class="wide"><table>')
-        parts.append(_row("th", ["", "model", "value", "95 % interval", "n", "not scored", "run"]))
+        parts.append(_row("th", ["", "model", "groups", "value", "95 % interval", "n", "not scored", "run"]))
         parts += [_row("td", _cells(one)) for one in ones]
         parts.append("</table></div>")
+    parts.append(f'<p class="made">{html.escape(GROUPS_NOTE)}. Baselines have no rank.</p>')
     return "\n".join([*parts, "</html>", ""])
 
 
 def _cells(one: Standing) -> list[str]:
     value = "–" if one.value is None else number(one.value)
     rank = "" if one.rank is None else str(one.rank)
-    return [rank, one.model, value, interval(one) or "–", str(one.n), str(one.failed), one.run]
+    return [rank, one.model, one.apart or "", value, interval(one) or "–", str(one.n), str(one.failed), one.run]
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
-    numeric = {0, 2, 4, 5}
+    numeric = {0, 3, 5, 6}
     marks = [f"<{tag}{' class=n' if i in numeric else ''}>{html.escape(cell)}</{tag}>" for i, cell in enumerate(cells)]
     return f"<tr>{''.join(marks)}</tr>"

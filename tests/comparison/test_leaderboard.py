@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from support.run_folders import write_run
 import creval
 from creval.cli.commands.runs import leaderboard as leaderboard_command
 from creval.cli.commands.runs import runs as runs_command
-from creval.report.leaderboard import leaderboard, leaderboard_html
+from creval.comparison.leaderboard import leaderboard, leaderboard_html
 from creval.report.run_search import Search, find_runs
+from creval.runs.lock import RunLock
 
 COUNTS = {"scored": 4, "unparsed": 1, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
 
@@ -65,6 +67,26 @@ def test_the_best_comes_first_and_equals_share_a_rank(tmp_path: Path) -> None:
     assert [(one.model, one.rank) for one in leaderboard(lower)] == [("m/a", 1), ("m/b", 2)]
     neither = [put(tmp_path / "n", "m/a", 1.0, higher_is_better=None)]
     assert [one.rank for one in leaderboard(neither)] == [None]
+
+
+def test_baselines_frame_the_models_and_take_no_rank(tmp_path: Path) -> None:
+    values = {"baseline/ceiling": 9.0, "m/a": 1.0, "baseline/floor": 0.0, "m/b": 3.0}
+    found = leaderboard([put(tmp_path / str(i), *one) for i, one in enumerate(values.items())])
+    assert [(one.model, one.rank) for one in found] == [
+        *(("m/b", 1), ("m/a", 2)),
+        *(("baseline/ceiling", None), ("baseline/floor", None)),
+    ]
+
+
+def test_models_that_cannot_be_told_apart_share_a_letter(runs: Path) -> None:
+    found = leaderboard([creval.open_run(name) for name in ("weak", "alike", "strong")])
+    assert [(one.model, one.apart) for one in found] == [
+        *(("hosted_vllm/strong", "a"), ("hosted_vllm/alike", "ab"), ("hosted_vllm/weak", "b")),
+    ]
+    done = CliRunner().invoke(leaderboard_command, ["weak", "alike", "strong"])
+    assert "runs that share a letter cannot be told apart" in done.output and "baselines have no rank" in done.output
+    unknown = leaderboard([creval.open_run(name) for name in ("weak", "weak")])
+    assert [one.apart for one in unknown] == ["a", "a"]
 
 
 @pytest.mark.parametrize(
@@ -132,6 +154,11 @@ def test_runs_are_found_and_searched(tmp_path: Path) -> None:
     put(tmp_path / "x" / "b", "openrouter/openai/gpt", 1.0, status="interrupted")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "run.json").write_text("{")
+    killed = put(tmp_path / "killed", "m/k", 1.0, status="running")
+    with RunLock(killed.folder):
+        assert killed.status == "running"
+    assert killed.status == "interrupted"
+    shutil.rmtree(killed.folder)
     names = lambda search=None: [run.folder.name for run in find_runs([tmp_path], search)]  # noqa: E731
     assert sorted(names()) == ["a", "b", "broken"]
     assert names(Search(models=["openai/*"])) == ["a"]
