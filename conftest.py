@@ -25,7 +25,7 @@ from support.skips import SkipWatch
 settings.register_profile("creval", deadline=None)
 settings.load_profile("creval")
 
-pytest_plugins = ["creval.testing"]  # as its entry point does where creval was installed since it has one
+pytest_plugins = ["creval_testing"]  # as its entry point does where creval was installed since it has one
 ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background (make test &)

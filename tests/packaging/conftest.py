@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.distributions import SOURCES, project
 
-from creval.conformance.package_rules import build_wheel
+from creval_testing.rules.package_rules import build_wheel
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

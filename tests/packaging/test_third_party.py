@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from support.distributions import PLUGINS, ROOT
+from support.rhymes import write_rhymes
 from support.toy_plugins import write_distribution
-from testing.rhymes import write_rhymes
 
-from creval.catalogue.registry_entries import RegistryEntry, Source, check_entry, read_entries, read_entry
+from creval.catalogue.registry_entries import RegistryEntry, read_entries, read_entry
 from creval.errors import TaskError, UnknownNameError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_testing.check_entry import Source, check_entry
 
 
 @pytest.fixture
@@ -39,7 +40,8 @@ def test_the_example_passes_the_check_of_the_registry(entry: RegistryEntry, whee
 
 def test_the_tests_of_the_example_pass_on_its_wheel(run: Any) -> None:
     tests = str(ROOT / "examples" / "creval-wordchain" / "tests" / "test_wordchain.py")
-    done = run(["core", "creval-wordchain"], "pytest", "-q", "-p", "creval.testing", "-p", "no:cacheprovider", tests)
+    names = ["core", "testing", "creval-wordchain"]
+    done = run(names, "pytest", "-q", "-p", "creval_testing", "-p", "no:cacheprovider", tests)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

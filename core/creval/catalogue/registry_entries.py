@@ -1,28 +1,18 @@
-"""Reads the entries of the registry: YAML by the same safe reader as task files, checked by its schema.
-
-Checks an entry as a bot does on a pull request: the package is installed alone, and examined from outside.
-"""
+"""Reads the entries of the registry: YAML by the same safe reader as task files, checked by its schema."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import subprocess
-import sys
-import sysconfig
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from creval.errors import CrevalError, Problem, TaskError, UnknownNameError, UsageError
+from creval.errors import Problem, TaskError, UnknownNameError, UsageError
 from creval.tasks.yaml.nodes import Node, plain
 from creval.tasks.yaml.schema import named_validator, problems_of
 from creval.tasks.yaml.yaml_reader import read_yaml
 
-__all__ = ["SHIPPED", "RegistryEntry", "Source", "check_entry", "read_entries", "read_entry"]
+__all__ = ["SHIPPED", "RegistryEntry", "read_entries", "read_entry"]
 
 
 SHIPPED = Path(__file__).parent / "entries"
@@ -98,143 +88,3 @@ def read_entries(names: Sequence[str] = (), folder: Path = SHIPPED) -> list[Regi
         if name not in files:
             raise UnknownNameError("entry", name, list(files), where=str(folder))
     return [read_entry(files[name]) for name in (names or files)]
-
-
-_LOOK = """
-import json, sys, sysconfig
-from importlib.metadata import distributions
-from creval.plugins.loader import load_plugins
-from creval.tasks.task_paths import TaskFile
-from creval.tasks.index import TaskIndex
-own = distributions(path=[sysconfig.get_paths()["purelib"]])
-names = sorted({point.name for each in own for point in each.entry_points if point.group == "creval"})
-plugins = load_plugins(names)
-info = plugins.info(sys.argv[1])
-index = TaskIndex(plugins)
-heads = [head for head in index.headers() if head.kind == "task" and head.plugin == sys.argv[1]]
-tasks = {head.name: index.load(TaskFile(head.file, head.variant)) for head in heads}
-print(json.dumps({
-    "plugins": names,
-    "version": info and info.version,
-    "failures": [str(failure) for failure in plugins.failures],
-    "tasks": {name: {"version": task.version, "hash": task.hash} for name, task in tasks.items()},
-}))
-"""
-
-
-class Check(NamedTuple):
-    """One thing that was checked, and what is wrong with it (none: nothing)."""
-
-    name: str
-    faults: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where packages are installed from.
-
-    `find_links` is a folder of wheels that comes before the index. With `shared` third-party packages are those of this
-    environment, and only creval, the plugin and what it needs of that folder are installed anew: no network is used.
-    """
-
-    find_links: Path | None = None
-    shared: bool = False
-
-
-def check_entry(entry: RegistryEntry, source: Source) -> Iterator[Check]:
-    """Install the package of an entry into an empty environment and check version, tasks, hashes and every rule.
-
-    The rules are those of docs/testing.md; the rule `frame` plays floor and ceiling. What fails early ends the checks.
-    """
-    with tempfile.TemporaryDirectory(prefix="creval-check-") as folder:
-        place = Path(folder)
-        try:
-            python = _environment(place, entry, source)
-        except _InstallError as error:
-            yield Check("install", [str(error)])
-            return
-        yield Check("install", [])
-        found, fault = _ask(python, place, ["-c", _LOOK, entry.plugin])
-        if fault is not None:
-            yield Check("discovery", [fault])
-            return
-        yield Check("version", _version_faults(entry, found))
-        yield Check("tasks", list(_task_faults(entry, found["tasks"])))
-        instruments = [f"{name}={spec}" for name, spec in entry.resources.items()]
-        examine = ["-m", "creval.conformance", entry.plugin, *instruments, "--json"]
-        rows, fault = _ask(python, place, examine, found["plugins"])
-        yield Check("conformance", [fault] if fault is not None else list(_rule_faults(rows)))
-
-
-class _InstallError(CrevalError):
-    """The package cannot be installed."""
-
-
-def _environment(place: Path, entry: RegistryEntry, source: Source) -> Path:
-    """Make an empty environment with the package in it and return its interpreter."""
-    home = place / "environment"
-    _run([sys.executable, "-m", "venv", *(["--without-pip"] if source.shared else []), str(home)])
-    python = home / "bin" / "python"
-    wanted = [f"{entry.package}=={entry.version}"]
-    links = [] if source.find_links is None else ["--find-links", str(source.find_links.absolute())]
-    quiet = ["install", "--quiet", "--disable-pip-version-check"]
-    if not source.shared:
-        _run([str(python), "-m", "pip", *quiet, *links, "--", *wanted, *entry.needs])
-        return python
-    purelib = next((home / "lib").glob("python*/site-packages"))
-    # A path, and not a site folder: what this environment points to by its own .pth files stays out.
-    (purelib / "shared.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
-    alone = ["--no-deps", "--no-index", "--ignore-installed", "--target", str(purelib)]
-    assert source.find_links is not None
-    here = {file.name.partition("-")[0].replace("_", "-").lower() for file in source.find_links.glob("*.whl")}
-    needs = [need for need in entry.needs if re.split(r"[^\w.-]", need)[0].lower() in here]
-    _run([sys.executable, "-m", "pip", *quiet, *alone, *links, "--", "creval", *wanted, *needs])
-    return python
-
-
-def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise _InstallError(f"{command[0]} failed: {' '.join(said[-3:])[:600]}")
-
-
-def _ask(python: Path, place: Path, arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[Any, str | None]:
-    """Run the environment's interpreter away from this one's paths; returns (JSON that it prints, what went wrong).
-
-    `plugins` are those that count: what is installed in the environment itself, not what it shares.
-    """
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
-    environment = {**kept, "HOME": str(place), **({"CREVAL_PLUGINS": ",".join(plugins)} if plugins else {})}
-    done = subprocess.run(
-        [str(python), *arguments], cwd=place, env=environment, capture_output=True, text=True, check=False
-    )
-    try:
-        return json.loads(done.stdout), None
-    except ValueError:
-        said = (done.stderr or done.stdout).strip().splitlines() or [f"it ended with {done.returncode}"]
-        return None, " ".join(said[-3:])[:600]
-
-
-def _version_faults(entry: RegistryEntry, found: Any) -> list[str]:
-    faults = list(found["failures"])
-    if found["version"] != entry.version:
-        faults.append(f"the entry says {entry.version}, and {found['version']} was installed")
-    return faults
-
-
-def _task_faults(entry: RegistryEntry, tasks: Any) -> Iterator[str]:
-    for name in sorted(entry.tasks.keys() - tasks.keys()):
-        yield f"the package has no task {name!r}"
-    for name in sorted(tasks.keys() - entry.tasks.keys()):
-        yield f"the entry lacks the task {name!r}"
-    for name in sorted(entry.tasks.keys() & tasks.keys()):
-        for what in ("version", "hash"):
-            if entry.tasks[name][what] != tasks[name][what]:
-                yield f"{name}: the entry's {what} is {entry.tasks[name][what]}, the package's {tasks[name][what]}"
-
-
-def _rule_faults(rows: Any) -> Iterator[str]:
-    for row in rows:
-        case = row["rule"] if row["task"] is None else f"{row['rule']}: {row['task']}"
-        yield from (f"{case}: {fault}" for fault in row["faults"])

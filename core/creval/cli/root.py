@@ -63,9 +63,11 @@ SECTIONS = {
         "pull": LazyCommand("creval_hub.cli.pull:pull", "Download runs from the Hugging Face Hub.", "creval-hub"),
     },
     "Build": {
-        "new": _command("plugins:new", "Create a plugin or a task from a template."),
+        "new": LazyCommand("creval_testing.cli:new", "Create a plugin or a task from a template.", "creval-testing"),
         "validate": _command("validate:validate", "Check task and suite files, and report every problem."),
-        "registry": _command("plugins:registry", "Check the entries of the plugin registry."),
+        "registry": LazyCommand(
+            "creval_testing.cli:registry", "Check the entries of the plugin registry.", "creval-testing"
+        ),
     },
 }
 """The commands of the core and of its own distributions, in the sections of `creval --help`."""

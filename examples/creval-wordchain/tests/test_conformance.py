@@ -1,5 +1,5 @@
 """The rules that every plugin of creval keeps."""
 
-from creval.testing import conformance
+from creval_testing import conformance
 
 TestConformance = conformance("wordchain")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from creval.testing import conformance
+from creval_testing import conformance
 
 TestConformance = conformance("openended", resources={"embedding": "embedded/minilm", "entailment": "cosine/0.85"})

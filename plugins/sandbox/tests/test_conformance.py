@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from creval.testing import conformance
+from creval_testing import conformance
 
 TestConformance = conformance("sandbox")

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from testing.rhymes import write_rhymes
+from support.rhymes import write_rhymes
 
-from creval.conformance.rules import OF_PLUGIN, OF_TASK, cases, examine
-from creval.conformance.subject import Subject
 from creval.errors import UnknownNameError
+from creval_testing.rules.examine import OF_PLUGIN, OF_TASK, cases, examine
+from creval_testing.rules.subject import Subject
 
 BREAKING = {
     "discovery": ({"plugin": ("from pathlib", "import numpy\nfrom pathlib")}, "imports numpy"),
@@ -75,7 +75,7 @@ def test_a_plugin_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_without_pytest_the_rules_are_examined_by_a_module(tmp_path: Path) -> None:
     write_rhymes(tmp_path, "rhymes_alone", BREAKING["frame"][0])
-    command = [sys.executable, "-m", "creval.conformance", "rhymes_alone", "--json"]
+    command = [sys.executable, "-m", "creval_testing", "rhymes_alone", "--json"]
     environment = {"PYTHONPATH": str(tmp_path), "CREVAL_PLUGINS": "rhymes_alone", "PATH": "", "HOME": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr

@@ -1,10 +1,10 @@
-"""What an author's tests import of creval, and the fixtures that come with it: a plugin of pytest.
+"""What the tests of a plugin import, and the fixtures that come with it: a plugin of pytest.
 
-    from creval.testing import conformance
+    from creval_testing import conformance
 
     TestConformance = conformance("rhymes")
 
-The fixtures are there wherever creval is installed; nothing has to be imported for them:
+The fixtures are there wherever creval-testing is installed; nothing has to be imported for them:
 
 - `run_task(task, model, ...)` runs a task in a temporary folder and returns its `RunResult`;
 - `scripted_model(says)` and `scripted_judge(says)` are models that say what a test states;
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from creval.testing.scripted_models import RunTask, Says, Script
+    from creval_testing.scripted_models import RunTask, Says, Script
 
 __all__ = ["conformance", "replay", "run_folder", "run_task", "scripted_judge", "scripted_model"]
 
@@ -42,8 +42,8 @@ def conformance(
     roles such as the judge, `docs` how many docs of a task are played. The rules are described in docs/testing.md; a
     rule that cannot be examined here (data that come from elsewhere, a role without a model) is a skip that says so.
     """
-    from creval.conformance.rules import Case, cases, faults_of
-    from creval.conformance.subject import NotExaminedError, Subject
+    from creval_testing.rules.examine import Case, cases, faults_of
+    from creval_testing.rules.subject import NotExaminedError, Subject
 
     subject = Subject(plugin, dict(resources or {}), dict(roles or {}), docs)
 
@@ -75,7 +75,7 @@ def scripted_model() -> Callable[[Says], Script]:
     `says` is a text (said to every doc), a function of the doc's fields, or a mapping from doc ids; what it gives for
     a doc is a text, or a list of texts for a sample of several calls.
     """
-    from creval.testing.scripted_models import Script
+    from creval_testing.scripted_models import Script
 
     return lambda says: Script("target", says)
 
@@ -87,7 +87,7 @@ def scripted_judge() -> Callable[[Says], Script]:
     A single text is said each time. As in every run the same question is asked once: two docs with one answer share a
     verdict.
     """
-    from creval.testing.scripted_models import Script
+    from creval_testing.scripted_models import Script
 
     return lambda says: Script("judge", says)
 
@@ -111,6 +111,6 @@ def run_task(tmp_path: Path) -> RunTask:
     The model is a name (`baseline/ceiling`), a script, or what `scripted_model` takes; further keywords are those of
     `creval.RunOptions`, and `judge=` is short for the role. Returns a `creval.RunResult`.
     """
-    from creval.testing.scripted_models import RunTask
+    from creval_testing.scripted_models import RunTask
 
     return RunTask(tmp_path)

@@ -1,4 +1,4 @@
-"""`python -m creval.conformance NAME [NAME=RESOURCE...]`: examine an installed plugin, without pytest.
+"""`python -m creval_testing NAME [NAME=RESOURCE...]`: examine an installed plugin, without pytest.
 
 Prints JSON with --json. `embedding=embedded/minilm` is an instrument in place of the tasks' own.
 """
@@ -9,9 +9,9 @@ import json
 import sys
 from collections.abc import Sequence
 
-from creval.conformance.rules import examine
-from creval.conformance.subject import Subject
-from creval.errors import CrevalError
+from creval.plugin import CrevalError
+from creval_testing.rules.examine import examine
+from creval_testing.rules.subject import Subject
 
 __all__ = ["main"]
 
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     words = [word for word in arguments if not word.startswith("-")]
     names = [word for word in words if "=" not in word]
     if len(names) != 1:
-        print("usage: python -m creval.conformance NAME [RESOURCE=SPEC...] [--json]", file=sys.stderr)
+        print("usage: python -m creval_testing NAME [RESOURCE=SPEC...] [--json]", file=sys.stderr)
         return 2
     resources = {name: spec for name, _, spec in (word.partition("=") for word in words if "=" in word)}
     try:

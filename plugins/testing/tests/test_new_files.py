@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 from support.toy_plugins import write_distribution
 
-from creval.cli.commands.plugins import new
 from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
-from creval.scaffold.new_files import KINDS, LICENCES, new_plugin, new_task
 from creval.tasks.check_files import check
+from creval_testing.cli import new
+from creval_testing.new_files import KINDS, LICENCES, new_plugin, new_task
 
 
 def test_the_tests_of_a_new_plugin_pass(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_the_tests_of_a_new_plugin_pass(tmp_path: Path) -> None:
         "-o",
         "addopts=",
         "-p",
-        "creval.testing",
+        "creval_testing",
         "-p",
         "no:cacheprovider",
         str(home),

@@ -7,16 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from creval.conformance.subject import Subject, play
-from creval.data.check_task_data import check_components, check_fields
-from creval.engine.task_examples import run_examples
-from creval.errors import CrevalError, TaskError
-from creval.parsing.chain import build_chain
-from creval.tasks.check_files import check_file
-from creval.tasks.task_model import ComponentRef, Said, Task
-from creval.tasks.templates.rendering import render_prompt
-from creval.types.components import Parsed
-from creval.types.sample import Status
+from creval.plugin import CrevalError, Parsed, Status
+from creval.plugin.authoring import (
+    ComponentRef,
+    Said,
+    Task,
+    TaskError,
+    build_chain,
+    check_components,
+    check_fields,
+    check_file,
+    render_prompt,
+    run_examples,
+)
+from creval_testing.rules.subject import Subject, play
 
 __all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
 

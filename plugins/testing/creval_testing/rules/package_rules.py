@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from creval.conformance.subject import Subject
-from creval.errors import CrevalError
-from creval.tasks.task_paths import FILE_KEY, find_data_file
+from creval.plugin import CrevalError
+from creval.plugin.authoring import FILE_KEY, find_data_file
+from creval_testing.rules.subject import Subject
 
 __all__ = ["build_wheel", "discovery", "face", "targets", "wheel"]
 
@@ -101,11 +101,11 @@ HEAVY = frozenset(
 
 """Libraries that no plugin may import before one of its components is used: `creval ls` would wait for them."""
 
-FACES = frozenset({"creval", "creval.plugin", "creval.testing"})
+FACES = frozenset({"creval", "creval.plugin"})
 
 _FIND = """
 import json, sys
-from creval.plugins.loader import load_plugins
+from creval.plugin.loading import load_plugins
 before = set(sys.modules)
 plugins = load_plugins([sys.argv[1]])
 failures = [str(failure) for failure in plugins.failures]
@@ -145,7 +145,7 @@ def targets(subject: Subject) -> Iterator[str]:
 
 
 def face(subject: Subject) -> Iterator[str]:
-    """The package imports of creval only `creval`, `creval.plugin` with its modules and, in tests, `creval.testing`."""
+    """The package imports of creval only `creval` and `creval.plugin` with its modules."""
     for file in sorted(subject.package.rglob("*.py")):
         try:
             tree = ast.parse(file.read_bytes())

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from creval.conformance import package_rules, task_rules
-from creval.conformance.subject import NotExaminedError, Subject
-from creval.errors import CrevalError
+from creval.plugin import CrevalError
+from creval_testing.rules import package_rules, task_rules
+from creval_testing.rules.subject import NotExaminedError, Subject
 
 __all__ = ["OF_PLUGIN", "OF_TASK", "Case", "Finding", "cases", "examine", "faults_of"]
 

@@ -10,18 +10,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from creval.api import run
-from creval.data.data_options import DataOptions
-from creval.data.dataset import Dataset
-from creval.data.mirror import REMOTE_KEY
-from creval.data.open_dataset import open_dataset
-from creval.engine.run_options import RunOptions
-from creval.errors import CrevalError, DataError, UnknownNameError
-from creval.plugins.loader import PluginInfo, Plugins, load_plugins
-from creval.tasks.index import TaskIndex
-from creval.tasks.task_model import Task
-from creval.tasks.task_paths import TaskFile
-from creval.tasks.yaml.headers import TaskHeader
+from creval.plugin import CrevalError, DataError, UnknownNameError
+from creval.plugin.authoring import (
+    REMOTE_KEY,
+    Dataset,
+    RunOptions,
+    Task,
+    TaskFile,
+    TaskHeader,
+    TaskIndex,
+    open_dataset,
+    run,
+)
+from creval.plugin.data import DataOptions
+from creval.plugin.loading import PluginInfo, Plugins, load_plugins
 
 __all__ = ["NotExaminedError", "Subject", "play"]
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from creval.api import RunOptions, RunResult, run
-from creval.engine.setup import open_plans
-from creval.errors import UsageError
-from creval.plugins.loader import load_plugins
+from creval.plugin import UsageError
+from creval.plugin.authoring import RunOptions, RunResult, open_plans, run
+from creval.plugin.loading import load_plugins
 
 __all__ = ["RunTask", "Says", "Script"]
 

@@ -1,4 +1,4 @@
-"""The fixtures of `creval.testing`, used as an author uses them."""
+"""The fixtures of `creval_testing`, used as an author uses them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from support.imports import imported_by
-from testing.rhymes import write_rhymes
+from support.rhymes import write_rhymes
 
 from creval.errors import UsageError
-from creval.testing import conformance
+from creval_testing import conformance
 
 JUDGED = """
 schema: 1
@@ -88,5 +88,5 @@ def test_a_broken_rule_fails_its_test(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_pytest_starts_without_the_engine() -> None:
-    loaded = imported_by("import creval.testing")
+    loaded = imported_by("import creval_testing")
     assert not {"numpy", "litellm", "yaml", "creval.engine", "creval.api"} & loaded

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from creval.errors import UnknownNameError, UsageError
-from creval.plugins.loader import CORE, LOCAL, RESERVED
+from creval.plugin import UnknownNameError, UsageError
+from creval.plugin.loading import CORE, LOCAL, RESERVED
 
 __all__ = ["KINDS", "LICENCES", "new_plugin", "new_task"]
 
@@ -29,8 +29,8 @@ _PLACES: Mapping[str, str] = {
     "package/scorer.py.txt": "@PACKAGE@/scorer.py",
     "package/tasks/task.yaml.txt": "@PACKAGE@/tasks/@NAME@.yaml",
     "package/tasks/docs.jsonl.txt": "@PACKAGE@/tasks/@NAME@.jsonl",
-    "tests/test_conformance.py.txt": "tests/test_conformance.py",
-    "tests/test_scorer.py.txt": "tests/test_scorer.py",
+    "test_conformance.py.txt": "tests/test_conformance.py",
+    "test_scorer.py.txt": "tests/test_scorer.py",
     "workflows/test.yml.txt": ".github/workflows/test.yml",
 }
 """What stands here, and where it goes."""
@@ -63,7 +63,7 @@ def new_plugin(name: str, folder: Path, licence: str, author: str) -> Sequence[P
 
 def _filled(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for source, place in _PLACES.items():
-        text = (_HERE / "plugin" / _fill(source, values)).read_text(encoding="utf-8")
+        text = (_HERE / "plugin_template" / _fill(source, values)).read_text(encoding="utf-8")
         yield _fill(place, values), _fill(text, values)
 
 
@@ -99,7 +99,7 @@ def new_task(file: Path, kind: str) -> Sequence[Path]:
     if not _NAME.fullmatch(name):
         fix = "Use lower-case letters, digits and _, a letter first."
         raise UsageError(f"{name!r} cannot be the name of a task", where=str(file), fix=fix)
-    text = (_HERE / "tasks" / f"{kind}.yaml").read_text(encoding="utf-8")
+    text = (_HERE / "example_tasks" / f"{kind}.yaml").read_text(encoding="utf-8")
     found = re.search(r"file: (\w+)\.jsonl", text)
     assert found is not None, "each kind has its data in a file"
     data = file.with_name(f"{name}.jsonl")
@@ -108,7 +108,7 @@ def new_task(file: Path, kind: str) -> Sequence[Path]:
             raise UsageError("the file is there already", where=str(each), fix="Take another name.")
     text = re.sub(r"\$schema=\S+", f"$schema={_SCHEMA}", text, count=1)
     text = text.replace(f"task: {kind}\n", f"task: {name}\n").replace(found[0], f"file: {name}.jsonl")
-    rows = (_HERE / "tasks" / f"{found[1]}.jsonl").read_text(encoding="utf-8")
+    rows = (_HERE / "example_tasks" / f"{found[1]}.jsonl").read_text(encoding="utf-8")
     return [_write(file, text), _write(data, rows)]
 
 

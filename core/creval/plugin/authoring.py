@@ -1,0 +1,51 @@
+"""What creval-testing needs of the core: tasks, their data, examples and parsers, runs, entries of the registry.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.api import RunOptions, RunResult, run
+from creval.catalogue.registry_entries import SHIPPED, RegistryEntry, read_entries
+from creval.data.check_task_data import check_components, check_fields
+from creval.data.dataset import Dataset
+from creval.data.mirror import REMOTE_KEY
+from creval.data.open_dataset import open_dataset
+from creval.engine.setup import open_plans
+from creval.engine.task_examples import run_examples
+from creval.errors import TaskError
+from creval.parsing.chain import build_chain
+from creval.tasks.check_files import check_file
+from creval.tasks.index import TaskIndex
+from creval.tasks.task_model import ComponentRef, Said, Task
+from creval.tasks.task_paths import FILE_KEY, TaskFile, find_data_file
+from creval.tasks.templates.rendering import render_prompt
+from creval.tasks.yaml.headers import TaskHeader
+
+__all__ = [
+    "FILE_KEY",
+    "REMOTE_KEY",
+    "SHIPPED",
+    "ComponentRef",
+    "Dataset",
+    "RegistryEntry",
+    "RunOptions",
+    "RunResult",
+    "Said",
+    "Task",
+    "TaskError",
+    "TaskFile",
+    "TaskHeader",
+    "TaskIndex",
+    "build_chain",
+    "check_components",
+    "check_fields",
+    "check_file",
+    "find_data_file",
+    "open_dataset",
+    "open_plans",
+    "read_entries",
+    "render_prompt",
+    "run",
+    "run_examples",
+]

@@ -1,0 +1,11 @@
+"""Finding installed plugins, without the engine: what creval-testing needs to examine how a plugin is loaded.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.escape import visible
+from creval.plugins.loader import CORE, LOCAL, RESERVED, PluginInfo, Plugins, load_plugins
+
+__all__ = ["CORE", "LOCAL", "RESERVED", "PluginInfo", "Plugins", "load_plugins", "visible"]

@@ -1,1 +1,0 @@
-"""What `creval new` writes: a whole plugin, or a task file with its data."""

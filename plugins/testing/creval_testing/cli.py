@@ -1,0 +1,84 @@
+"""`creval new` and `creval registry`: new plugins and tasks, and the entries of published plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from creval.plugin.loading import visible
+
+__all__ = ["new", "registry"]
+
+
+@click.group(no_args_is_help=True, epilog="Example: creval new plugin rhymes")
+def new() -> None:
+    """Write a plugin or a task that works, to be changed into your own."""
+
+
+@new.command(epilog="Example: creval new plugin rhymes --licence MIT")
+@click.argument("name")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Where it is written (here).")
+@click.option("--licence", default="MIT", show_default=True, help="MIT, BSD-3-Clause or Apache-2.0.")
+@click.option("--author", default="", help="Who holds the copyright.")
+def plugin(name: str, folder: Path, licence: str, author: str) -> None:
+    """Write the package creval-NAME: a task, a scorer, three docs, tests, workflow, README, changelog, licence."""
+    from creval_testing.new_files import new_plugin
+
+    files = new_plugin(name, folder, licence, author)
+    home = Path(files[0]).parent
+    for file in files:
+        click.echo(visible(str(file)))
+    click.echo(visible(f"\nNow:\n  cd {home}\n  pip install -e '.[test]'\n  pytest\n  creval ls {name}"))
+
+
+@new.command(epilog="Example: creval new task riddles.yaml --like choices")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--like", default="questions", show_default=True, help="questions, choices, judged or mode_collapse.")
+def task(file: Path, like: str) -> None:
+    """Write the task FILE and its data beside it; no code is needed (docs/task-without-code.md)."""
+    from creval_testing.new_files import new_task
+
+    files = new_task(file, like)
+    for each in files:
+        click.echo(visible(str(each)))
+    shown = files[0] if files[0].parent != Path() else f"./{files[0]}"
+    click.echo(visible(f"\nNow:\n  creval validate {shown} --tests\n  creval --tasks {shown} --model baseline/ceiling"))
+
+
+@click.group(no_args_is_help=True, epilog="Example: creval registry check --help")
+def registry() -> None:
+    """Published plugins: one file each, which `creval ls --registry` lists."""
+
+
+@registry.command(epilog="Example: creval registry check association")
+@click.argument("plugins", nargs=-1)
+@click.option("--entries", type=click.Path(path_type=Path), help="The folder of entries (those shipped with creval).")
+@click.option("--find-links", type=click.Path(path_type=Path), metavar="DIR", help="A folder of wheels to take first.")
+@click.option("--shared", is_flag=True, help="Third-party packages are this environment's; no network is used.")
+@click.pass_context
+def check(
+    ctx: click.Context, plugins: Sequence[str], entries: Path | None, find_links: Path | None, shared: bool
+) -> None:
+    """Install each entry's package into an empty environment and check version, tasks, hashes and every rule.
+
+    The rules are those of a plugin's own tests; floor and ceiling are played. Exit code 1 where anything is wrong.
+    """
+    from creval.plugin.authoring import SHIPPED, read_entries
+    from creval_testing.check_entry import Source, check_entry
+
+    if find_links is not None and not find_links.is_dir():
+        raise click.UsageError(f"--find-links: there is no folder {find_links}")
+    if shared and find_links is None:
+        raise click.UsageError("--shared installs from a folder of wheels alone: add --find-links DIR")
+    broken = 0
+    for entry in read_entries(plugins, entries or SHIPPED):
+        for each in check_entry(entry, Source(find_links, shared)):
+            broken += bool(each.faults)
+            state = "FAULTY" if each.faults else "ok"
+            click.echo(visible(f"{entry.plugin} {entry.version}  {each.name}: {state}"))
+            for fault in each.faults:
+                click.echo(visible(f"    {fault}"))
+    if broken:
+        ctx.exit(1)
