@@ -15,9 +15,10 @@ from create_support import judge_of, path_in, rows, serve
 from support.chat_server import ChatServer, Received
 from support.commands import creval
 
-from creval.plugin import DataError, RunError
+from creval.plugin import DataError, RunError, UnknownNameError
 from creval_create.analysis.commands.breakdowns import CreatePaths, CreateRelations, CreateStrategies
 from creval_create.analysis.commands.curves import CreateFactuality, CreatePatience
+from creval_create.analysis.commands.distances import CreateDistances
 from creval_create.analysis.commands.distinctiveness import _COLUMNS, CreateDistinctiveness, _rows
 from creval_create.analysis.commands.distribution import CreateDistribution
 from creval_create.analysis.commands.resample import CreateResample
@@ -204,6 +205,49 @@ def test_distinctiveness_of_models_that_say_the_same_is_nothing(made: Path) -> N
     assert alone.rows == again.rows and len({path["query"] for path in alone.data["paths"]}) <= 2
     with pytest.raises(DataError, match="no population"):
         CreateDistinctiveness().run(of(made, "ceiling"))
+
+
+def test_the_paths_of_one_query_with_their_nearest(made: Path) -> None:
+    """Table 7: path, strength, nearest path of the population and distance, the most distinctive first."""
+    runs = of(made, "one", "ceiling")
+    everything = CreateDistinctiveness().run(runs)
+    queries = [each["query"] for each in everything.data["paths"] if each["distance"] is not None]
+    query = max(queries, key=queries.count)
+    found = table(CreateDistinctiveness().run(runs, query=query))
+    expected = [each for each in everything.data["paths"] if each["query"] == query]
+    assert len(found) == len(expected) > 1
+    assert sorted(row["distance"] for row in found) == sorted(each["distance"] for each in expected)
+    assert [row["distance"] for row in found] == sorted((row["distance"] for row in found), reverse=True)
+    for row in found:
+        assert row["strength"] >= 3 and row["path"].startswith("(") and row["nearest path"].startswith("(")
+    with pytest.raises(UnknownNameError, match="unknown query 'nobody'"):
+        CreateDistinctiveness().run(runs, query="nobody")
+
+
+def test_distances_before_and_after(made: Path, tmp_path: Path) -> None:
+    """Figure 6, against the distances that the run keeps and Eq. 9 written out."""
+    output = CreateDistances().run(of(made, "ceiling"), output=str(tmp_path))
+    (row,) = table(output)
+    pairs = []
+    for score in rows(made / "ceiling", "scores"):
+        kept = set(score["details"]["order"])
+        embedded = score["details"]["embedded"]
+        for i, line in enumerate(score["details"]["distances"]):
+            pairs += [x for j, x in enumerate(line) if {embedded[i], embedded[j]} <= kept]
+    assert row["pairs"] == len(pairs) > 10
+    assert row["mean x"] == pytest.approx(statistics.fmean(pairs))
+    assert row["median x"] == pytest.approx(statistics.median(pairs))
+    g = [0.5 - 0.5 * np.cos(np.pi * (x / 0.7) ** 2) if x <= 0.7 else 1.0 for x in pairs]
+    assert row["mean g(x)"] == pytest.approx(statistics.fmean(g))
+    assert row["x above 0.7"] == pytest.approx(sum(x > 0.7 for x in pairs) / len(pairs))
+    assert [Path(file).suffix for file in output.files] == [".csv", ".json", ".png", ".svg"]
+    with pytest.raises(DataError, match="two paths"):
+        CreateDistances().run(of(made, "floor"))
+
+
+def test_figure_3_is_drawn(made: Path, tmp_path: Path) -> None:
+    output = CreateStrategies().run(of(made, "five"), output=str(tmp_path))
+    assert [Path(file).suffix for file in output.files] == [".csv", ".json", ".png", ".svg"]
 
 
 class Angles:

@@ -19,7 +19,8 @@ from creval.tasks.index import TaskIndex
 from creval_create.cli.importing import import_published
 from creval_create.queries.published import RELATIONS
 
-NAMES = ("", "_creative", "_verbalized", "_iterate", "_resample", "_released")
+STRATEGIES = ("_creative", "_verbalized", "_iterate", "_resample")
+NAMES = ("", *STRATEGIES, "_released", *(f"_released{name}" for name in STRATEGIES), "_unfiltered")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ __all__ = ["creval_commands", "creval_components", "creval_tasks"]
 _ANALYSES = (
     ("correlations", "commands:Correlations", "Entropy against surface measures of diversity, by step or by solution."),
     ("steps", "commands:Steps", "Entropy by the number of the step."),
-    ("temperature", "commands:Temperature", "Entropy by the temperature of sampling."),
+    ("temperature", "temperature:Temperature", "Entropy and criteria by the temperature of sampling."),
     ("classes", "commands:Classes", "Entropy by the number of classes of meaning, and their histogram."),
     ("confounds", "commands:Confounds", "What else entropy goes with: length, place, temperature."),
     ("solutions", "solutions:Solutions", "Every solution with its entropy, and the interval over its candidates."),

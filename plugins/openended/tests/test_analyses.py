@@ -14,9 +14,10 @@ from support.chat_server import Answer, ChatServer, Received
 
 import creval
 from creval.errors import CrevalError, RunError, UsageError
-from creval_openended.analyses.commands import Classes, Confounds, Correlations, Steps, Temperature
+from creval_openended.analyses.commands import Classes, Confounds, Correlations, Steps
 from creval_openended.analyses.correlation import spearman_by_problem
 from creval_openended.analyses.solutions import Solutions
+from creval_openended.analyses.temperature import Temperature
 
 STEPS = (
     "Count the coins in your pocket.",

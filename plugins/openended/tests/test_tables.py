@@ -19,6 +19,7 @@ import creval
 from creval.plugin import ScoreRecord, open_run
 from creval_openended.analyses.commands import Classes, Confounds, Correlations
 from creval_openended.analyses.solutions import Solutions
+from creval_openended.analyses.temperature import Temperature
 from creval_openended.validation.agreement import JuryAgreement
 from creval_openended.validation.cost import JuryCost
 from creval_openended.validation.performance import Performance
@@ -222,3 +223,34 @@ def test_a_model_without_log_probabilities_loses_no_solution(tmp_path: Path, mon
         (3, pytest.approx(mean(scores, name))) for name in (*CRITERIA["macgyver_jury_own"], "overall")
     ]
     assert {row["solutions"] for row in rows_of(JuryCost().run([run]))} == {3}
+
+
+def test_criteria_by_temperature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """H.1, Figure 19: every criterion at each temperature, next to the entropy of Figure 5b."""
+    with ChatServer(world) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        options = creval.RunOptions(
+            output=tmp_path / "run",
+            limit=3,
+            roles={"judge": "hosted_vllm/judge"},
+            resources={"embedding": "embedded/minilm", "entailment": "exact"},
+            conditions={"temperature": [0.2, 1.3]},
+        )
+        creval.run(["macgyver_jury_own", "bookmia_jury_own"], "hosted_vllm/solver", options)
+    run = str(tmp_path / "run")
+    output = Temperature().run([run], output=str(tmp_path / "figures"))
+    rows = {(row["task"], row["temperature"]): row for row in rows_of(output)}
+    assert {key[1] for key in rows} == {0.2, 1.3}
+    for (task, temperature), row in rows.items():
+        own = [
+            score
+            for sample, score in open_run(run).scored(task)
+            if f"{temperature:g}" in sample.key.condition and "left_out" not in (score.reason or "")
+        ]
+        kept = [score for score in own if "semantic_entropy" in score.scores]
+        assert row["judged"] == len(kept) > 0
+        for name in (*CRITERIA[task], "overall"):
+            assert row[name] == pytest.approx(mean(kept, name))
+        others = set().union(*CRITERIA.values()) - set(CRITERIA[task])
+        assert all(row[name] is None for name in others)
+    assert {Path(file).suffix for file in output.files} == {".csv", ".json", ".png", ".svg"}

@@ -14,12 +14,13 @@ from creval.plugin.report import write_csv, write_json
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["OUTPUT", "PLOTS", "Found", "finish", "line_plot"]
+__all__ = ["FIGURES", "OUTPUT", "PLOTS", "Drawing", "Found", "finish", "line_plot"]
 
 OUTPUT = FieldSpec("output", "file", None, "Folder for CSV and JSON (and figures).")
 PLOTS = FieldSpec("no_plots", "boolean", False, "Write no figures.")
 
 Drawing = Callable[["Axes"], None]
+"""What draws on one pair of axes."""
 FIGURES = Figures("creval-create", "Install it: pip install 'creval-create[plots]', or leave figures out: --no-plots")
 
 
@@ -33,7 +34,8 @@ class Found:
     rows: Sequence[Sequence[Any]]
     notes: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
-    drawing: Drawing | None = None
+    drawing: Drawing | Sequence[Drawing] | None = None
+    """What draws the figure: one panel, or several next to each other."""
 
 
 def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
@@ -50,8 +52,11 @@ def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
             write_json(folder / f"{found.name}.json", data),
         ]
         if found.drawing is not None and not options.get("no_plots"):
-            with FIGURES.draw(1, 1, 6.0, 4.0) as (figure, (axes,)):
-                found.drawing(axes)
+            panels = (found.drawing,) if callable(found.drawing) else found.drawing
+            width = 6.0 if len(panels) == 1 else 4.0 * len(panels)
+            with FIGURES.draw(1, len(panels), width, 4.0) as (figure, every):
+                for drawing, axes in zip(panels, every, strict=True):
+                    drawing(axes)
                 files += FIGURES.save(figure, folder / found.name)
     return AnalysisOutput(found.title, found.columns, found.rows, found.notes, [str(file) for file in files], data)
 

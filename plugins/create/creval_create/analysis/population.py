@@ -79,6 +79,11 @@ class Population:
         found.runs = list(known)
         return found
 
+    @property
+    def queries(self) -> list[str]:
+        """The queries that the runs hold."""
+        return sorted(self._members)
+
     def drawn(self, most: int, seed: int) -> list[str]:
         """Return at most so many queries, drawn by the seed: the same for every run."""
         docs = sorted(self._members)

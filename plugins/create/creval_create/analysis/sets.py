@@ -94,8 +94,12 @@ class JudgedSet:
         """Return the transformed distances of some paths. Raises UnjudgedError where a strength was not asked for."""
         for place in places:
             self.strength(place, rules)
-        rows = [self._rows[place] for place in places]
+        rows = self.rows(places)
         return transformed(self.raw[np.ix_(rows, rows)], rules.over_one)
+
+    def rows(self, places: Sequence[int]) -> list[int]:
+        """Return where some paths, whose strength was judged, stand in `raw`."""
+        return [self._rows[place] for place in places]
 
     def worth(self, rules: Rules, patience: float, threshold: float = 1.0) -> float:
         """Return the creative utility of the set. Raises UnjudgedError."""

@@ -36,7 +36,8 @@ class CreativeUtility:
     - `exact_utility@0.9` and `exact_gap@0.9`, the best order's value and what it is above the greedy one, for sets of
       at most eight paths
     - `strength` (of the strongest path, 0 for an empty set), `distance` (mean over pairs; none below two paths)
-    - `valid`, `paths` (valid and all triples true: the |U| of Table 1), `useful` (adds at least 1)
+    - `valid`, `paths` (valid and all triples true: the |U| of Table 1; with `least_true` those with at
+      least this share of true triples: 0 for Table 8), `useful` (adds at least 1)
     - `factuality`, the share of true triples among the `triples` of valid paths; weighted by these it is Table 8's
 
     A judge that fails or gives no readable verdict makes the sample errored.
@@ -47,11 +48,13 @@ class CreativeUtility:
         variant: Variant = "paper",
         also: Sequence[Validity] = (),
         strength_of: StrengthOf = "factual",
+        least_true: float = 1.0,
         **rules: Any,
     ) -> None:
         self._rules = Rules.of(variant, **rules)
         self._also = tuple(rule for rule in also if rule != self._rules.validity)
-        self._strength_of: StrengthOf = strength_of
+        self._least_true = least_true
+        self._strength_of: StrengthOf = strength_of if least_true == 1 else "valid"
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
         """Return one score for each item, in order."""
@@ -65,7 +68,7 @@ class CreativeUtility:
         strong = [place for place in wanted if verdicts[place].class_sizes is not None]
         strings = [path_string(found.paths[place].path, self._rules.path_string) for place in strong]
         raw = raw_distances(strings, context.resource("embedding"))
-        judged = _Judged(found, verdicts, strong, raw)
+        judged = _Judged(found, verdicts, strong, raw, self._least_true)
         scores, added = self._scores(judged)
         return Score(scores, sample_details(self._rules, found, verdicts, strong, raw, added))
 
@@ -107,15 +110,24 @@ class CreativeUtility:
 class _Judged:
     """A sample's paths with their verdicts, and the cosine distances of those whose strength is known."""
 
-    def __init__(self, found: Candidates, verdicts: dict[int, Verdict], strong: Sequence[int], raw: np.ndarray) -> None:
+    def __init__(
+        self,
+        found: Candidates,
+        verdicts: dict[int, Verdict],
+        strong: Sequence[int],
+        raw: np.ndarray,
+        least_true: float,
+    ) -> None:
         self.found = found
+        self._least_true = least_true
         self.verdicts = verdicts
         self._row = {place: row for row, place in enumerate(strong)}
         self._raw = raw
 
     def counted(self, rule: Validity, rules: Rules) -> tuple[list[int], np.ndarray, list[int]]:
         """Return strengths, distances and places of the paths that count under a rule of validity."""
-        places = [place for place in self.found.valid(rule) if all(self.verdicts[place].factual)]
+        true = {place: self.verdicts[place].factual for place in self.found.valid(rule)}
+        places = [place for place, said in true.items() if sum(said) >= self._least_true * len(said)]
         sizes = [self.verdicts[place].class_sizes for place in places]
         qualities = [path_strength(each, rules.last_triple) for each in sizes if each is not None]
         rows = [self._row[place] for place in places]

@@ -1,4 +1,4 @@
-"""`creval analyse openended-correlations`, `-steps`, `-temperature`, `-classes` and `-confounds`."""
+"""`creval analyse openended-correlations`, `-steps`, `-classes` and `-confounds`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from creval_openended.analyses.output import OPTIONS, finished
 from creval_openended.analyses.solutions import read_solutions
 from creval_openended.analyses.steps import MEASURES, StepRow, read_steps
 
-__all__ = ["Classes", "Confounds", "Correlations", "Steps", "Temperature"]
+__all__ = ["Classes", "Confounds", "Correlations", "Steps"]
 
 _OF_SOLUTIONS = ("naive_entropy", "semantic_entropy_min", "semantic_entropy_max", "classes", "steps")
 _COUNTED = "Where a provider gives no log-probabilities the entropy is its count estimator (estimator: count)."
@@ -80,16 +80,6 @@ class Steps(_OverSteps):
         """Average within each model, task and step number."""
         table, plot = averaged("step", lambda row: row.number, read_steps(runs, options.get("task")))
         return finished("steps", "Entropy by step", table, [_COUNTED], options, plot)
-
-
-class Temperature(_OverSteps):
-    """Entropy by the temperature at which steps were sampled (Figures 5b and 19)."""
-
-    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
-        """Average within each model, task and temperature; steps for which none was sent are left out."""
-        steps = [row for row in read_steps(runs, options.get("task")) if row.temperature is not None]
-        table, plot = averaged("temperature", lambda row: row.temperature or 0.0, steps)
-        return finished("temperature", "Entropy by temperature", table, [_COUNTED], options, plot)
 
 
 class Classes(_OverSteps):

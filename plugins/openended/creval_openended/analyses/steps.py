@@ -9,7 +9,7 @@ from typing import Any
 from creval.plugin import Run, RunError, Sample, open_runs
 from creval_openended.stepwise.outcome import left_out
 
-__all__ = ["MEASURES", "StepRow", "read_steps"]
+__all__ = ["MEASURES", "StepRow", "read_steps", "temperature_of"]
 
 MEASURES = ("cosine", "self_bleu", "distinct_1", "distinct_2")
 """The surface measures, as they are named in scores."""
@@ -82,7 +82,7 @@ def _row(
         task=sample.key.task,
         problem=f"{sample.key.task}/{sample.key.doc}",
         number=int(step["number"]),
-        temperature=_temperature(sample),
+        temperature=temperature_of(sample),
         estimator="count" if semantic is None else "semantic",
         entropy=numbers["semantic_entropy_count"] if semantic is None else semantic,
         classes=numbers["classes"],
@@ -92,8 +92,8 @@ def _row(
     )
 
 
-def _temperature(sample: Sample) -> float | None:
-    """The temperature at which the steps were sampled, as it was sent."""
+def temperature_of(sample: Sample) -> float | None:
+    """Return the temperature at which the steps were sampled, as it was sent; None where none was."""
     for call in sample.calls:
         if call.role == "target" and "n" in call.settings:
             value = call.settings.get("temperature")

@@ -1,15 +1,19 @@
-"""`creval analyse create-strategies` (Table 15), `create-relations` (Table 4) and `create-paths` (Table 12)."""
+"""`creval analyse create-strategies` (Table 15, Figure 3), `create-relations` (Table 4), `create-paths` (Table 12)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec
+from creval.plugin.figures import COLOURS
 from creval_create.analysis.numbers import by_query, grouped, paired, summary
-from creval_create.analysis.output import OUTPUT, Found, finish
+from creval_create.analysis.output import OUTPUT, PLOTS, Drawing, Found, finish
 from creval_create.analysis.sets import JudgedSet, read_sets
 from creval_create.utility.rules import MAIN_PATIENCE, Rules
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["CreatePaths", "CreateRelations", "CreateStrategies"]
 
@@ -22,13 +26,13 @@ def _rules(options: Any) -> Rules:
 
 
 class CreateStrategies:
-    """Kind `analysis`: each prompting strategy beside the base prompt, paired by query."""
+    """Kind `analysis`: each prompting strategy beside the base prompt, paired by query, and as bars (Figure 3)."""
 
-    example = "runs/strategies"
+    example = "runs/strategies --output figures"
 
     def options(self) -> Sequence[FieldSpec]:
         """Return the options of `creval analyse create-strategies`."""
-        return (_VARIANT, OUTPUT)
+        return (_VARIANT, OUTPUT, PLOTS)
 
     def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
         """Compare every strategy that the runs hold with the base prompt of the same model."""
@@ -47,7 +51,31 @@ class CreateStrategies:
             )
         columns = ("model", "base", "strategy", "s base", "s", "difference", "low", "high", "queries", "paths ratio")
         notes = ["s at patience 0.9; differences over the queries that both hold, with a 95 % t interval."]
-        return finish(Found("create-strategies", "CREATE, Table 15", columns, rows, notes), options)
+        found = Found("create-strategies", "CREATE, Table 15", columns, rows, notes, drawing=_bars(rows))
+        return finish(found, options)
+
+
+def _bars(rows: Sequence[Sequence[Any]]) -> Drawing:
+    """Draw a group of bars a model and base task: the base prompt, then each strategy."""
+    groups = list(dict.fromkeys((row[0], row[1]) for row in rows))
+    worth = {(row[0], row[1], row[2]): row[4] for row in rows} | {(row[0], row[1], "original"): row[3] for row in rows}
+
+    def draw(axes: Axes) -> None:
+        names = ("original", *_STRATEGIES)
+        width = 0.8 / len(names)
+        for place, name in enumerate(names):
+            known = [number for number, group in enumerate(groups) if (*group, name) in worth]
+            centres = [number + (place - (len(names) - 1) / 2) * width for number in known]
+            heights = [worth[(*groups[number], name)] for number in known]
+            if known:
+                axes.bar(centres, heights, width, label=name, color=COLOURS[place])
+        models = [model if len({task for _, task in groups}) == 1 else f"{model}\n{task}" for model, task in groups]
+        axes.set_xticks(range(len(groups)), models, fontsize=7)
+        axes.set_ylabel("creative utility at patience 0.9")
+        axes.set_ylim(0, 1.25 * max(worth.values()) or 1)
+        axes.legend(ncols=3, fontsize=7, loc="upper center")
+
+    return draw
 
 
 def _beside(plain: Sequence[JudgedSet], other: Sequence[JudgedSet], rules: Rules) -> Sequence[Any]:

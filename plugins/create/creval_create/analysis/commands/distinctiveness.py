@@ -10,13 +10,34 @@ from creval.plugin import AnalysisOutput, DataError, FieldSpec, UnknownNameError
 from creval.plugin.workbench import Workbench
 from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, Found, finish
-from creval_create.analysis.population import Nearest, Population
+from creval_create.analysis.population import Member, Nearest, Population
 from creval_create.analysis.sets import iterate_sets
+from creval_create.paths.triples import Path
 
 __all__ = ["CreateDistinctiveness"]
 
 _OWN = ("run", "others")
 _COLUMNS = ("model", "task", "avg nu", "max nu", "avg strength", "num", "paths", "found by one model")
+_PATHS = ("model", "task", "path", "strength", "nearest path", "distance", "other models")
+_PUBLISHED = "create_published"
+"""How the tasks over the paper's queries begin."""
+_SOURCE = "arXiv:2603.09970, Table 2"
+PRINTED: Sequence[Sequence[Any]] = tuple(
+    (model, f"{variation} ({_SOURCE})", *numbers, None, None)
+    for model, variation, *numbers in (
+        ("Gemini-3-pro", "original", 0.04, 0.12, 3.77, 223),
+        ("GPT-5", "original", 0.02, 0.10, 3.73, 224),
+        ("GPT-4.1", "original", 0.03, 0.08, 3.76, 215),
+        ("GPT-4.1", "creative", 0.028, 0.079, 3.793, 216),
+        ("GPT-4.1", "verbalized", 0.020, 0.049, 3.820, 184),
+        ("GPT-4.1", "iterate", 0.053, 0.138, 3.600, 205),
+        ("GPT-5-mini", "original", 0.02, 0.07, 3.76, 208),
+        ("GPT-5-mini", "creative", 0.03, 0.08, 3.75, 216),
+        ("GPT-5-mini", "verbalized", 0.02, 0.05, 3.76, 214),
+        ("GPT-5-mini", "iterate", 0.06, 0.15, 3.60, 225),
+    )
+)
+"""The rows of the paper's Table 2; it filters strength below 3 (its "quality <= 3" is a slip, see docs/create.md)."""
 
 
 class CreateDistinctiveness:
@@ -25,7 +46,7 @@ class CreateDistinctiveness:
     For each query the population are the valid and factual paths of all runs. `own` says what of a path's own set
     counts as population: `run`, nothing of its own run (the default); `others`, all but the path itself. Of each set
     the paths of strength 3 or more are looked at, in at most `queries` queries that the seed draws, the same for every
-    run.
+    run. `query` lists the single paths of one query instead, the most distinctive first (Table 7).
     """
 
     example = "runs/one runs/other"
@@ -36,6 +57,7 @@ class CreateDistinctiveness:
             FieldSpec("own", "string", "run", "Left out of the population: its own run, or (others) only itself."),
             FieldSpec("strength", "integer", 3, "Least strength of a path that is looked at."),
             FieldSpec("queries", "integer", 300, "Queries at most, drawn by the seed.", minimum=1),
+            FieldSpec("query", "string", None, "List the single paths of this query, with their nearest (Table 7)."),
             FieldSpec("seed", "integer", 0, "Seed of the draw.", minimum=0),
             FieldSpec("near", "number", 0.1, "A path within this distance is the same one, found by its model too."),
             FieldSpec("offline", "boolean", True, "Do not use the network."),
@@ -51,19 +73,44 @@ class CreateDistinctiveness:
         population = Population.of(iterate_sets(runs))
         if len(population.runs) < 2 and chosen["own"] == "run":
             raise DataError("one run has no population beside it", fix="Name several runs, or --own others.")
-        docs = population.drawn(int(chosen["queries"]), int(chosen["seed"]))
+        query = chosen["query"]
+        if query is not None and query not in population.queries:
+            raise UnknownNameError("query", str(query), population.queries, where="--query")
+        docs = [str(query)] if query is not None else population.drawn(int(chosen["queries"]), int(chosen["seed"]))
         with Workbench(RunOptions(offline=bool(chosen["offline"]))) as bench:
             embedding = bench.instrument(open_runs(runs)[0], population.runs[0][1], "embedding")
             found = population.nearest(docs, embedding, str(chosen["own"]), float(chosen["near"]))
+        if query is not None:
+            return finish(_single_paths(found, int(chosen["strength"]), str(query)), options)
         rows = _rows(population.runs, found, int(chosen["strength"]))
         details = [near.plain() for near in found if near.member.strength >= int(chosen["strength"])]
         notes = [
             f"Population: valid and factual paths of all runs for the same query; own: {chosen['own']}. Queries: "
             f"{len(docs)}, seed {chosen['seed']}. avg nu: mean over queries of the mean, max nu: "
-            "of the largest; num: queries with a path that passes.",
+            "of the largest; num: queries with a path that passes."
         ]
+        if any(task.startswith(_PUBLISHED) for _, task in population.runs):
+            rows += PRINTED
+            notes.append("The rows of Table 2 are the paper's, against the paths of all its models.")
         found_table = Found("create-distinctiveness", "CREATE, Table 2", _COLUMNS, rows, notes, {"paths": details})
         return finish(found_table, options)
+
+
+def _single_paths(found: Sequence[Nearest], least: int, query: str) -> Found:
+    """The paths of one query, the most distinctive first; those of a population without another path last."""
+    strong = [near for near in found if near.member.strength >= least]
+    strong.sort(key=lambda near: -1.0 if near.distance is None else near.distance, reverse=True)
+    rows = [(*_path(near.member), _shown(near.path), near.distance, near.models) for near in strong]
+    data = {"paths": [near.plain() for near in strong]}
+    return Found("create-distinctiveness", f"CREATE, Table 7: {query}", _PATHS, rows, (), data)
+
+
+def _path(of: Member) -> Sequence[Any]:
+    return (of.model, of.task, _shown(of.path), of.strength)
+
+
+def _shown(path: Path | None) -> str | None:
+    return None if path is None else ", ".join(f"({', '.join(triple)})" for triple in path)
 
 
 def _rows(runs: Sequence[tuple[str, str]], found: Sequence[Nearest], least: int) -> list[Sequence[Any]]:
