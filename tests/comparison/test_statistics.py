@@ -108,14 +108,40 @@ def test_repeats_count_as_their_doc() -> None:
 def test_trials_are_those_of_scipy() -> None:
     random = np.random.default_rng(8)
     one, other = random.normal(size=30), random.normal(0.7, 2, size=22)
-    found = compare_trials(Mean(), Clusters.trials(one), Clusters.trials(other), seed=1)
+    found = compare_trials(Mean(), (Clusters.trials(one), Clusters.trials(other)), seed=1)
     welch = stats.ttest_ind(other, one, equal_var=False)
     assert (found.low, found.high) == pytest.approx(tuple(welch.confidence_interval(0.95)))
     permuted = stats.permutation_test((one, other), mean_difference, n_resamples=9_999, rng=np.random.default_rng(0))
     assert found.p_value == pytest.approx(max(welch.pvalue, permuted.pvalue), abs=0.03)
     assert (found.method, found.test) == ("welch", "permutation")
-    still = compare_trials(Mean(), Clusters.trials([1.0] * 5), Clusters.trials([1.0] * 5))
+    still = compare_trials(Mean(), (Clusters.trials([1.0] * 5), Clusters.trials([1.0] * 5)))
     assert (still.low, still.no_interval, still.p_value) == (None, "nothing varies between the trials", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "scale"),
+    [
+        ([0, 1], [1, 1], Scale(0, 1, True)),
+        ([0, 0, 0], [1, 1, 0], Scale(0, 1, True)),
+        ([1, 1, 1, 0], [0, 0], Scale(0, 1, True)),
+        ([1, 5], [5, 5, 4], Scale(1, 5)),
+        ([-1, -0.9], [0.9, 1, -0.2], Scale(-1, 1)),
+    ],
+)
+def test_a_difference_of_trials_stays_within_the_possible(one: list[float], other: list[float], scale: Scale) -> None:
+    most = (1 if scale.high is None else scale.high) - (scale.low or 0)
+    found = compare_trials(Mean(), (Clusters.trials(one), Clusters.trials(other)), scale)
+    assert found.low is not None and found.high is not None and found.value is not None
+    assert -most <= found.low < found.value < found.high <= most
+    free = compare_trials(Mean(), (Clusters.trials(one), Clusters.trials(other)))
+    assert free.low is not None and free.high is not None and max(-free.low, free.high) > most
+
+
+def test_paired_means_stay_within_their_scale() -> None:
+    one, other = {"a": 0.0, "b": 0.1, "c": 0.0}, {"a": 1.0, "b": 0.2, "c": 0.9}
+    free, found = paired_means(one, other), paired_means(one, other, scale=(0.0, 1.0))
+    assert free.high is not None and free.high > 1
+    assert found.high is not None and 0.6 < found.high <= 1 and found[:4] == free[:4]
 
 
 def test_the_median_is_resampled_by_docs_and_tested_by_swaps() -> None:

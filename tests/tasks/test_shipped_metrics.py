@@ -8,9 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from creval.plugins.loader import load_plugins
-from creval.plugins.registry import ANY_SCORE, BINARY
+from creval.plugins.registry import ANY_SCORE, BINARY, Component
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import MetricSpec, Task
+
+_REGISTRY = load_plugins().registry
+_SCORERS = [each for each in _REGISTRY.all() if each.kind == "scorer"]
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +52,61 @@ def test_every_metric_declares_between_which_values_it_lies(tasks: list[Task]) -
         assert high is not None or _UNBOUNDED.fullmatch(metric.name), name
 
 
-def test_every_scorer_declares_what_its_scores_can_be() -> None:
-    """Those of the core and of openended, whose tasks others write; the judges by their scale, labels and criteria."""
-    scorers = [each for each in load_plugins().registry.all() if each.kind == "scorer"]
-    given = {"criteria": [{"name": "clear", "definition": "x"}], "scale": [1, 5], "name": "style", "prompt": "x"}
-    for scorer in scorers:
-        if scorer.plugin in ("core", "openended"):
-            known = set(scorer.produces) - {ANY_SCORE}
-            assert {name for name in known if scorer.range_of(name, given) is None} == set(), scorer.name
-    by_name = {each.name: each for each in scorers}
-    assert by_name["judge"].range_of("style", given) == (1, 5)
-    assert by_name["judge"].range_of("judge", {"labels": {"good": 1, "bad": 0}}) == BINARY
-    assert by_name["judge"].range_of("judge", {"against": "rival"}) == (0, 1)
-    assert by_name["openended.jury"].range_of("clear", given) == BINARY
+_GIVEN = {"criteria": [{"name": "clear", "definition": "x"}], "scale": [1, 5], "name": "style", "prompt": "x"}
+
+
+@pytest.mark.parametrize("scorer", _SCORERS, ids=lambda scorer: scorer.qualified)
+def test_every_scorer_declares_what_its_scores_can_be(scorer: Component) -> None:
+    """A task that uses one, of whoever, needs no range of its own; judges go by their scale, labels and criteria."""
+    known = set(scorer.produces) - {ANY_SCORE}
+    assert {name for name in known if scorer.range_of(name, _GIVEN) is None} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "score", "given", "expected"),
+    [
+        ("judge", "style", _GIVEN, (1, 5)),
+        ("judge", "judge", {"labels": {"good": 1, "bad": 0}}, BINARY),
+        ("judge", "judge", {"against": "rival"}, (0, 1)),
+        ("openended.jury", "clear", _GIVEN, BINARY),
+        ("rat", "rat", {}, BINARY),
+        ("dat", "dat", {"words": 10}, (0, 200)),
+        ("cdat", "cdat_a", {}, (-100, 100)),
+        ("cdat", "cdat_a", {"appropriateness_scale": "shifted"}, (0, 200)),
+        ("drat", "survivors", {}, (0, 10)),
+        ("drat", "survivors", {"words": 7}, (0, 7)),
+        ("association/pace", "chain_words", {"length": 12}, (1, 12)),
+        ("kumo_play", "success_rate", {}, BINARY),
+        ("kumo_play", "relative_action_count", {}, (-1, None)),
+        ("kumo_belief", "posterior", {}, (0, 1)),
+        ("neocoder_tests", "pass@1", {}, BINARY),
+        ("neocoder_pass_any", "pass@1", {}, (0, 1)),
+        ("neocoder_best", "neogauge", {}, (0, 1)),
+        ("create", "creative_utility@0.0", {}, (0, 5)),
+        ("create", "creative_utility_shared@0.9", {}, (0, 50)),
+        ("create", "creative_utility@0.9", {"variant": "released"}, (0, 55)),
+        ("create", "creative_utility@0.9", {"variant": "released", "discount": "equation"}, (0, 50)),
+        ("create", "creative_utility@0.5", {"discount": "released"}, (0, 15)),
+        ("create", "creative_utility@1.0", {"variant": "released"}, (0, None)),
+    ],
+)
+def test_the_range_follows_the_parameters(name: str, score: str, given: dict[str, object], expected: object) -> None:
+    assert _REGISTRY.get("scorer", name).range_of(score, given) == expected
+
+
+def test_a_task_states_no_narrower_range_than_its_scorer(tasks: list[Task]) -> None:
+    """Or a score that its scorer may give would lie outside. Those of openended know their candidates."""
+    for task in tasks:
+        scorers = [(_REGISTRY.get("scorer", ref.name), ref.parameters) for ref in task.score]
+        declared = {name: each.range_of(name, given) for each, given in scorers for name in each.produces}
+        for metric in task.metrics:
+            found = declared.get(metric.source)
+            if found is None or task.plugin == "openended":
+                continue
+            assert metric.binary == (found == BINARY), f"{task.qualified} {metric.name}"
+            if isinstance(found, tuple):
+                low, high = metric.range
+                assert low is not None, f"{task.qualified} {metric.name}"
+                assert low <= (found[0] or 0), f"{task.qualified} {metric.name}"
+                wide = high is None or (found[1] is not None and high >= found[1])
+                assert wide, f"{task.qualified} {metric.name}"

@@ -23,6 +23,7 @@ from creval.errors import UnknownNameError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.reader import Run
 from creval.scoring.clusters import Clusters, Floats
+from creval.scoring.intervals import ANY, Scale, difference_interval
 from creval.scoring.metric_estimate import CONFIDENCE
 from creval.types.components import Aggregation
 
@@ -43,22 +44,22 @@ _POWER = 0.8
 
 
 def compare_trials(
-    aggregation: Aggregation, one: Clusters, other: Clusters, method: str = "auto", seed: int = 0
+    aggregation: Aggregation, sides: tuple[Clusters, Clusters], scale: Scale = ANY, method: str = "auto", seed: int = 0
 ) -> Difference:
     """Compare two samples of trials: Welch's interval, and the permutation test of which run a trial belongs to.
 
     Welch (1947, Biometrika 34, 28-35). An aggregation without a standard error has no interval here.
     """
-    counts = len(one), len(other)
-    numbers = [aggregation.value(side) if len(side) else None for side in (one, other)]
+    counts = len(sides[0]), len(sides[1])
+    numbers = [aggregation.value(side) if len(side) else None for side in sides]
     first, second = numbers
     if first is None or second is None:
         return Difference(min(counts), first, second, None, no_interval="one side has no value")
     value = second - first
     if min(counts) < 2:
         return Difference(min(counts), first, second, value, no_interval="there is one trial only")
-    p_value = permutation_test(aggregation, one, other, seed)
-    errors = [aggregation.standard_error(side) for side in (one, other)]
+    p_value = permutation_test(aggregation, *sides, seed)
+    errors = [aggregation.standard_error(side) for side in sides]
     known = Difference(min(counts), first, second, value, p_value=p_value, test="permutation")
     if None in errors:
         return known._replace(no_interval="the aggregation has no standard error")
@@ -69,9 +70,8 @@ def compare_trials(
 
     reach = float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
     least = float(nctdtrinc(freedom, 1 - _POWER, reach)) * error
-    interval = Interval(
-        (value - reach * error, value + reach * error), "welch", 2.0 * float(stdtr(freedom, -abs(value) / error))
-    )
+    ends = difference_interval(value, error, reach, scale.of(aggregation))
+    interval = Interval(ends, "welch", 2.0 * float(stdtr(freedom, -abs(value) / error)))
     return interval.joined(known._replace(detectable=least))
 
 
@@ -275,7 +275,7 @@ def _difference(task: str, compared: PairedMetric, one: int, other: int) -> Diff
     sides = compared.sides[one], compared.sides[other]
     method = compared.metric["definition"]["ci"]
     if not compared.paired:
-        return compare_trials(compared.aggregation, *sides, method, seed)
+        return compare_trials(compared.aggregation, sides, compared.scale, method, seed)
     return compare_pairs(compared.aggregation, Pairs(compared.docs, *sides), compared.scale, method, seed)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from creval.comparison.significance import ALPHA, LEAST_DOCS, mcnemar, swap_test
 from creval.scoring.clusters import Clusters, Floats
-from creval.scoring.intervals import ANY, Scale, bootstrap_difference, quantile, transformed_interval
+from creval.scoring.intervals import ANY, Scale, bootstrap_difference, difference_interval, quantile
 from creval.scoring.metric_estimate import CONFIDENCE, NO_VARIATION
 from creval.scoring.ratio import Mean, degrees_of_freedom, effective_docs
 from creval.types.components import Aggregation
@@ -218,14 +218,18 @@ def compare_pairs(
     return _Comparison(aggregation, usable, (first, second), scale.of(aggregation), seed).made(method)
 
 
-def paired_means(one: Mapping[str, float], other: Mapping[str, float], binary: bool = False) -> Difference:
+def paired_means(
+    one: Mapping[str, float], other: Mapping[str, float], binary: bool = False, scale: tuple[float, float] | None = None
+) -> Difference:
     """Compare the means of two sets of values by doc over the docs that both have: the second side with the first.
 
-    `binary`: the values are successes and failures. See `compare_pairs` for interval and test.
+    `binary`: the values are successes and failures. `scale`: between which values they lie. See `compare_pairs` for
+    interval and test.
     """
     docs = tuple(sorted(one.keys() & other.keys()))
     sides = [Clusters.group([values[doc] for doc in docs], range(len(docs))) for values in (one, other)]
-    return compare_pairs(Mean(), Pairs(docs, *sides), Scale(0.0, 1.0, True) if binary else ANY)
+    known = Scale(0.0, 1.0, True) if binary else Scale(*scale) if scale else ANY
+    return compare_pairs(Mean(), Pairs(docs, *sides), known)
 
 
 def _usable(aggregation: Aggregation, pairs: Pairs) -> Pairs:
@@ -314,17 +318,12 @@ class _Comparison:
         return Interval((low, high), "cluster_bootstrap", p_value)
 
     def _t(self, centre: float, error: float, method: str) -> Interval:
-        """The interval centre -+ t * error; an end beyond the range is that of the logit's interval."""
+        """The interval centre -+ t * error, within what the difference can be."""
         from scipy.special import stdtr
 
         freedom = degrees_of_freedom(self._weight())
         reach = float(quantile(freedom, CONFIDENCE))
-        low, high = centre - reach * error, centre + reach * error
-        bottom, top = self._scale.low, self._scale.high
-        if bottom is not None and top is not None and max(-low, high) > top - bottom:
-            within = transformed_interval(centre, error, reach, bottom - top, top - bottom)
-            low = low if low >= bottom - top else float(within[0])
-            high = high if high <= top - bottom else float(within[1])
+        low, high = difference_interval(centre, error, reach, self._scale)
         p_value = 2.0 * float(stdtr(freedom, -abs(centre) / error))
         return Interval((min(low, self._value), max(high, self._value)), method, p_value)
 

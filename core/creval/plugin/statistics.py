@@ -1,4 +1,4 @@
-"""Statistics for analyses: agreement between raters, paired differences with intervals.
+"""Statistics for analyses: agreement between raters, means and paired differences with intervals.
 
 Promised: these names follow semantic versioning. It imports numpy.
 """
@@ -7,5 +7,7 @@ from __future__ import annotations
 
 from creval.comparison.paired import Difference, paired_means
 from creval.scoring.agreement import agreement
+from creval.scoring.metric_estimate import estimate_mean
+from creval.types.metrics import Estimate
 
-__all__ = ["Difference", "agreement", "paired_means"]
+__all__ = ["Difference", "Estimate", "agreement", "estimate_mean", "paired_means"]

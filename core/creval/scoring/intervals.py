@@ -22,6 +22,7 @@ __all__ = [
     "bootstrap_difference",
     "bootstrap_interval",
     "clopper_pearson",
+    "difference_interval",
     "quantile",
     "t_interval",
     "transformed_interval",
@@ -111,6 +112,19 @@ def transformed_interval(
     bend = (2 * share - 1) * slope**2 * spread**2 / 2
     centre, width = np.log(share / (1 - share)) - bend, reach * np.sqrt((slope * spread) ** 2 + 2 * bend**2)
     return low + (high - low) * _logistic(centre - width), low + (high - low) * _logistic(centre + width)
+
+
+def difference_interval(centre: float, error: float, reach: float, scale: Scale) -> tuple[float, float]:
+    """Return centre -+ reach * error for a difference of two numbers on a scale.
+
+    An end beyond what such a difference can be is that of the logit's interval between the bounds.
+    """
+    low, high = centre - reach * error, centre + reach * error
+    if scale.low is None or scale.high is None or max(-low, high) <= scale.high - scale.low:
+        return low, high
+    most = scale.high - scale.low
+    within = transformed_interval(centre, error, reach, -most, most)
+    return (low if low >= -most else float(within[0])), (high if high <= most else float(within[1]))
 
 
 def _logistic(number: Floats) -> Floats:

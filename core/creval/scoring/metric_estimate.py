@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +19,11 @@ from creval.scoring.intervals import (
     t_interval,
     transformed_interval,
 )
+from creval.scoring.ratio import Mean
 from creval.types.components import Aggregation
 from creval.types.metrics import Estimate
 
-__all__ = ["CONFIDENCE", "NO_VARIATION", "estimate"]
+__all__ = ["CONFIDENCE", "NO_VARIATION", "estimate", "estimate_mean"]
 
 _Interval = tuple[float, float] | None
 _Found = tuple[_Interval, str, str | None]
@@ -63,6 +64,15 @@ def estimate(
     interval, used, why = making.interval(method)
     low, high = interval or (None, None)
     return Estimate(value, size, docs, error, low, high, confidence, used if interval else "none", unit, why)
+
+
+def estimate_mean(values: Sequence[float], low: float | None = None, high: float | None = None) -> Estimate:
+    """Return the mean of values, one a doc, with a 95 % interval that stays between `low` and `high` (None: no bound).
+
+    The interval is that of a task's metric: t, or t of the logarithm or the logit where there are bounds.
+    """
+    clusters = Clusters.group(values, range(len(values)))
+    return estimate(Mean(), clusters, "t", 0, Scale(low, high))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,21 @@ def creval_components(registry: Registry) -> None:
         "protocol", "wordchain", f"{home}.protocol:WordChain", "word by word", parameters=turns, provides=("word",)
     )
     registry.add("parser", "single_word", f"{home}.parser:SingleWord", "one word of letters alone", gives="text")
-    registry.add("scorer", "wordchain", f"{home}.scorers:ChainLength", "words in the chain", produces=("links",))
+    registry.add(
+        "scorer",
+        "wordchain",
+        f"{home}.scorers:ChainLength",
+        "words in the chain",
+        produces=("links",),
+        ranges={"links": (0, None)},
+    )
     registry.add(
         "scorer",
         "wordchain_rated",
         f"{home}.scorers:Surprise",
         "how surprising a judge finds the chain",
         produces=("surprise",),
+        ranges={"surprise": (1, 5)},
         waits=True,
         roles=("judge",),
         prompts=("surprise",),

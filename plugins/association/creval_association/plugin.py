@@ -107,6 +107,7 @@ def _list_scorers(registry: Registry) -> None:
         "mean pairwise distance of the first valid words (Eq. 1)",
         parameters=params.schema(words=params.integer(2), variant=_VARIANT),
         produces=("dat", "valid_words"),
+        ranges={"dat": (0, 200), "valid_words": (0, None)},
         uses=("embedding", "wordlist_dictionary"),
     )
     registry.add(
@@ -116,6 +117,7 @@ def _list_scorers(registry: Registry) -> None:
         "the same with words validated by a dictionary",
         parameters=params.schema(words=params.integer(2), variant=_VARIANT),
         produces=("dat", "valid_words"),
+        ranges={"dat": (0, 200), "valid_words": (0, None)},
         uses=("embedding", "wordlist_dictionary"),
     )
     registry.add(
@@ -129,8 +131,24 @@ def _list_scorers(registry: Registry) -> None:
             gate_words=params.one_of("first", "all"),
         ),
         produces=("cdat_n", "cdat_a"),
+        ranges=_cdat_ranges,
         uses=("embedding",),
     )
+
+
+def _cdat_ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    shifted = parameters.get("appropriateness_scale") == "shifted"
+    return {"cdat_n": (0, 200), "cdat_a": (0, 200) if shifted else (-100, 100)}
+
+
+def _drat_ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"drat": (0, 200), "survivors": (0, parameters.get("words", 10)), "gate_passed": "0/1"}
+
+
+def _pace_ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    shares = {"pace": (0, 2), "type_token_ratio": (0, 1)}
+    counts = {"chains": (1, None), "chain_words": (1, parameters.get("length", 20)), "out_of_vocabulary": (0, None)}
+    return {**shares, **counts}
 
 
 def _scorers(registry: Registry) -> None:
@@ -141,6 +159,7 @@ def _scorers(registry: Registry) -> None:
         "distance among the words that are relevant to the anchors (Eqs. 6 to 9)",
         parameters=params.schema(**_GATE, min_survivors=params.integer(2), words=params.integer(2)),
         produces=("drat", "survivors", "gate_passed"),
+        ranges=_drat_ranges,
         uses=("embedding",),
     )
     registry.add(
@@ -155,6 +174,7 @@ def _scorers(registry: Registry) -> None:
             out_of_vocabulary=params.one_of("drop", "mean_vector", "drop_chain"),
         ),
         produces=("pace", "chains", "chain_words", "type_token_ratio", "out_of_vocabulary"),
+        ranges=_pace_ranges,
         uses=("embedding",),
     )
     registry.add(
@@ -163,6 +183,7 @@ def _scorers(registry: Registry) -> None:
         "creval_association.scorers.rat:Rat",
         "whether the first word of the answer is the solution",
         produces=("rat", "rat_lenient"),
+        ranges={"rat": "0/1", "rat_lenient": "0/1"},
     )
     registry.add(
         "scorer",
@@ -171,6 +192,7 @@ def _scorers(registry: Registry) -> None:
         "mean distance of uses to the object",
         parameters=params.schema(uses=params.integer(1)),
         produces=("aut_originality", "fluency"),
+        ranges={"aut_originality": (0, 2), "fluency": (1, None)},
         uses=("embedding",),
     )
 

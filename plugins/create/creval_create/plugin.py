@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import hookimpl, params
+from creval_create.utility.bounds import most
 
 if TYPE_CHECKING:
     from creval.plugin import Registry
@@ -107,6 +108,7 @@ def _scorers(registry: Registry) -> None:
         "creval_create.task.counts:CreateCounts",
         "paths printed, readable, distinct and valid by each rule; tokens",
         produces=(*_COUNTS, "tokens", "tokens_per_call"),
+        ranges=dict.fromkeys((*_COUNTS, "tokens", "tokens_per_call"), (0, None)),
         reads_some=True,
     )
     registry.add(
@@ -132,6 +134,7 @@ def _scorers(registry: Registry) -> None:
             order=params.one_of("first", "best_start", about="how ties of the greedy order are broken"),
         ),
         produces=(*_utilities(), *_JUDGED),
+        ranges=_judged_ranges,
         uses=("embedding",),
         roles=("judge",),
         prompts=("factuality", "strength"),
@@ -145,6 +148,21 @@ def _utilities() -> Sequence[str]:
     """The names of the utilities: under the rule in use, and under those computed beside it, at each patience."""
     suffixes = ("", *(f"_{rule}" for rule in _RULES))
     return [f"creative_utility{suffix}@{step / 10:.1f}" for suffix in suffixes for step in range(11)]
+
+
+def _judged_ranges(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the judged scores can be."""
+    discount = parameters.get("discount") or ("released" if parameters.get("variant") == "released" else "equation")
+    worth = {f"{step / 10:.1f}": (0, most(step / 10, discount)) for step in range(11)}
+    return {
+        **{name: worth[name.rpartition("@")[2]] for name in _utilities()},
+        **dict.fromkeys(("exact_utility@0.9", "exact_gap@0.9"), (0, 50)),
+        "strength": (0, 5),
+        "distance": (0, 1),
+        "factuality": (0, 1),
+        "triples": (1, None),
+        **dict.fromkeys(("valid", "paths", "useful"), (0, None)),
+    }
 
 
 def _players(registry: Registry) -> None:

@@ -23,9 +23,12 @@ from creval_create.analysis.commands.distinctiveness import _COLUMNS, CreateDist
 from creval_create.analysis.commands.distribution import CreateDistribution
 from creval_create.analysis.commands.resample import CreateResample
 from creval_create.analysis.commands.table import CreateTable
+from creval_create.analysis.numbers import summary
 from creval_create.analysis.population import Member, Population, nearest_of
 from creval_create.analysis.sets import JudgedSet
 from creval_create.queries.own import judged_paths
+from creval_create.utility.bounds import most
+from creval_create.utility.rules import Rules
 
 EVERYTHING = "{strength_of: valid, also: [shared, released]}"
 ALL = f"include: create/create\ntask: create\nscore: [create_counts, {{create: {EVERYTHING}}}]\n"
@@ -341,3 +344,27 @@ def test_the_command_line(made: Path) -> None:
     done = creval(made, "analyse", "create-table", "one", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["columns"][:3] == ["model", "task", "validity"]
+
+
+@pytest.mark.parametrize(
+    ("values", "high"),
+    [
+        ([0.0, 0.0, 5.0], 5.0),
+        ([50.0, 50.0, 41.0], 50.0),
+        ([0.1, 14.0, 0.0, 0.2], 50.0),
+        ([0.0, 3.0], None),
+        ([1.0, 1.0, 0.2], 1.0),
+    ],
+)
+def test_the_interval_of_a_mean_stays_within_the_possible(values: list[float], high: float | None) -> None:
+    found = summary(values, high=high)
+    assert found.low is not None and found.high is not None and found.mean is not None
+    assert 0 <= found.low < found.mean < found.high
+    assert high is None or found.high <= high
+
+
+def test_what_a_set_of_paths_can_be_worth() -> None:
+    assert [most(each) for each in (0.0, 0.5, 0.9, 1.0)] == [5, 10, 50, None]
+    assert [Rules.of("released").most(each) for each in (0.5, 0.9, 1.0)] == [15, 55, None]
+    assert summary([]) == (None, None, None, None, 0)
+    assert summary([2.0, None]) == (2.0, None, None, None, 1)

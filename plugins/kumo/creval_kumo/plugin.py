@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from creval.plugin import hookimpl, params
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from creval.plugin import Registry
 
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
+
+_ENDS: Mapping[str, Any] = {"success_rate": "0/1", "parse_error_rate": "0/1"}
 
 
 @hookimpl
@@ -69,6 +71,7 @@ def _register_game(registry: Registry) -> None:
         "creval_kumo.task.scoring:KumoPlay",
         "success and counts of actions, beside optimal play",
         produces=("success_rate", "tests", "paper_compat", "relative_action_count", "parse_error_rate"),
+        ranges={**_ENDS, **dict.fromkeys(("tests", "paper_compat"), (0, None)), "relative_action_count": (-1, None)},
         scores_failures=True,
     )
     registry.add(
@@ -77,6 +80,12 @@ def _register_game(registry: Registry) -> None:
         "creval_kumo.task.belief_scoring:KumoBelief",
         "success and soundness where results are evidence only",
         produces=("success_rate", "tests", "posterior", "most_probable_rate", "attainable_success", "parse_error_rate"),
+        ranges={
+            **_ENDS,
+            "most_probable_rate": "0/1",
+            **dict.fromkeys(("posterior", "attainable_success"), (0, 1)),
+            "tests": (0, None),
+        },
         scores_failures=True,
     )
     registry.add(

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["creval_commands", "creval_components", "creval_tasks"]
 
+_CREATIVITY: Mapping[str, Any] = {
+    **dict.fromkeys(("constraint_following", "convergent"), "0/1"),
+    **dict.fromkeys(("divergent", "neogauge"), (0, 1)),
+}
+
 
 @hookimpl
 def creval_tasks() -> list[Path]:
@@ -103,6 +108,7 @@ def _register_scorers(registry: Registry) -> None:
         "whether a program passes its tests, in the sandbox",
         parameters=params.schema(tests=tests, seconds=seconds, released=released),
         produces=("pass@1", "correct_sound", "survives_perturbation"),
+        ranges=dict.fromkeys(("pass@1", "correct_sound", "survives_perturbation"), "0/1"),
         uses=("sandbox",),
         waits=True,
         scores_failures=True,
@@ -118,6 +124,7 @@ def _register_scorers(registry: Registry) -> None:
             tests=tests, seconds=seconds, released=released, listed=listed, human_techniques=human
         ),
         produces=("constraint_following", "convergent", "divergent", "neogauge", "syntax_precision", "syntax_recall"),
+        ranges={**_CREATIVITY, "syntax_precision": (0, 1), "syntax_recall": (0, 1)},
         uses=("sandbox",),
         roles=("augmenter",),
         prompts=("techniques",),
@@ -210,6 +217,7 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
         "whether any of several programs passes its tests, and how many do",
         parameters=params.schema(tests=tests, seconds=seconds, released=released),
         produces=("pass@5", "correct_sound@5", "pass@1"),
+        ranges={"pass@5": "0/1", "correct_sound@5": "0/1", "pass@1": (0, 1)},
         uses=("sandbox",),
         waits=True,
         reads_some=True,
@@ -230,6 +238,7 @@ def _register_best(registry: Registry, seconds: Mapping[str, Any]) -> None:
             ),
         ),
         produces=("constraint_following", "convergent", "divergent", "neogauge"),
+        ranges=_CREATIVITY,
         uses=("sandbox",),
         roles=("augmenter",),
         prompts=("techniques",),

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from scipy.special import stdtrit
+from creval.plugin.statistics import estimate_mean
 
 __all__ = ["Summary", "by_query", "grouped", "paired", "summary"]
 
-CONFIDENCE = 0.95
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
 class Summary(NamedTuple):
-    """Mean, standard deviation over queries, 95 % t interval of the mean, and number of queries; None: not defined."""
+    """Mean, standard deviation over queries, 95 % interval of the mean, and number of queries; None: not defined."""
 
     mean: float | None
     deviation: float | None
@@ -26,22 +24,17 @@ class Summary(NamedTuple):
     number: int
 
 
-def summary(values: Iterable[float | None]) -> Summary:
-    """Summarise values; those that are None are left out."""
+def summary(values: Iterable[float | None], low: float | None = 0.0, high: float | None = None) -> Summary:
+    """Summarise values between two bounds (by default: not negative); those that are None are left out."""
     known = [value for value in values if value is not None]
-    if not known:
-        return Summary(None, None, None, None, 0)
-    mean = statistics.fmean(known)
-    if len(known) < 2:
-        return Summary(mean, None, None, None, 1)
-    deviation = statistics.stdev(known)
-    reach = float(stdtrit(len(known) - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(len(known))
-    return Summary(mean, deviation, mean - reach, mean + reach, len(known))
+    found = estimate_mean(known, low, high)
+    deviation = statistics.stdev(known) if len(known) > 1 else None
+    return Summary(found.value, deviation, found.ci_low, found.ci_high, len(known))
 
 
 def paired(one: Mapping[K, float], other: Mapping[K, float]) -> Summary:
     """Summarise the differences other - one over the queries that both have."""
-    return summary(other[key] - one[key] for key in one if key in other)
+    return summary((other[key] - one[key] for key in one if key in other), low=None)
 
 
 def grouped(items: Iterable[tuple[K, V]]) -> dict[K, list[V]]:

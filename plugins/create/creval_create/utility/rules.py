@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from creval_create.paths.strings import Extent
 from creval_create.paths.validity import Validity
+from creval_create.utility.bounds import most
 from creval_create.utility.distance import OverOne
 from creval_create.utility.greedy import Order
 
@@ -50,6 +51,10 @@ class Rules:
         base: dict[str, Any] = dict(released) if variant == "released" else {}
         base.update({name: value for name, value in chosen.items() if value is not None})
         return cls(**base)
+
+    def most(self, patience: float) -> float | None:
+        """Return the most that a set of paths can be worth, None without a bound."""
+        return most(patience, self.discount)
 
     def named(self) -> dict[str, str]:
         """Return the settings by name, for a result."""

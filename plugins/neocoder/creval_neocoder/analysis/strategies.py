@@ -95,7 +95,7 @@ def pairs_of(plain: Run, other: Run) -> Iterator[Pair]:
             )
         for metric in METRICS:
             before, after = values_of(plain, tasks["", state], metric), values_of(other, task, metric)
-            difference = paired_means(before, after, binary=metric == "convergent")
+            difference = paired_means(before, after, binary=metric == "convergent", scale=(0.0, 1.0))
             if not difference.docs:
                 raise UsageError(
                     f"no problem has {metric} both in {plain.folder} and here",

@@ -109,7 +109,7 @@ class CreateRelations:
                 *key,
                 len({one.doc for one in sets}),
                 len({one.fields["entity_a"] for one in sets}),
-                *summary(one.worth(rules, MAIN_PATIENCE) for one in sets)[:4],
+                *summary((one.worth(rules, MAIN_PATIENCE) for one in sets), high=rules.most(MAIN_PATIENCE))[:4],
                 summary(float(len(one.counted(rules))) for one in sets).mean,
             )
             for key, sets in grouped(keyed).items()

@@ -34,7 +34,11 @@ class CreatePatience:
         """Compute the curve of each model and task."""
         rules = _rules(options)
         found = _curves(
-            "create-patience", "patience", read_judged(runs, "factual", options), lambda one, x: one.worth(rules, x)
+            "create-patience",
+            "patience",
+            read_judged(runs, "factual", options),
+            lambda one, x: one.worth(rules, x),
+            rules.most,
         )
         return finish(found, options)
 
@@ -60,6 +64,7 @@ class CreateFactuality:
             "threshold",
             read_judged(runs, "valid", options),
             lambda one, x: one.worth(rules, MAIN_PATIENCE, x),
+            lambda _: rules.most(MAIN_PATIENCE),
         )
         return finish(found, options)
 
@@ -68,12 +73,18 @@ def _rules(options: Any) -> Rules:
     return Rules.of(options.get("variant") or "paper", validity=options.get("validity"))
 
 
-def _curves(name: str, x: str, judged: Further, worth: Callable[[JudgedSet, float], float]) -> Found:
+def _curves(
+    name: str,
+    x: str,
+    judged: Further,
+    worth: Callable[[JudgedSet, float], float],
+    most: Callable[[float], float | None],
+) -> Found:
     rows: list[Sequence[Any]] = []
     curves: dict[str, list[tuple[float, float]]] = {}
     for (model, task), sets in grouped(((one.model, one.task), one) for one in judged.sets).items():
         for at in _GRID:
-            found = summary(worth(one, at) for one in sets)
+            found = summary((worth(one, at) for one in sets), high=most(at))
             rows.append((model, task, at, *found))
             curves.setdefault(f"{model}, {task}", []).append((at, found.mean or 0.0))
     columns = ("model", "task", x, "utility", "SD", "low", "high", "queries")

@@ -46,7 +46,7 @@ class CreateResample:
             embedding = bench.instrument(open_runs(runs)[0], sets[0].task, "embedding")
             for (model, task), own in grouped(((one.model, one.task), one) for one in sets).items():
                 for k, (worths, sizes) in enumerate(_by_k(own, rules, embedding), 1):
-                    found = summary(worths)
+                    found = summary(worths, high=rules.most(MAIN_PATIENCE))
                     rows.append((model, task, k, *found, summary(sizes).mean))
                     curves.setdefault(f"{model}, {task}", []).append((k, found.mean or 0.0))
         drawing = line_plot(curves, "answers joined", "creative utility at patience 0.9")

@@ -11,7 +11,7 @@ from creval_create.analysis.numbers import grouped, summary
 from creval_create.analysis.output import OUTPUT, Found, finish
 from creval_create.analysis.sets import JudgedSet, UnjudgedError
 from creval_create.paths.validity import RULES
-from creval_create.utility.rules import Rules
+from creval_create.utility.rules import MAIN_PATIENCE, Rules
 
 __all__ = ["CreateTable", "pooled_factuality"]
 
@@ -65,7 +65,7 @@ def _row(sets: Sequence[JudgedSet], rules: Rules, threshold: float) -> Sequence[
         float(max((one.strength(place, rules) for place in places), default=0))
         for one, places in zip(sets, counted, strict=True)
     ]
-    main = summary(one.worth(rules, 0.9, threshold) for one in sets)
+    main = summary((one.worth(rules, MAIN_PATIENCE, threshold) for one in sets), high=rules.most(MAIN_PATIENCE))
     distance = summary(one.mean_distance(rules, threshold) for one in sets)
     columns = [
         summary(one.worth(rules, 0.7, threshold) for one in sets),
