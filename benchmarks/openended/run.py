@@ -30,7 +30,7 @@ from creval_openended.entropy.candidate_interval import Step, candidate_interval
 from creval_openended.entropy.estimators import entropies
 from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import Pair, partition_all
-from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
+from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu_of_steps
 
 STEPS, CANDIDATES, WIDTH = 8, 10, 384
 TEMPLATES = (
@@ -118,7 +118,7 @@ def measures(steps: Sequence[Sequence[str]], labels: Sequence[Sequence[int]]) ->
             candidate_interval(measured[i : i + STEPS], 1.0) for i in range(0, len(measured), STEPS)
         ],
         "cosines, vectors given": lambda: [mean_cosine(rows) for rows in vectors],
-        "self-BLEU": lambda: [self_bleu(step) for step in steps],
+        "self-BLEU": lambda: [self_bleu_of_steps(steps[i : i + STEPS]) for i in range(0, len(steps), STEPS)],
         "distinct-1 and -2": lambda: [(distinct(step, 1), distinct(step, 2)) for step in steps],
     }
     for name, action in parts.items():

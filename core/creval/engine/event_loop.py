@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from creval.garbage import collect_from_here
 from creval.interruption import CURRENT, Interruption
 
 __all__ = ["drive"]
@@ -20,6 +21,7 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
 
     Raises KeyboardInterrupt where a signal stopped it.
     """
+    collect_from_here()
     interruption = CURRENT.get()
     try:
         asyncio.get_running_loop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from creval_openended.entropy.estimators import class_weights, entropies, entropy, mean_logprob
 from creval_openended.entropy.partition import Pair, partition_all, relabelled
-from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
+from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu, self_bleu_of_steps
 
 
 class Table:
@@ -194,6 +195,20 @@ def test_self_bleu_is_that_of_nltk(texts: list[str]) -> None:
         sentence_bleu([*words[:i], *words[i + 1 :]], words[i], smoothing_function=smoothing) for i in range(len(words))
     ]
     assert self_bleu(texts) == pytest.approx(sum(expected) / len(expected), abs=1e-9)
+
+
+def test_self_bleu_of_steps_is_that_of_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(7)
+    steps = [
+        [" ".join(chance.choices("abcdefg", k=chance.randint(0, 9))) for _ in range(chance.randint(0, 6))]
+        for _ in range(60)
+    ]
+    alone = [self_bleu(texts) for texts in steps]
+    assert None in alone
+    assert self_bleu_of_steps(steps) == pytest.approx(alone, abs=1e-12)
+    monkeypatch.setattr("creval_openended.entropy.surface._MOST_KINDS", 10**4)  # as if there were many words
+    assert self_bleu_of_steps(steps) == pytest.approx(alone, abs=1e-12)
+    assert self_bleu_of_steps([]) == []
 
 
 def test_mean_cosine_over_pairs() -> None:

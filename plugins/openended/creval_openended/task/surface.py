@@ -10,7 +10,7 @@ import numpy as np
 from creval.plugin import Context, Expected, Score, ScorerInput
 from creval_openended.entropy.judging import judge_by
 from creval_openended.entropy.partition import partition_all
-from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu
+from creval_openended.entropy.surface import distinct, mean_cosine, self_bleu_of_steps
 from creval_openended.stepwise.candidates import without_label
 from creval_openended.stepwise.filtering import filtered
 from creval_openended.stepwise.outcome import measured_steps
@@ -78,7 +78,7 @@ def _measured(steps: Steps, compared: Steps, vectors_of: Callable[[Sequence[str]
         return Score({}, failure="no step has a usable candidate")
     per_step: dict[str, list[float | None]] = {
         "cosine": [mean_cosine(vectors_of(texts)) for texts in compared],
-        "self_bleu": [self_bleu(texts) for texts in steps],
+        "self_bleu": self_bleu_of_steps(steps),
         "distinct_1": [distinct(texts, 1) for texts in steps],
         "distinct_2": [distinct(texts, 2) for texts in steps],
     }

@@ -1,0 +1,42 @@
+"""Garbage is not collected while a command starts, and is from when it works."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+from support.imports import imported_by
+
+from creval.cli.lazy_group import import_command
+from creval.engine.event_loop import drive
+
+
+@pytest.fixture
+def off() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+async def collecting() -> bool:
+    return gc.isenabled()
+
+
+@pytest.mark.usefixtures("off")
+def test_a_run_collects() -> None:
+    assert drive(collecting())
+    assert gc.get_freeze_count() > 0  # what was imported is not looked through again
+
+
+@pytest.mark.usefixtures("off")
+def test_a_command_collects() -> None:
+    import_command("creval.cli.commands.runs:runs")
+    assert gc.isenabled()
+
+
+def test_the_entry_point_puts_collecting_off() -> None:
+    code = "import sys, gc; sys.argv = ['creval', '--version']\nfrom creval.__main__ import main\ntry: main()\n"
+    loaded = imported_by(code + "except SystemExit: assert not gc.isenabled()")
+    assert "creval.cli.main" in loaded
