@@ -9,6 +9,7 @@ from creval.data.data_options import DataOptions
 from creval.data.download import download
 from creval.data.huggingface import open_huggingface
 from creval.data.mirror import offline_fix, sha256_of
+from creval.data.pinned_files import PinnedFiles
 from creval.data.row_types import ListRows, Rows
 from creval.data.table_files import open_file
 from creval.user_folders import cache_folder
@@ -16,6 +17,7 @@ from creval.user_folders import cache_folder
 __all__ = [
     "DataOptions",
     "ListRows",
+    "PinnedFiles",
     "Rows",
     "cache_folder",
     "download",

@@ -62,7 +62,7 @@ def _register_game(registry: Registry) -> None:
         "a reasoning game: actions, observations, one prediction",
         parameters=params.schema(max_turns=params.integer(1), certain=params.flag()),
         prompts=("system", "begin", "round", "observation"),
-        provides=("action", "observation"),
+        provides=("action", "observation", "result"),
     )
     registry.add("parser", "kumo_answer", "creval_kumo.task.answer:AnswerTag", "the name in the last <ANSWER> tag")
     registry.add(

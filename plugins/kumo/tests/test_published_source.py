@@ -15,20 +15,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from authors_clone import AGENT_TEXT
 
 from creval.cli.main import invoke
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
 from creval.engine.task_examples import run_examples
 from creval.errors import DataError, UnknownNameError, UsageError
+from creval.plugin import open_run
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_kumo.domains import PAPER_DOMAINS
 from creval_kumo.games.instance import Instance
-from creval_kumo.published.authors_files import AuthorsFiles
+from creval_kumo.published.authors_files import AGENT, AuthorsFiles
 from creval_kumo.published.files import COMMIT, PublishedFiles
 from creval_kumo.published.reading import read_domains, read_instances
 from creval_kumo.published.source import cache_of, open_published, published_docs
+from creval_kumo.published.wording import Wording
 
 PLUGINS = load_plugins()
 TASKS = ("kumo_published_easy", "kumo_published_hard", "kumo_published_all")
@@ -82,7 +85,8 @@ def pins_of(folder: Path) -> dict[str, Any]:
 
 def files_of(served: tuple[Path, ThreadingHTTPServer], cache: Path, offline: bool = False) -> PublishedFiles:
     folder, server = served
-    return PublishedFiles(cache, f"http://127.0.0.1:{server.server_port}", offline, pins=pins_of(folder))
+    agent = hashlib.sha256((folder / AGENT).read_bytes()).hexdigest()
+    return PublishedFiles(cache, f"http://127.0.0.1:{server.server_port}", offline, pins=pins_of(folder), agent=agent)
 
 
 def test_files_are_fetched_once_and_give_the_published_games(
@@ -91,12 +95,59 @@ def test_files_are_fetched_once_and_give_the_published_games(
     requests = served[1].requests  # type: ignore[attr-defined]
     for offline in (False, False, True):
         authors = files_of(served, tmp_path / "cache", offline).fetch(["MedicalEnv", "FantasyEnv"], "easy")
-        assert len(requests) == 2 * (2 + 1 + 50)
+        assert len(requests) == 2 * (2 + 1 + 50) + 1
     for name in ("MedicalEnv", "FantasyEnv"):
         published = read_domains(reference_data / "kumo" / "seed_configs.jsonl.gz")[name]
         games = read_instances(reference_data / "kumo" / "instances" / f"{name}.easy.jsonl.gz", published)
         for doc, game in zip(published_docs(authors, name, "easy"), games, strict=True):
             assert Instance.from_doc(doc) == game and doc["book"] == game.book != ""
+
+
+def test_games_are_asked_in_the_wording_of_their_authors(
+    served: tuple[Path, ThreadingHTTPServer], tmp_path: Path
+) -> None:
+    authors = files_of(served, tmp_path / "cache").fetch(["MedicalEnv"], "easy")
+    doc = next(published_docs(authors, "MedicalEnv", "easy"))
+    task = TaskIndex(PLUGINS).load("kumo_published_easy")
+    script = (f"first thoughts <ANSWER> ${{{doc['actions'][0]}}} </ANSWER>", "<ANSWER> x </ANSWER>")
+    file = tmp_path / "medical.jsonl"
+    file.write_text(json.dumps(doc) + "\n")
+    run = tmp_path / "run"
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"task": task.name, "doc": doc["id"], "answers": script}) + "\n")
+    words = f"--tasks kumo_published_easy --data kumo_published_easy={file} --model replay/{answers} --repeats 1"
+    assert invoke([*words.split(), "--output", str(run), "--offline"]) == 0
+    truths, actions = doc["truths"], doc["actions"]
+    shown = {"action": actions[0], "observation": doc["observations"][actions[0]]}
+    system = f"\nMade up: one of these is so. {{curly}}\n\nThey are: {truths}\n\nDo: {actions}\n"
+    turn = f"Take one of: {actions} or name one of: {truths}. End with '<ANSWER> ${{name}} </ANSWER>'."
+    begun = {"role": "system", "content": f"{system}\n\nA made-up guide:\n\n{doc['book']}"}
+    (sample,) = open_run(run).samples()
+    first, second = (
+        sample.calls[0].messages,
+        [*sample.calls[0].messages[: sample.calls[1].kept], *sample.calls[1].messages],
+    )
+    assert first == [begun, {"role": "user", "content": turn}]
+    assert second == [
+        begun,
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": script[0]},
+        {"role": "user", "content": f"You saw: {shown}\n\n{turn}"},
+    ]
+
+
+def test_a_wording_of_another_form_is_refused(clone: Path, tmp_path: Path) -> None:
+    agent = tmp_path / "agent.py"
+    for text, reason in (
+        (AGENT_TEXT.replace("{self.T}", "{self.K}"), "0 texts with self.T and self.A"),
+        (AGENT_TEXT.replace('{observation}"', '{observation} indeed"'), "does not end with its only field"),
+        (AGENT_TEXT.replace('"Go."', "go"), "0 messages that are written out"),
+        (AGENT_TEXT.replace("def response", "def answer"), "no method response"),
+        ("def response(", "cannot be read"),
+    ):
+        agent.write_text(text)
+        with pytest.raises(DataError, match=reason):
+            Wording.read(clone / "env" / "medical_env.py", agent)
 
 
 def test_only_what_is_missing_or_damaged_is_fetched_again(
@@ -126,7 +177,7 @@ def test_an_altered_file_is_refused_and_the_sound_ones_stay(
 
 def test_without_the_network_the_fix_is_named(tmp_path: Path) -> None:
     options = DataOptions(cache=tmp_path, offline=True, task="kumo_published_easy")
-    with pytest.raises(DataError, match="265 of 265 published files") as caught:
+    with pytest.raises(DataError, match="266 of 266 published files") as caught:
         open_published(FIVE, base=tmp_path, options=options)
     assert "--data kumo_published_easy=FILE" in str(caught.value)
     assert not cache_of(options).exists()
@@ -170,7 +221,8 @@ def mirror(reference_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     for task, difficulty in zip(TASKS, ("easy", "hard", "easy"), strict=True):
         domain = published["MedicalEnv"]
         games = read_instances(reference_data / "kumo" / "instances" / f"MedicalEnv.{difficulty}.jsonl.gz", domain)
-        docs = [game_doc(game, domain.domain) for game in games]
+        said = Wording([(False, "Find it in "), (True, "truths")], "\n\nGuide:\n\n", "Go.", [(False, "Move.")], "Saw: ")
+        docs = [game_doc(game, domain.domain) | {"wording": said.of(game.truths, game.action_names)} for game in games]
         (folder / f"{task}.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
     return folder
 
@@ -201,7 +253,7 @@ def test_import_takes_the_pinned_files_of_the_cache(
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     assert invoke(["kumo", "import", "--domain", "MedicalEnv", "--offline", "-o", "m.jsonl"]) == 2
-    assert "53 of 53 published files" in capsys.readouterr().err
+    assert "54 of 54 published files" in capsys.readouterr().err
     assert not (tmp_path / "m.jsonl").exists()
     assert invoke(["kumo", "import-domains", "--domain", "MedicalEnv", "--offline", "-o", "domains"]) == 2
     assert "2 of 2 published files" in capsys.readouterr().err

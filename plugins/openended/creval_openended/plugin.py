@@ -150,7 +150,12 @@ def _register_sources(registry: Registry) -> None:
         "macgyver",
         "creval_openended.published.macgyver:open_macgyver",
         "the MacGyver problems out of their makers' workbook",
-        parameters=params.schema(choice=params.one_of("paper", "solvable"), url=params.text(), remote=True),
+        parameters=params.schema(
+            choice=params.one_of("paper", "solvable"),
+            url=params.text(),
+            wording=params.one_of("ours", "released", about="released: each doc has the authors' texts, as wording"),
+            remote=True,
+        ),
     )
     registry.add(
         "entailment",

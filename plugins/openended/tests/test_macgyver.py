@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from macgyver_support import write_workbook
+from macgyver_support import DATA_TEXT, DRIVER_TEXT, write_wording, write_workbook
 
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
@@ -22,6 +22,8 @@ from creval.engine.task_examples import run_examples
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval.tasks.templates.rendering import render
+from creval_openended.published import wording
 from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
 
 
@@ -107,9 +109,79 @@ def test_the_examples_of_the_tasks_on_a_copy(
     open_macgyver("paper", address, base=tmp_path, options=DataOptions(cache=tmp_path / "cache"))
     results = (reference_data / "macgyver" / "benchmark_results.json").read_bytes()
     (tmp_path / "cache" / "data" / f"macgyver-results-{COMMIT[:12]}.json").write_bytes(results)
+    monkeypatch.setattr(wording, "PINS", write_wording(tmp_path / "cache" / "data" / wording.FOLDER))
     plugins = load_plugins()
     task = TaskIndex(plugins).load(name)
     offline = {"embedding": "embedded/minilm", "entailment": "cosine/0.85"}
     options = RunOptions(resources={kind: offline[kind] for kind in task.resources}, offline=True)
     outcomes = asyncio.run(run_examples(task, options, plugins))
     assert len(outcomes) >= 4 and [fault for each in outcomes for fault in each.faults] == []
+
+
+def asked(task: str, said: dict[str, Any], steps: list[str], **about: Any) -> list[tuple[str, str]]:
+    """Return the messages of a step, or of the full answer where there is no `number`."""
+    loaded = TaskIndex(load_plugins()).load(task)
+    fields = {"problem": "A {door} is stuck.", "wording": said, "steps": steps, "limit": 4, **about}
+    messages = render(loaded.prompts["step" if about else "full"], fields, loaded.file)
+    return [(message.role, message.content) for message in messages]
+
+
+@pytest.mark.parametrize("task", ["macgyver_released", "macgyver_jury_released"])
+def test_solutions_are_asked_for_in_the_words_of_the_authors(task: str, tmp_path: Path, address: str) -> None:
+    pins = write_wording(tmp_path)
+    options = DataOptions(cache=tmp_path / "cache")
+    said = wording.released_wording(options, address.removesuffix("pairs.xlsx"), pins)
+    assert asked(task, said, []) == [
+        ("system", '\n  Made up: solve it.\n    "Step 1: <step 1>"\n    "Step 2: <step 2>"\n  At most 10 steps.\n  '),
+        ("user", "Problem:\nA {door} is stuck.\n\n## Steps there are:\n<|end|>\n ## You: "),
+    ]
+    system = "Made up: write step {} by step twelve, {{not}} step {}.\n    If done, STOP.\n    Step {}: <here>\n\n    "
+    assert asked(task, said, [], number=1, last=False) == [
+        ("system", system.format(1, 2, 1)),
+        ("user", "A {door} is stuck.\n Steps there are:\n ## You: "),
+    ]
+    made = "A {door} is stuck.\nSteps there are:\n Step 1 was:  Push.\nStep 2 was:  Pull Step 1: hard.\n"
+    steps = ["Step 1: Push.", "Step 2: Pull Step 1: hard."]
+    assert asked(task, said, steps, number=3, last=False) == [
+        ("system", system.format(3, 4, 3)),
+        ("user", f"{made}\n## You: "),
+    ]
+    assert asked(task, said, steps, number=9, last=True) == [
+        ("system", system.format(9, 10, 9)),
+        ("user", f"{made}\n This is the last. \n## You: "),
+    ]
+    (tmp_path / wording.DRIVER).unlink()
+    offline = DataOptions(cache=tmp_path / "cache", offline=True)
+    assert wording.released_wording(offline, address, pins) == said
+
+
+def test_a_wording_that_is_not_there_or_another_one(tmp_path: Path, address: str) -> None:
+    options = DataOptions(cache=tmp_path / "cache", offline=True, task="macgyver_released")
+    with pytest.raises(DataError, match="2 of 2 published files are missing") as found:
+        wording.released_wording(options)
+    assert "--data macgyver_released=FILE" in str(found.value)
+    root, options = address.removesuffix("pairs.xlsx"), DataOptions(cache=tmp_path / "cache")
+    write_wording(tmp_path)
+    with pytest.raises(DataError, match="not the one that the task pins"):
+        wording.released_wording(options, root)
+    assert not list((tmp_path / "cache").rglob("*.py"))
+
+
+@pytest.mark.parametrize(
+    ("driver", "data", "reason"),
+    [
+        (DRIVER_TEXT.replace("prompt =", "text ="), DATA_TEXT, "nothing is assigned to prompt"),
+        (DRIVER_TEXT.replace("{step_num + 1}", "{other}"), DATA_TEXT, "has the field other"),
+        (DRIVER_TEXT.replace(" was: ", "{x}"), DATA_TEXT, "is put otherwise"),
+        (DRIVER_TEXT.replace('problemstring += "', 'problem += "'), DATA_TEXT, "put together otherwise"),
+        (DRIVER_TEXT, DATA_TEXT.replace("Problem:", "Riddle:"), "laid out otherwise"),
+        (DRIVER_TEXT, DATA_TEXT.replace('"twelve"', "12"), "max_steps is no text"),
+        ("if (!x){", DATA_TEXT, "cannot be read"),
+    ],
+)
+def test_a_wording_of_another_form_is_refused(
+    driver: str, data: str, reason: str, tmp_path: Path, address: str
+) -> None:
+    pins = write_wording(tmp_path, driver, data)
+    with pytest.raises(DataError, match=reason):
+        wording.released_wording(DataOptions(cache=tmp_path / "cache"), address.removesuffix("pairs.xlsx"), pins)

@@ -4,6 +4,7 @@
     env/data/<name>_data.py                Truths, Actions and Outcomes as Python data (Medical names them otherwise)
     env/<Domain>/truth_num=T+action_num=A+valid_truth_num=1.jsonl       the instances
     env/<Domain>/knowledge_book/<the same>/seed=<i>.txt                 their knowledge books
+    agents/vanilla_agent.py                the wording of a turn; that of a game's beginning is in env/<name>_env.py
 
 None of that code is run: the data files are read as plain data, with the few further forms that they hold, among them
 a second name before a value (`Outcomes = outcomes = ...`).
@@ -21,9 +22,11 @@ from typing import Any
 
 from creval.plugin import DataError, UnknownNameError
 from creval_kumo.published.literal import Data, LiteralError, read_assignments
+from creval_kumo.published.wording import Wording
 
-__all__ = ["AuthorsFiles"]
+__all__ = ["AGENT", "AuthorsFiles"]
 
+AGENT = "agents/vanilla_agent.py"
 MAX_BYTES = 2_000_000
 _CLASS = re.compile(r"register_environment\(\s*['\"](\w+Env)['\"]\s*\)")
 _IMPORT = re.compile(r"^from (?:env)?\.?data\.(\w+)_data import", re.MULTILINE)
@@ -40,12 +43,16 @@ class AuthorsFiles:
 
     def domains(self) -> dict[str, Path]:
         """Return the data file of each domain by the domain's name. Raises DataError where this is no such clone."""
-        found: dict[str, Path] = {}
+        return {name: data for name, (_, data) in self._domain_files().items()}
+
+    def _domain_files(self) -> dict[str, tuple[Path, Path]]:
+        """Return the environment and the data file of each domain."""
+        found: dict[str, tuple[Path, Path]] = {}
         for file in sorted((self.folder / "env").glob("*_env.py")):
             text = _text(file)
             name, source = _CLASS.search(text), _IMPORT.search(text)
             if name and source and (data := self.folder / "env" / "data" / f"{source[1]}_data.py").is_file():
-                found[name[1]] = data
+                found[name[1]] = file, data
         if not found:
             raise DataError(
                 "there are no domains in env/*_env.py",
@@ -54,12 +61,19 @@ class AuthorsFiles:
             )
         return found
 
-    def configuration(self, domain: str) -> dict[str, Any]:
-        """Return a domain's configuration as a row of the published form."""
-        files = self.domains()
+    def _files_of(self, domain: str) -> tuple[Path, Path]:
+        files = self._domain_files()
         if domain not in files:
             raise UnknownNameError("published KUMO domain", domain, list(files), where=str(self.folder))
-        file = files[domain]
+        return files[domain]
+
+    def wording(self, domain: str) -> Wording:
+        """Return the texts in which a domain's games are put. Raises DataError where they have another form."""
+        return Wording.read(self._files_of(domain)[0], self.folder / AGENT)
+
+    def configuration(self, domain: str) -> dict[str, Any]:
+        """Return a domain's configuration as a row of the published form."""
+        file = self._files_of(domain)[1]
         truths, actions, outcomes = _assigned(file)
         return {
             "domain": domain,

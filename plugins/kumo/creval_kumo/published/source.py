@@ -1,4 +1,4 @@
-"""Source `kumo_published`: the games of the paper, with their knowledge books, as docs."""
+"""Source `kumo_published`: the games of the paper, with their knowledge books and the authors' wording, as docs."""
 
 from __future__ import annotations
 
@@ -51,17 +51,18 @@ def open_published(
 def published_docs(
     files: AuthorsFiles, name: str, difficulty: str, skipped: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the games of a domain as the fields of docs.
+    """Yield the games of a domain as the fields of docs; `wording` are the authors' own texts of a game.
 
     Faulty ones are refused (DomainError), or left out and told in `skipped`, where that is given.
     """
     published = to_domain(files.configuration(name), name)
     if skipped is None and published.faults:
         raise DomainError(published.faults, where=name, fix="Keep its sound games only: --skip-faulty (faulty: skip)")
+    wording = files.wording(name)
     for row in files.instances(name, *SIZES[difficulty]):
         instance, faults = to_instance(row, published, f"{name}, seed {row['seed']}")
         if not faults:
-            yield game_doc(instance, published.domain)
+            yield game_doc(instance, published.domain) | {"wording": wording.of(instance.truths, instance.action_names)}
         elif skipped is None:
             fix = "Leave such games out: --skip-faulty (faulty: skip)"
             raise DomainError(faults, where=f"{name}, seed {row['seed']}", fix=fix)

@@ -23,7 +23,10 @@ __all__ = ["Game"]
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Plays one game. Reports `tests` (actions in order), `prediction` (None without one) and `end`.
+    """Plays one game. The prompt `observation` sees the `action`, its `observation` as JSON, and both as the authors'
+    code writes them: `result`, a Python dictionary.
+
+    Reports `tests` (actions in order), `prediction` (None without one) and `end`.
 
     `certain` says which games the task's prompts and scorer are made for: those whose results rule truths out for
     certain, or those of a reliability below 1. The others are refused before the model is asked.
@@ -66,8 +69,11 @@ class Game:
             elif play.ending == "unparsed":
                 session.unparsed(parsed.reason or _no_such_name(parsed.value))
             elif play.ending is None:
+                result = {"action": play.tests[-1], "observation": play.observation}
                 observation = json.dumps(play.observation, ensure_ascii=False)
-                shown = session.prompt("observation", action=play.tests[-1], observation=observation)
+                shown = session.prompt(
+                    "observation", action=play.tests[-1], observation=observation, result=str(result)
+                )
 
 
 def _no_such_name(value: object) -> str:

@@ -57,7 +57,7 @@ class WrittenSolution:
 
 def _sampled(turn: Turn) -> bool:
     """Whether candidates of a step are asked for, and not the full answer: only their prompt speaks of STOP."""
-    return "STOP" in turn.messages[-1].text
+    return any("STOP" in message.text for message in turn.messages)
 
 
 def _said(text: str, probability: float) -> Completion:

@@ -1,0 +1,183 @@
+"""The wording in which the paper's authors asked for solutions, read out of their source text; none is run or shipped.
+
+Two files of github.com/stonkmem/MacGyverSemanticProbing (MIT) at one commit, each pinned by its sha256:
+
+    src/GPT_run_benchmark.py   the system messages of a full answer and of a step, and what stands around a problem
+    src/data.py                how a problem is laid out for the full answer; the most steps in words
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from creval.plugin import DataError
+from creval.plugin.data import DataOptions, PinnedFiles
+
+__all__ = ["ADDRESS", "COMMIT", "DATA", "DRIVER", "FOLDER", "PINS", "Wording", "released_wording"]
+
+COMMIT = "b2a17dd8ec585a837522c0051cad10cdbaade568"
+ADDRESS = f"https://raw.githubusercontent.com/stonkmem/MacGyverSemanticProbing/{COMMIT}/"
+FOLDER = f"macgyver-wording-{COMMIT[:12]}"
+DRIVER, DATA = "src/GPT_run_benchmark.py", "src/data.py"
+PINS = {
+    DRIVER: "86de67971bedd166d38c6739dfda2ae66bdd02a3fca3023f12b60db9632b8780",
+    DATA: "33688a73757e93cde3ef46bfce62faa24b085597bf081c285c59a192bc426584",
+}
+
+_PROBLEM = "\0problem"
+_NUMBERS = {"step_num": 0, "step_num + 1": 1}
+_LIMITS = {"1": 1, "2": 2, "max_stepnum": 10}
+Wording = dict[str, Any]
+
+
+def released_wording(options: DataOptions, address: str = ADDRESS, pins: Mapping[str, str] | None = None) -> Wording:
+    """Return the texts, fetched once: those of `_read`. Raises DataError where they cannot be had or are others."""
+    folder = PinnedFiles.of(FOLDER, address, PINS if pins is None else pins, options).fetch()
+    try:
+        return _read(_tree(folder / DRIVER), _tree(folder / DATA))
+    except (ValueError, IndexError) as error:
+        raise DataError(f"the authors' wording has another form: {error}", where=str(folder)) from error
+
+
+def _read(driver: ast.Module, data: ast.Module) -> Wording:
+    """Return the texts.
+
+    `full` is the system message of a full answer, `full_before` and `full_after` stand around its problem. `step` are
+    the pieces of the system message of a step: each a `text`, then, where `plus` is a number, the step's number plus
+    that. `first` follows the problem while there are no steps; else `further` does, then each step made as
+    `made_before`, its number, `made_after` and its text; `last` follows at the last step and `end` always.
+    """
+    most = _constant(data, "max_steps")
+    before, after = _around_problem(data)
+    call = next(node for node in _calls(driver, "extract_problem"))
+    made_before, made_after = _made(driver)
+    further, first, last, end = _user_texts(driver)
+    return {
+        "full": "".join(_plain(_pieces(_assigned(driver, "inputstring")[0]), _LIMITS)),
+        "full_before": before,
+        "full_after": after + _constant(data, "EOS_TOKEN") + _pieces(call.args[0])[-1][1],
+        "step": _step_pieces(_pieces(_assigned(driver, "prompt")[0]), most),
+        "first": first,
+        "further": further,
+        "made_before": made_before,
+        "made_after": made_after,
+        "last": last,
+        "end": end,
+    }
+
+
+def _tree(file: Path) -> ast.Module:
+    try:
+        return ast.parse(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError) as error:
+        raise DataError(f"the authors' wording cannot be read: {error}", where=str(file)) from error
+
+
+def _assigned(tree: ast.Module, name: str) -> list[ast.expr]:
+    """Return what is assigned or added to a name, in the order of the text."""
+    found = [
+        node
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name)
+        or (isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name)
+    ]
+    if not found:
+        raise ValueError(f"nothing is assigned to {name}")
+    return [node.value for node in sorted(found, key=lambda node: node.lineno)]
+
+
+def _calls(tree: ast.Module, name: str) -> Iterator[ast.Call]:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == name]
+    if not found:
+        raise ValueError(f"{name} is not called")
+    yield from sorted(found, key=lambda node: node.lineno)
+
+
+def _constant(tree: ast.Module, name: str) -> str:
+    value = _assigned(tree, name)[0]
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+        raise ValueError(f"{name} is no text")
+    return value.value
+
+
+Pieces = list[tuple[bool, str]]
+"""Of a sum of texts: (is it a field, the field or the text)."""
+
+
+def _pieces(node: ast.expr) -> Pieces:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _joined([*_pieces(node.left), *_pieces(node.right)])
+    if isinstance(node, ast.JoinedStr):
+        return [piece for value in node.values for piece in _pieces(value)]
+    if isinstance(node, ast.FormattedValue):
+        return [(True, ast.unparse(node.value))]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [(False, node.value)]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "Problem":
+        return [(True, _PROBLEM)]
+    return [(True, ast.unparse(node))]
+
+
+def _joined(pieces: Pieces) -> Pieces:
+    """Put neighbouring texts together."""
+    found: Pieces = []
+    for is_field, part in pieces:
+        if found and not is_field and not found[-1][0]:
+            found[-1] = (False, found[-1][1] + part)
+        else:
+            found.append((is_field, part))
+    return found
+
+
+def _plain(pieces: Pieces, values: Mapping[str, object]) -> Iterator[str]:
+    for is_field, part in pieces:
+        if is_field and part not in values:
+            raise ValueError(f"a text has the field {part}")
+        yield str(values[part]) if is_field else part
+
+
+def _step_pieces(pieces: Pieces, most: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [{"text": "", "plus": None}]
+    for is_field, part in pieces:
+        if is_field and part in _NUMBERS:
+            found[-1]["plus"] = _NUMBERS[part]
+            found.append({"text": "", "plus": None})
+        elif is_field and part != "max_steps":
+            raise ValueError(f"the text of a step has the field {part}")
+        else:
+            found[-1]["text"] += most if is_field else part
+    return found
+
+
+def _around_problem(data: ast.Module) -> tuple[str, str]:
+    """Return what stands before and after the problem of a full answer, from the word "Problem:" on."""
+    parts = _constant(data, "macgyver_prompt").split("{}")
+    if len(parts) != 4 or "Problem:" not in parts[1]:
+        raise ValueError("a problem is laid out otherwise")
+    return parts[1][parts[1].index("Problem:") :], parts[2] + parts[3]
+
+
+def _made(driver: ast.Module) -> tuple[str, str]:
+    """Return what stands before and after the number of a step that was made."""
+    call = next(_calls(driver, "prev_steps.append"))
+    match _pieces(call.args[0]):
+        case [(False, before), (True, "step_num - 1"), (False, after), *_]:
+            return before, after
+    raise ValueError("a step that was made is put otherwise")
+
+
+def _user_texts(driver: ast.Module) -> tuple[str, str, str, str]:
+    """Return `further`, `first`, `last` and `end`: what is added to the text of a step, in the order of the file."""
+    texts = [_pieces(value) for value in _assigned(driver, "problemstring")]
+    match [each for each in texts if each not in ([(False, "")], [(True, "prev_steps[k]")])]:
+        case [
+            [(True, p), (False, further)],
+            [(False, last)],
+            [(False, end)],
+            [(True, q), (False, first)],
+        ] if p == q == _PROBLEM:
+            return further, first, last, end
+    raise ValueError("the text of a step is put together otherwise")
