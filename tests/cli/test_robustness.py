@@ -70,6 +70,17 @@ def without(monkeypatch: pytest.MonkeyPatch, distribution: str) -> None:
     monkeypatch.setattr(loader, "find_distributions", lambda path=None: found)
 
 
+@pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.distribution])
+def test_a_command_of_an_absent_distribution_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    distribution = COMMANDS[command].distribution
+    without(monkeypatch, distribution)
+    assert invoke([command, "--help"]) == 2
+    said = f"`creval {command}` needs {distribution}, which is not installed: pip install {distribution}"
+    assert capsys.readouterr().err.splitlines() == [f"error: {said}"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -23,7 +23,7 @@ SECTIONS = {
     "Run": {
         "run": _command("run:run", "Run the tasks and models of a YAML file, or what is missing of them."),
         "resume": _command("run:resume", "Resume a run that was interrupted or killed."),
-        "merge": _command("merge:merge", "Merge the shards of a run into one run."),
+        "merge": LazyCommand("creval_shards.cli:merge", "Merge the shards of a run into one run.", "creval-shards"),
         "score": _command("score:score", "Score the saved answers of a run again, without calling the model."),
         "score-file": LazyCommand(
             "creval_people.cli.score_file:score_file", "Score people's answers from a spreadsheet.", "creval-people"

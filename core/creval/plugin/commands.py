@@ -6,8 +6,19 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
+from creval.cli.completion import runs as complete_runs
 from creval.cli.completion import tasks as complete_tasks
 from creval.cli.option_values import FilePath, NewPath, comma_list, consents_of, paths, texts
 from creval.cli.shared_options import trust_option
 
-__all__ = ["FilePath", "NewPath", "comma_list", "complete_tasks", "consents_of", "paths", "texts", "trust_option"]
+__all__ = [
+    "FilePath",
+    "NewPath",
+    "comma_list",
+    "complete_runs",
+    "complete_tasks",
+    "consents_of",
+    "paths",
+    "texts",
+    "trust_option",
+]

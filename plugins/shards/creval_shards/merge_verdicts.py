@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from creval.engine.merging.merge_samples import Ints, LinePlace, Merged, Sources, writing
-from creval.engine.merging.shard_runs import ShardRun
-from creval.engine.planning.plan import TaskPlan
-from creval.engine.planning.sample_ranks import Ranking
-from creval.engine.roles.ledger import reusable
-from creval.errors import RunError
-from creval.runs.folder import RunFolder
-from creval.runs.jsonl import dump_line, whole_lines
-from creval.types.sample import SampleKey
+from creval.plugin import RunError, SampleKey
+from creval.plugin.shards import (
+    Ranking,
+    RunFolder,
+    TaskPlan,
+    dump_line,
+    reusable,
+    whole_lines,
+)
+from creval_shards.merge_samples import Ints, LinePlace, Merged, Sources, writing
+from creval_shards.shard_runs import ShardRun
 
 __all__ = ["CallRanks", "Verdicts", "merge_calls"]
 

@@ -16,14 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from creval.engine.merging.shard_runs import ShardRun
-from creval.engine.planning.sample_ranks import DoneRanks, Ranking
-from creval.engine.roles.ledger import UsageTally
-from creval.errors import RunError
-from creval.opener import open_plain
-from creval.runs.folder import REDO, RunFolder
-from creval.runs.jsonl import Line, disk_error, pieces
-from creval.types.sample import SampleKey
+from creval.plugin import RunError, SampleKey
+from creval.plugin.shards import (
+    REDO,
+    DoneRanks,
+    Line,
+    Ranking,
+    RunFolder,
+    UsageTally,
+    disk_error,
+    open_plain,
+    pieces,
+)
+from creval_shards.shard_runs import ShardRun
 
 __all__ = ["Ints", "LinePlace", "Merged", "Sources", "merge_samples", "merge_scores", "writing"]
 

@@ -23,15 +23,15 @@ import creval
 from creval.comparison.gate import decide
 from creval.comparison.leaderboard import leaderboard
 from creval.comparison.policy import Policy
-from creval.engine.merging.merge_runs import merge_runs
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import RunOptions
 from creval.errors import RunError, UsageError
 from creval.report.result_tables import own_settings
 from creval.runs.jsonl import read_lines
+from creval_shards.merge_runs import merge_runs
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "shards.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "shards.md"
 MODEL = "baseline/ceiling"
 TIMES = {"started", "seconds"}
 
@@ -128,7 +128,7 @@ def test_a_shard_says_that_it_is_a_part(make_task, tmp_path):
     assert part.results["tasks"][0]["shard"] == "1/2" and "shard" not in whole.results["tasks"][0]
     assert part.results["tasks"][0]["identity"] != whole.results["tasks"][0]["identity"]
     ranked = leaderboard([creval.open_run(folder) for folder in (whole.folder, part.folder)])
-    assert [one.rank for one in ranked] == [1, 1] and {one.settings for one in ranked} == {"", "shard 1/2"}
+    assert len({one.group for one in ranked}) == 2 and {one.settings for one in ranked} == {"", "shard 1/2"}
     with pytest.raises(UsageError, match="is shard 1/2, a part of a whole"):
         decide(creval.open_run(part.folder), Policy(tmp_path / "policy.yaml", []), None)
     said = typed(tmp_path, "report", "part", "--baselines", ".")
@@ -398,7 +398,7 @@ def test_shards_stopped_by_a_budget_or_with_errors(make_task, tmp_path):
 def test_a_merge_that_is_killed_or_finds_the_disk_full_leaves_nothing(halves, tmp_path, monkeypatch):
     _, parts = halves
     stop = (
-        "import os,sys;from pathlib import Path;import creval.engine.merging.merge_runs as m;"
+        "import os,sys;from pathlib import Path;import creval_shards.merge_runs as m;"
         "m.keep_files=lambda *a,**k:os.kill(os.getpid(),9);m.merge_runs([Path(p) for p in sys.argv[1:]],Path('merged'))"
     )
     done = subprocess.run([sys.executable, "-c", stop, *map(str, parts)], timeout=100, cwd=tmp_path)
@@ -414,7 +414,7 @@ def test_a_merge_that_is_killed_or_finds_the_disk_full_leaves_nothing(halves, tm
     def fsync(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("creval.engine.merging.merge_samples.os.fsync", fsync)
+    monkeypatch.setattr("creval_shards.merge_samples.os.fsync", fsync)
     error = refused(parts, "the disk is full", output="other")
     assert "Free some space" in str(error)
 

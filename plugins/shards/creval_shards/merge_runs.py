@@ -10,31 +10,44 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from creval.engine.manifest import core_version, now, read_options, start_manifest
-from creval.engine.merging.merge_samples import Merged, merge_samples, merge_scores
-from creval.engine.merging.merge_verdicts import CallRanks, Verdicts, merge_calls
-from creval.engine.merging.shard_runs import ShardRun, check_same, locked_parts, missing_shards
-from creval.engine.planning.plan import TaskPlan, asked_people
-from creval.engine.planning.sample_ranks import Ranking
-from creval.engine.planning.shards import Shard
-from creval.engine.roles.ledger import Ledger
-from creval.engine.roles.role_models import TARGET
-from creval.engine.run_options import RunOptions
-from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
-from creval.engine.scoring.instruments import Instruments
-from creval.engine.scoring.tally import empty_tally
-from creval.engine.setup import open_plans
-from creval.engine.snapshot import keep_files
-from creval.errors import RunError
-from creval.models.answers.read_answers import READING, reading_of
-from creval.plugins.loader import Plugins, load_plugins
-from creval.runs.call_journal import CallJournal
-from creval.runs.folder import FORM, RunFolder
-from creval.runs.jsonl import disk_error
-from creval.runs.lock import RunLock
-from creval.runs.schemas import check_manifest, check_results
-from creval.runs.task_copies import tasks_here
-from creval.runs.trust import MADE_HERE, Claims
+from creval.plugin import RunError
+from creval.plugin.shards import (
+    FORM,
+    MADE_HERE,
+    READING,
+    TARGET,
+    CallJournal,
+    Claims,
+    Instruments,
+    Ledger,
+    Plugins,
+    Ranking,
+    RunFolder,
+    RunLock,
+    RunOptions,
+    Shard,
+    TaskPlan,
+    TaskUsage,
+    aggregate_task,
+    asked_people,
+    check_manifest,
+    check_results,
+    core_version,
+    disk_error,
+    empty_tally,
+    keep_files,
+    load_plugins,
+    now,
+    open_plans,
+    read_options,
+    reading_of,
+    start_manifest,
+    task_results,
+    tasks_here,
+)
+from creval_shards.merge_samples import Merged, merge_samples, merge_scores
+from creval_shards.merge_verdicts import CallRanks, Verdicts, merge_calls
+from creval_shards.shard_runs import ShardRun, check_same, locked_parts, missing_shards
 
 __all__ = ["MergedRun", "merge_runs"]
 

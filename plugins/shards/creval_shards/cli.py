@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.cli import completion
-from creval.cli.option_values import NewPath
-from creval.cli.shared_options import trust_option
+from creval.plugin.commands import NewPath, complete_runs, trust_option
 
 if TYPE_CHECKING:
-    from creval.engine.merging.merge_runs import MergedRun
+    from creval_shards.merge_runs import MergedRun
 
 __all__ = ["merge"]
 
@@ -21,7 +19,7 @@ _SHOWN = 8
 
 
 @click.command(epilog="Example: creval merge runs/shards/* --output runs/whole")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completion.runs)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=complete_runs)
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", required=True, help="The folder of the one run.")
 @trust_option
 @click.pass_context
@@ -31,26 +29,21 @@ def merge(ctx: click.Context, /, runs: Sequence[Path], output: Path) -> None:
     Runs that are no parts of one run are refused. Where shards are missing or unfinished the exit code is 1, and
     creval resume makes the rest in the merged run. The shards stay as they are.
     """
-    from creval.cli.runner import command_line
-    from creval.engine.merging.merge_runs import merge_runs
+    from creval.plugin.shards import RunResult, command_line, find_baselines, print_results
+    from creval_shards.merge_runs import merge_runs
 
     made = merge_runs(runs, output, command_line())
     for line in _notes(made):
         click.echo(line, err=True)
     if made.results is None:
         ctx.exit(1)
-    from creval.api import RunResult
-    from creval.report.baselines import find_baselines
-    from creval.report.result_tables import print_results
-
     print_results([RunResult(output, made.results)], find_baselines(output.absolute().parent))
     click.echo(f"run folder: {output}")
 
 
 def _notes(made: MergedRun) -> list[str]:
     """Say what the merged run lacks, and which verdicts differ."""
-    from creval.escape import visible
-    from creval.runs.run_commands import resume_command
+    from creval.plugin.shards import resume_command, visible
 
     notes = []
     if made.differing:

@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.engine.manifest import options_data, read_options
-from creval.engine.planning.shards import Shard, parse_shard
-from creval.engine.run_options import MAY_DIFFER
-from creval.errors import RunError, UsageError
-from creval.models.answers.read_answers import READING, reading_of
-from creval.opener import read_json
-from creval.runs.folder import RunFolder
-from creval.runs.lock import RunLock
+from creval.plugin import RunError, UsageError
+from creval.plugin.shards import (
+    MAY_DIFFER,
+    READING,
+    RunFolder,
+    RunLock,
+    Shard,
+    options_data,
+    parse_shard,
+    read_json,
+    read_options,
+    reading_of,
+)
 
 __all__ = ["ShardRun", "check_same", "locked_parts", "missing_shards"]
 

@@ -1,0 +1,89 @@
+"""What creval-shards needs of the core: plans, the lines of run folders, the ledger, scores and their aggregation.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.api import RunResult
+from creval.cli.runner import command_line
+from creval.engine.manifest import core_version, now, options_data, read_options, start_manifest
+from creval.engine.planning.plan import TaskPlan, asked_people
+from creval.engine.planning.sample_ranks import DoneRanks, Ranking
+from creval.engine.planning.shards import Shard, parse_shard
+from creval.engine.roles.ledger import Ledger, UsageTally, reusable
+from creval.engine.roles.role_models import TARGET
+from creval.engine.run_options import MAY_DIFFER, RunOptions
+from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
+from creval.engine.scoring.instruments import Instruments
+from creval.engine.scoring.tally import empty_tally
+from creval.engine.setup import open_plans
+from creval.engine.snapshot import keep_files
+from creval.escape import visible
+from creval.models.answers.read_answers import READING, reading_of
+from creval.opener import open_plain, read_json
+from creval.plugins.loader import Plugins, load_plugins
+from creval.report.baselines import find_baselines
+from creval.report.result_tables import print_results
+from creval.runs.call_journal import CallJournal
+from creval.runs.folder import FORM, REDO, RunFolder
+from creval.runs.jsonl import Line, disk_error, dump_line, pieces, whole_lines
+from creval.runs.lock import RunLock
+from creval.runs.run_commands import resume_command
+from creval.runs.schemas import check_manifest, check_results
+from creval.runs.task_copies import tasks_here
+from creval.runs.trust import MADE_HERE, Claims
+
+__all__ = [
+    "FORM",
+    "MADE_HERE",
+    "MAY_DIFFER",
+    "READING",
+    "REDO",
+    "TARGET",
+    "CallJournal",
+    "Claims",
+    "DoneRanks",
+    "Instruments",
+    "Ledger",
+    "Line",
+    "Plugins",
+    "Ranking",
+    "RunFolder",
+    "RunLock",
+    "RunOptions",
+    "RunResult",
+    "Shard",
+    "TaskPlan",
+    "TaskUsage",
+    "UsageTally",
+    "aggregate_task",
+    "asked_people",
+    "check_manifest",
+    "check_results",
+    "command_line",
+    "core_version",
+    "disk_error",
+    "dump_line",
+    "empty_tally",
+    "find_baselines",
+    "keep_files",
+    "load_plugins",
+    "now",
+    "open_plain",
+    "open_plans",
+    "options_data",
+    "parse_shard",
+    "pieces",
+    "print_results",
+    "read_json",
+    "read_options",
+    "reading_of",
+    "resume_command",
+    "reusable",
+    "start_manifest",
+    "task_results",
+    "tasks_here",
+    "visible",
+    "whole_lines",
+]
