@@ -14,6 +14,8 @@ _LEAST = 0.001
 """A wait of nothing would mean "at once" to the policy; a server that limits never means that."""
 _EPOCH = 1e9
 _EPOCH_MS = 1e11
+_FINER = 1e14
+"""From here on an epoch is in microseconds, and a thousand times as far in nanoseconds."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NUMBER = r"(?:\d{1,15}(?:\.\d{0,12})?|\.\d{1,12})"
 _UNIT = r"(?:milliseconds?|millis|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|hr|h|days?|d)"
@@ -30,11 +32,20 @@ _AT_DATE = re.compile(
     r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?:Z|\s?UTC|[+-]\d\d:?\d\d)?)",
     re.IGNORECASE,
 )
+_PLAIN = re.compile(
+    rf"\bretry[-_ ]?(?:after|in|delay)[\"']?\s*[:=]?\s*[\"']?({_NUMBER})(?=\s*(?:[;,)\]}}\"']|\.?\s*$|\.\s))",
+    re.IGNORECASE,
+)
+_ONE = re.compile(r"(?:retry|again|wait)\b[^.;\d]{0,20}?\b(?:an?|one) (second|minute|hour)\b", re.IGNORECASE)
+_PROTOBUF = re.compile(r"""retry_?delay\\*["']?\s*:?\s*\{\s*\\*["']?seconds\\*["']?\s*:\s*(\d{1,9})""", re.IGNORECASE)
+_ISO = re.compile(rf"PT(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?", re.IGNORECASE)
+_CLOCK = re.compile(r"(\d{1,3}):(\d\d):(\d\d(?:\.\d{1,9})?)")
 _IN_CHINESE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?秒[钟鐘]?[之以]?[后後]")
 _FIELDS = (
     *("retry_after_ms", "retryafterms", "retry_after", "retryafter", "retry_after_seconds", "retryafterseconds"),
-    *("retry_in", "retrydelay", "retry_delay", "wait_seconds", "reset_in", "reset_after"),
+    *("retry_in", "retrydelay", "retry_delay", "wait_seconds", "reset_in", "reset_after", "retry_after_millis"),
 )
+_RESET_FIELDS = ("resets_in_seconds", "resets_in", "resets_at", "reset_at", "reset_time", "retry_at")
 _RETRY_MS = ("retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms")
 _RETRY = ("retry-after", "x-retry-after", "x-ratelimit-reset-after", "x-ratelimit-retry-after", "ratelimit-reset-after")
 _RESET = re.compile(r"(?:x-)?(?:anthropic-)?rate-?limit-.*reset.*|(?:x-)?rate-?limit-reset.*")
@@ -59,16 +70,20 @@ def asked_wait(headers: Mapping[str, Any], body: Any, now: float, limited: bool 
 
 
 def duration(value: Any, now: float) -> float | None:
-    """Read seconds: a number, `34s`, `6m0s`, `120ms`, an epoch in seconds or milliseconds, or a date."""
+    """Read seconds: a number, `34s`, `6m0s`, `PT34S`, `0:00:34`, an epoch in seconds or parts of them, or a date."""
     if isinstance(value, bool) or value is None:
         return None
     text = str(value).strip()[:100]
     try:
         number = float(text)
     except ValueError:
+        if text.lower().startswith("pt") or _CLOCK.fullmatch(text):
+            return _sum_of_parts(text)
         return _sum_of_pieces(text) if _PIECE.match(text) else _until_date(text, now)
     if not math.isfinite(number):
         return None
+    while number > _FINER:
+        number /= 1000
     if number > _EPOCH_MS:
         return max(0.0, number / 1000 - now)
     return max(0.0, number - now if number > _EPOCH else number)
@@ -91,7 +106,7 @@ def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
         found = _told_in_fields(body, now, limited)
         if found is not None:
             return found
-    delay = _RETRY_DELAY.search(text)
+    delay = _RETRY_DELAY.search(text) or _PROTOBUF.search(text)
     if delay is not None:
         return duration(delay[1], now)
     if not limited:
@@ -100,8 +115,12 @@ def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
         return _sum_of_pieces(words[1])
     if date := _AT_DATE.search(text):
         return _until_date(_in_utc(date[1]), now)
-    chinese = _IN_CHINESE.search(text)
-    return float(chinese[1]) if chinese is not None else None
+    if chinese := _IN_CHINESE.search(text):
+        return float(chinese[1])
+    if plain := _PLAIN.search(text):
+        return duration(plain[1], now)
+    one = _ONE.search(text)
+    return _UNITS[one[1][0].lower()] if one is not None else None
 
 
 def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> float | None:
@@ -114,10 +133,10 @@ def _told_in_fields(node: Any, now: float, limited: bool, depth: int = 0) -> flo
             passed_on = asked_wait(members["headers"], "", now, limited)
             if passed_on is not None:
                 return passed_on
-        for name in _FIELDS:
+        for name in (*_FIELDS, *(_RESET_FIELDS if limited else ())):
             found = duration(members.get(name), now) if not isinstance(members.get(name), Mapping | list) else None
             if found is not None:
-                return found / 1000 if name.endswith("ms") else found
+                return found / 1000 if name.endswith(("ms", "millis")) else found
     inner = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
     waits = (_told_in_fields(each, now, limited, depth + 1) for each in inner if isinstance(each, Mapping | list))
     return next((wait for wait in waits if wait is not None), None)
@@ -156,6 +175,15 @@ def _sum_of_pieces(text: str) -> float | None:
         total += float(piece[1]) * _UNITS["ms" if unit.startswith(("ms", "milli")) else unit[0]]
         at = piece.end()
     return total if math.isfinite(total) else None
+
+
+def _sum_of_parts(text: str) -> float | None:
+    """`PT1H2M3.5S` and `1:02:03.5`."""
+    found = _ISO.fullmatch(text) or _CLOCK.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return hours * 3600 + minutes * 60 + seconds
 
 
 def _in_utc(date: str) -> str:

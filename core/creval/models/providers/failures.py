@@ -26,12 +26,13 @@ _REFUSED = re.compile(
     r"|no longer|removed|cannot|can not|can't|doesn't|don't|isn't|aren't|may only|must"
     r"|only (?:the default|supports?|accepts?|one)"
     r"|only [\w.=]+ is supported|extra inputs?|forbidden|out of (?:range|bounds)|range:|should be|too (?:high|low|big)"
+    r"|不支持|不允许|不能|无效"
     r"|(?:above|below) (?:the )?m(?:ax|in)imum|less than or equal|greater than or equal|refuse|reject"
 )
 
 _CONFLICT = re.compile(
     r"(?i)\bboth\b|together|mutually exclusive|only one|either\b.*\bor\b|at the same time|simultaneous|combin|exclusive"
-    r"|(?:alter|modify|set|specify|use)(?:ing)? [`'\"\w]+ or [`'\"\w]+,? but not"
+    r"|\bone of\b.*\b(?:or|and)\b|(?:alter|modify|set|specify|use)(?:ing)? [`'\"\w]+ or [`'\"\w]+,? but not"
 )
 
 _NAMED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+(?:parameter|value|argument
