@@ -26,6 +26,7 @@ __all__ = [
     "executor_of",
     "paths",
     "read_doc_ids",
+    "read_roles",
     "settings",
     "sweeps",
     "texts",
@@ -92,6 +93,12 @@ def texts(values: Sequence[str], option: str) -> dict[str, str]:
             raise click.UsageError(f"{option} {name.strip()} is given twice; keep one of them")
         pairs[name.strip()] = text.strip()
     return pairs
+
+
+def read_roles(values: Sequence[str], option: str = "--role") -> dict[str, Any]:
+    """Read ROLE=MODEL pairs, or ROLE={model: ..., base_url: ..., temperature: 0} with what is the role's own."""
+    given = texts(values, option)
+    return {name: _value(name, text, option) if text.startswith("{") else text for name, text in given.items()}
 
 
 def paths(values: Sequence[str], option: str) -> dict[str, Path]:

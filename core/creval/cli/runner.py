@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.cli.option_values import comma_list, docs_of, paths, settings, sweeps, texts
+from creval.cli.option_values import comma_list, docs_of, paths, read_roles, settings, sweeps, texts
 from creval.cli.run_summary import ending, last_words
 from creval.cli.signals import fix_shown
 from creval.engine.progress.terminal import watch
@@ -61,7 +61,7 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
         seed=given["seed"],
         offline=given["offline"],
         output=given["output"],
-        roles=texts(given["role"], "--role"),
+        roles=read_roles(given["role"]),
         resources=texts(given["resource"], "--resource"),
         data=paths(given["data"], "--data"),
         generation=settings(given["generation"], "--generation"),

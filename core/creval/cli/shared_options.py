@@ -117,7 +117,7 @@ def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: in
     `generation` belong to, `seed` the seed of models in this process. Raises UsageError (of click, for a text of
     another form).
     """
-    from creval.cli.option_values import settings, texts
+    from creval.cli.option_values import read_roles, settings, texts
     from creval.engine.run_options import RunOptions
     from creval.engine.workbench import Workbench
 
@@ -127,7 +127,7 @@ def open_workbench(given: Mapping[str, Any], addressed: str = "target", seed: in
 
     plain = {name: given[name] for name in _PLAIN if given.get(name) is not None}
     options = RunOptions(
-        roles=pairs("role", texts),
+        roles=pairs("role", read_roles),
         resources=pairs("resource", texts),
         generation=pairs("generation", settings),
         seed=seed,

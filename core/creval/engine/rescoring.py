@@ -114,7 +114,7 @@ def _words(path: Path, how: Rescoring) -> Iterator[str]:
     """The options of `creval score` that stand for `how`, without the consents of the run: they are said anyway."""
     had = RunFolder.open(path).read_manifest()["options"]
     pairs = [("resource", f"{name}={spec}") for name, spec in how.resources.items()]
-    pairs += [("role", f"{role}={model}") for role, model in how.roles.items()]
+    pairs += [("role", f"{role}={model}") for role, model in how.role_words()]
     pairs += [("task-file", str(file)) for file in how.task_files]
     pairs += [("reuse", str(run)) for run in how.reuse]
     pairs += [

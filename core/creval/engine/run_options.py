@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -13,13 +13,25 @@ from typing import Any, TypedDict
 from creval.engine.planning.shards import parse_shard
 from creval.errors import UnknownNameError, UsageError
 from creval.escape import odd_sign
+from creval.models.providers.addresses import shown_address
 from creval.runs.run_commands import CONSENTS
 from creval.tasks.sections.settings import EXTRA, generation_settings
 
-__all__ = ["MAY_DIFFER", "Consents", "Rescoring", "Resuming", "RunOptions", "nested_settings", "parse_limit"]
+__all__ = [
+    "MAY_DIFFER",
+    "ROLE_KEYS",
+    "Consents",
+    "Rescoring",
+    "Resuming",
+    "RunOptions",
+    "nested_settings",
+    "parse_limit",
+]
 
 _NO_SETTINGS = ("model", "messages", "stream")
 """Parts of a request that are not the user's to set; refused by name where the tasks are checked."""
+ROLE_KEYS = ("base_url", "api_key_env", "concurrency", "generation")
+"""What a role may have of its own beside its model; other keys are generation settings."""
 MAX_REPEATS = 1_000_000
 MAX_BATCH = 50_000
 """OpenAI's limit of requests in a batch."""
@@ -41,7 +53,9 @@ class RunOptions:
     - `shard`: `"3/16"` asks the third of sixteen fixed parts of these docs alone (`creval merge` joins such runs).
     - `repeats`, `generation`: override those of every task (a generation setting of None is not sent); a setting that
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
-    - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`); `resources`: name -> instrument.
+    - `roles`: role -> model (`{"judge": "openai/gpt-5-mini"}`), or a mapping with what is the role's own: `model`,
+      `base_url`, `api_key_env` (the name of the variable with its key), `concurrency` and generation settings; these
+      are kept in `role_options`. `resources`: name -> instrument.
     - `data`: task -> file in the task's own format, in place of its dataset.
     - `docs`: ids of docs: only these are asked, in the order of the data; not together with `limit`.
     - `reuse`: earlier runs whose judges' verdicts (and other roles' answers) are given again, at no cost.
@@ -66,7 +80,7 @@ class RunOptions:
     seed: int = 0
     offline: bool = False
     output: Path | None = None
-    roles: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Any] = field(default_factory=dict)
     resources: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Path] = field(default_factory=dict)
     reuse: Sequence[Path] = ()
@@ -90,9 +104,11 @@ class RunOptions:
     command: str = ""
     executor: str = "local"
     executor_options: Mapping[str, str] = field(default_factory=dict)
+    role_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _make_paths(self)
+        split_roles(self)
         parse_limit(self.limit)
         parse_shard(self.shard)
         if self.docs and self.limit is not None:
@@ -144,6 +160,49 @@ def _make_paths(options: RunOptions) -> None:
         object.__setattr__(options, "reuse", (Path(options.reuse),))
     elif any(isinstance(run, str) for run in options.reuse):
         object.__setattr__(options, "reuse", tuple(map(Path, options.reuse)))
+
+
+def split_roles(options: RunOptions | Rescoring) -> None:
+    """Leave the models' names in `roles`, and move what else is said of a role to `role_options`. Raises UsageError."""
+    models = {role: given for role, given in options.roles.items() if not isinstance(given, Mapping)}
+    mapped = {role: given for role, given in options.roles.items() if isinstance(given, Mapping)}
+    models |= {role: str(given["model"]) for role, given in mapped.items() if "model" in given}
+    own = {role: _role_options(role, given) for role, given in {**options.role_options, **mapped}.items()}
+    object.__setattr__(options, "roles", models)
+    object.__setattr__(options, "role_options", {role: given for role, given in own.items() if given})
+
+
+def _role_options(role: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is a role's own but its model, with all generation settings under `generation`. Raises UsageError."""
+    where = f"--role {role}"
+    said = {name: value for name, value in given.items() if name in ROLE_KEYS}
+    settings = said.pop("generation", {})
+    if not isinstance(settings, Mapping):
+        raise UsageError(
+            "generation must be a mapping of settings", where=where, fix="Write generation: {name: value}."
+        )
+    settings = {**settings, **{name: value for name, value in given.items() if name not in (*ROLE_KEYS, "model")}}
+    _check_plain(settings, where)
+    try:
+        settings = dict(_flat(settings))
+    except UsageError as error:
+        error.where = where
+        raise
+    _check_role(said, where)
+    return {**said, **({"generation": nested_settings(settings)} if settings else {})}
+
+
+def _check_role(said: Mapping[str, Any], where: str) -> None:
+    calls = said.get("concurrency", 1)
+    if type(calls) is not int or calls < 1:
+        raise UsageError("concurrency must be a whole number from 1", where=where)
+    for name in ("base_url", "api_key_env"):
+        if not isinstance(said.get(name, ""), str):
+            raise UsageError(f"{name} must be a text", where=where)
+    address = said.get("base_url")
+    if address is not None and shown_address(address) != address:
+        fix = "Put the key into a variable, and name that: api_key_env: NAME."
+        raise UsageError("a role's address is stored in the run, and holds what may be a secret", where=where, fix=fix)
 
 
 class _Checked(dict[str, Any]):
@@ -254,7 +313,7 @@ class Rescoring:
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
-    roles: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Any] = field(default_factory=dict)
     max_cost: float | None = None
     max_calls: int | None = None
     reuse: Sequence[Path] = ()
@@ -266,12 +325,23 @@ class Rescoring:
     executor_options: Mapping[str, str] | None = None
     batch: bool = False
     detach: bool = False
+    role_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        split_roles(self)
+
+    def role_words(self) -> Iterator[tuple[str, str]]:
+        """Yield the roles as `--role` takes them: `judge` and a model, or all that is the role's own as JSON."""
+        for role in dict.fromkeys([*self.roles, *self.role_options]):
+            model = {"model": self.roles[role]} if role in self.roles else {}
+            own = self.role_options.get(role)
+            yield role, json.dumps({**model, **own}, ensure_ascii=False) if own else self.roles[role]
 
     def words(self) -> str:
         """Return the options of `creval score` that state this, but limits, consents, and where the scores go."""
         words = ["--batch"] if self.batch else []
         words += [f"--resource {shlex.quote(f'{name}={value}')}" for name, value in self.resources.items()]
-        words += [f"--role {shlex.quote(f'{name}={value}')}" for name, value in self.roles.items()]
+        words += [f"--role {shlex.quote(f'{name}={value}')}" for name, value in self.role_words()]
         words += [f"--reuse {shlex.quote(str(path))}" for path in self.reuse]
         words += [f"--task-file {shlex.quote(str(path))}" for path in self.task_files]
         return " ".join(words)
@@ -282,6 +352,10 @@ class Rescoring:
             options,
             resources={**options.resources, **self.resources},
             roles={**options.roles, **self.roles},
+            role_options={
+                **{role: own for role, own in options.role_options.items() if role not in self.roles},
+                **self.role_options,
+            },
             max_cost=options.max_cost if self.max_cost is None else self.max_cost,
             max_calls=options.max_calls if self.max_calls is None else self.max_calls,
             reuse=(*options.reuse, *self.reuse),

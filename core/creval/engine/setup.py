@@ -126,7 +126,8 @@ class Setup:
         provider, _, which = target.partition("/")
         try:
             self.runtime(task)
-            self.scoring(task)
+            for part in self.scoring(task).scorers:
+                getattr(part.scorer, "check_roles", _no_check)(self.contexts[task.name])
             for metric in task.metrics:
                 _made(self.plugins.registry.get("aggregation", metric.aggregate.name), metric.aggregate)
             if provider == "baseline":
@@ -177,6 +178,10 @@ class Setup:
         await self.ledger.close()
         await self.models.close()
         self.resources.close()
+
+
+def _no_check(_: Context) -> None:
+    """Most scorers ask one role alone, and have nothing to check."""
 
 
 def _own_tags(task: Task) -> frozenset[str]:
@@ -230,7 +235,7 @@ def _check_names(tasks: Sequence[Task], options: RunOptions) -> None:
             )
 
     roles = {role for task in tasks for role in (*task.roles, *task.role_models)}
-    for name in options.roles:
+    for name in (*options.roles, *options.role_options):
         if name == TARGET:
             raise UsageError("the target is no role to fill", where="--role", fix="Name it with --model.")
         if name not in roles:
@@ -290,6 +295,7 @@ def open_setup(
     batching = open_batching(plugins.registry, options.detach, options.batch_size) if options.batch else None
     models = RoleModels(roles, plugins.registry, asking, batching=batching)
     models.others = common.others
+    models.own = options.role_options
     resources = common.resources or open_resources(options, plugins)
     ledger = common.ledger or Ledger(options.seed)
     contexts = {}

@@ -131,6 +131,11 @@ def _stated(options: RunOptions) -> dict[str, Any]:
     """Return the options that are not the defaults, and the seed."""
     data, defaults = options_data(options), options_data(RunOptions())
     stated = {name: value for name, value in data.items() if name not in _HERE_ONLY and value != defaults[name]}
+    if stated.pop("role_options", None):
+        own = options.role_options
+        named = [*dict.fromkeys([*options.roles, *own])]
+        models = {role: {"model": options.roles[role]} if role in options.roles else {} for role in named}
+        stated["roles"] = {r: {**models[r], **own[r]} if r in own else options.roles[r] for r in named}
     return {"seed": options.seed, **stated}
 
 

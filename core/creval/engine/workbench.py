@@ -59,6 +59,7 @@ class Workbench:
         self._models = RoleModels(
             self.options.roles, self._plugins.registry, model_options(self.options, budget), addressed
         )
+        self._models.own = self.options.role_options
         self._resources = OpenResources(self._plugins.registry, resource_options_of(self.options))
         self._addressed = addressed
         self._ledger = Ledger(self.options.seed)
@@ -106,6 +107,7 @@ class Workbench:
         self._calls[key, role] += 1
         if role == self._addressed:
             settings = {**self.generation, **settings}
+        settings |= self._models.settings(role)
         n = int(settings.pop("n", 1))
         request = GenerateRequest(tuple(messages), settings, origin, n, by_reference=self._is_private(key.task))
         model = self.model(role)

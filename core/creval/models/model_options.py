@@ -95,7 +95,7 @@ class ModelOptions:
     seconds. While a provider answers 429, calls wait for it up to `rate_limit_wait` seconds without spending tries (0:
     each 429 is a failed try). `cache` is the sqlite file of answers, None for no cache. `find_baseline` finds what
     answers as `baseline/floor` or `baseline/ceiling` for a task. `seat` is where a person (`human/NAME`) answers, None
-    for the terminal; `run_tasks` are the tasks that are asked.
+    for the terminal; `run_tasks` are the tasks that are asked. Models with another `own_limit` share no limiter.
     """
 
     base_url: str | None = None
@@ -108,6 +108,7 @@ class ModelOptions:
     retry_after_cap: float = 120.0
     rate_limit_wait: float = 600.0
     concurrency: int = 32
+    own_limit: str = ""
     max_response_bytes: int = 32 * 1024 * 1024
     cache: Path | None = None
     budget: Budget = field(default_factory=Budget)

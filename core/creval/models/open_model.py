@@ -49,7 +49,8 @@ def open_model(
         )
     ceiling = min(options.concurrency, traits.concurrency or options.concurrency)
     policy = options.retry_policy()
-    limiter = options.limiters.get(vendor, traits.base_url, ceiling, policy, traits.remote)
+    address = f"{traits.base_url} {options.own_limit}" if options.own_limit else traits.base_url
+    limiter = options.limiters.get(vendor, address, ceiling, policy, traits.remote)
     batches = None
     if batching is not None and batched:
         provider = batches = batching.wrap(provider, name, price)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from creval.cli.completion import runs as complete_runs
 from creval.cli.completion import tasks as complete_tasks
-from creval.cli.option_values import FilePath, NewPath, comma_list, consents_of, paths, texts
+from creval.cli.option_values import FilePath, NewPath, comma_list, consents_of, paths, read_roles, texts
 from creval.cli.shared_options import trust_option
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "complete_tasks",
     "consents_of",
     "paths",
+    "read_roles",
     "texts",
     "trust_option",
 ]

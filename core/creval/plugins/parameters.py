@@ -24,12 +24,13 @@ if TYPE_CHECKING:
         condition: bool
         file: bool
         prompt: bool
+        role: bool
 
 
 __all__ = ["component", "either", "flag", "integer", "list_of", "number", "one_of", "one_or_more", "schema", "text"]
 
 Schema = Mapping[str, Any]
-_MARKS = {"about": "description", "condition": "x-condition", "file": "x-file", "prompt": "x-prompt"}
+_MARKS = {"about": "description", "condition": "x-condition", "file": "x-file", "prompt": "x-prompt", "role": "x-role"}
 
 
 def schema(*, required: Sequence[str] = (), remote: bool = False, **properties: Schema) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast, get_args
 
 from creval.errors import MissingPartError, PluginError, UnknownNameError
@@ -49,7 +49,8 @@ class Component:
     parameters), `ranges` what each of them can be (BINARY, or `(lowest, highest)`; a function of the YAML parameters
     where these decide it), which a metric takes over that states neither `range` nor `binary`; `uses` are the resource
     names that a scorer, protocol or baseline needs the task to declare (an instrument: with another one than the
-    task's own its metrics are renamed), `roles` the model roles it asks, `prompts` the prompts that it needs the task
+    task's own its metrics are renamed), `roles` the model roles it asks (in their place those that a
+    parameter with `"x-role": true` names), `prompts` the prompts that it needs the task
     to have (a parameter with `"x-prompt": true` names one more),
     `provides` the names that it adds to the doc's fields when it renders them. A protocol's parameter with
     `"x-condition": true` may be varied by the task's conditions; the protocol reads it from
@@ -79,6 +80,13 @@ class Component:
     @property
     def qualified(self) -> str:
         return f"{self.plugin}/{self.name}"
+
+    def asking(self, parameters: Mapping[str, Any]) -> Component:
+        """Return the component with the roles that it asks under these parameters (`"x-role"` marks who names them)."""
+        about = self.parameters.get("properties", {})
+        named = [parameters[key] for key, each in about.items() if _names_roles(each) and key in parameters]
+        roles = [role for given in named for role in ([given] if isinstance(given, str) else given)]
+        return replace(self, roles=tuple(roles)) if roles else self
 
     def range_of(self, score: str, parameters: Mapping[str, Any]) -> Range | None:
         """Return what one of its scores can be under these parameters; None where it does not say."""
@@ -235,6 +243,10 @@ class Registry:
         """Return every component, sorted by kind, name and plugin."""
         every = [component for same_name in self._components.values() for component in same_name]
         return sorted(every, key=lambda c: (c.kind, c.name, c.plugin))
+
+
+def _names_roles(about: object) -> bool:
+    return isinstance(about, Mapping) and bool(about.get("x-role"))
 
 
 def _is_async(function: object) -> bool:

@@ -33,6 +33,7 @@ MADE_HERE = "made_here"
 """The key of run.json, run.yaml and sweep.yaml that holds the keyed digest."""
 _ACTING = ("base_url", "executor", "executor_options", "cache_folder", "data", "reuse", "generation", "conditions")
 _PLAIN_EXECUTOR = "local"
+_OWN = ("model", "base_url")
 _SHOWN = 3
 _LONGEST = 120
 _LOG = logging.getLogger("creval")
@@ -83,7 +84,10 @@ class Claims:
         """The claims of a run's manifest."""
         options = manifest["options"]
         facts = {name: options[name] for name in (*_ACTING, "resources") if options.get(name)}
-        facts |= {"kind": "run", "tasks": manifest["requested"], "roles": manifest["roles"]}
+        own = options.get("role_options") or {}
+        roles = {role: manifest["roles"].get(role, "") for role in dict.fromkeys([*manifest["roles"], *own])}
+        roles = {role: {**own[role], "model": model} if own.get(role) else model for role, model in roles.items()}
+        facts |= {"kind": "run", "tasks": manifest["requested"], "roles": roles}
         return cls(folder, folder, facts, manifest.get(MADE_HERE), Path())
 
     @classmethod
@@ -207,6 +211,7 @@ def _of_model(
                 yield Named(f"{place}.{name}".lstrip("."), str(value))
         for settings in (given.get("generation"), given.get("conditions")):
             yield from _of_settings(settings)
+    yield from _of_settings({name: value for name, value in own.items() if name not in _OWN and "key" not in name})
     if names_a_file(model, base) or names_an_address(model):
         yield Named(option, model)
 

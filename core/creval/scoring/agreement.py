@@ -5,9 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Agreement", "ClassAgreement", "agreement", "balanced_accuracy", "by_class", "kappa"]
+import numpy as np
+
+__all__ = [
+    "Agreement",
+    "ClassAgreement",
+    "agreement",
+    "balanced_accuracy",
+    "by_class",
+    "kappa",
+    "krippendorff_alpha",
+]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Agreement(NamedTuple):
@@ -88,3 +100,36 @@ def kappa(people: Sequence[float], judge: Sequence[float]) -> float | None:
         return None
     equal = sum(a == b for a, b in zip(people, judge, strict=True)) / n
     return (equal - chance) / (1 - chance)
+
+
+def krippendorff_alpha(raters: Sequence[Sequence[float]], level: str) -> tuple[float | None, int, int]:
+    """Return (alpha, units, ratings) of `raters`, each with its rating of every unit (NaN: none).
+
+    `level` says how two ratings differ: `nominal` (equal or not), `ordinal` (ranks between them), `interval` (squared).
+    Alpha is 1 for full agreement, 0 for chance; None where no two ratings differ at all. Units with a single rating do
+    not count. After Krippendorff, Computing Krippendorff's Alpha-Reliability (2011).
+    """
+    ratings = np.asarray(raters, dtype=np.float64).T
+    ratings = ratings[(~np.isnan(ratings)).sum(axis=1) > 1]
+    rated = ~np.isnan(ratings)
+    values, places = np.unique(ratings[rated], return_inverse=True)
+    if not values.size:
+        return None, 0, 0
+    counts = np.zeros((len(ratings), values.size))
+    np.add.at(counts, (np.nonzero(rated)[0], places), 1.0)
+    weights = 1.0 / (counts.sum(axis=1) - 1.0)
+    coincidences = (counts * weights[:, None]).T @ counts - np.diag((counts * weights[:, None]).sum(axis=0))
+    totals = coincidences.sum(axis=1)
+    whole = totals.sum()
+    distances = _distances(values, totals, level)
+    expected = float((np.outer(totals, totals) * distances).sum() / (whole - 1.0))
+    alpha = 1.0 - float((coincidences * distances).sum()) / expected if expected > 0 else None
+    return alpha, len(ratings), int(rated.sum())
+
+
+def _distances(values: Floats, totals: Floats, level: str) -> Floats:
+    if level == "nominal":
+        return 1.0 - np.eye(values.size)
+    if level == "ordinal":
+        values = np.cumsum(totals) - totals / 2.0  # their mean ranks
+    return np.square(np.subtract.outer(values, values))

@@ -59,7 +59,7 @@ def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterat
 
 def whole_refs(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[tuple[Component, ComponentRef]]:
     """Yield what `whole` does, each component with its reference."""
-    yield component, ref
+    yield component.asking(ref.parameters), ref
     properties = component.parameters.get("properties", {})
     for key, value in ref.parameters.items():
         for inner in value if isinstance(value, list) else [value]:

@@ -63,13 +63,17 @@ class Context(Protocol):
     def prompt(self, name: str, fields: Mapping[str, Any], **extra: Any) -> list[Message]:
         """Render a prompt of the task (one of `prompts`, or of a role's) with these fields; `extra` come on top."""
 
+    def player(self, role: str) -> str:
+        """Return the name of the model that plays a role (`target` too), "" where none does; no model is opened."""
+
     async def ask(
         self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
     ) -> Reply:
         """Ask the model that plays `role` (e.g. `judge`) on behalf of a sample. Settings override those of the role.
 
         The same question (model, settings, messages) is paid once a run and its answer given again, also when the run
-        is resumed or scored again; another `draw` is another, independent answer.
+        is resumed or scored again; another `draw` is another, independent answer. With `apart=True` so is the answer
+        of another role, although the same model plays both.
         Raises ModelError where the call failed, UsageError where no model plays the role.
         """
 

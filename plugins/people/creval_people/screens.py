@@ -32,7 +32,7 @@ def screen_name(task: Task, registry: Registry, role: str = TARGET) -> str | Non
 
     It has the name of the task's protocol, or for another role than the target that of the first scorer which asks it.
     """
-    asking = [ref for ref in task.score if role in registry.get("scorer", ref.name).roles]
+    asking = [ref for ref in task.score if role in registry.get("scorer", ref.name).asking(ref.parameters).roles]
     asked = task.protocol if role == TARGET else next(iter(asking), None)
     name = "" if asked is None else asked.name.rpartition("/")[-1]
     if name not in registry.names("screen"):

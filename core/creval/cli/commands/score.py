@@ -48,7 +48,7 @@ def score(
     --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
-    from creval.cli.option_values import texts
+    from creval.cli.option_values import read_roles, texts
     from creval.cli.run_summary import ending
     from creval.cli.signals import fix_shown
     from creval.engine.progress.terminal import watch
@@ -56,7 +56,7 @@ def score(
     from creval.engine.run_options import Rescoring
 
     given |= executor_of(given)
-    how = Rescoring(texts(resource, "--resource"), texts(role, "--role"), reuse=tuple(reuse), **given)
+    how = Rescoring(texts(resource, "--resource"), read_roles(role), reuse=tuple(reuse), **given)
     with fix_shown(), watch() as observer:
         finished = rescore(run, how, observer)
     ctx.exit(ending(finished, 1.0))

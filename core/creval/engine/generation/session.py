@@ -200,7 +200,7 @@ class LiveSession:
 
     def _request(self, messages: Sequence[Message], role: str, given: Mapping[str, Any]) -> GenerateRequest:
         runtime = self._runtime
-        settings = {**runtime.task.role_settings.get(role, {}), **given}
+        settings = {**runtime.task.role_settings.get(role, {}), **given, **runtime.models.settings(role)}
         if role == TARGET:
             cell = {k: v for k, v in self.condition.settings.items() if k in runtime.condition_names}
             settings = {**runtime.generation, **cell, **given, **runtime.overrides}

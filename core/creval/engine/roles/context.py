@@ -150,6 +150,10 @@ class TaskContext:
         """Render a prompt of the task or of one of its roles; `extra` fields come on top."""
         return render(self._task.find_prompt(name), {**fields, **extra} if extra else fields, self._task.file)
 
+    def player(self, role: str) -> str:
+        """Return the model that plays a role, the target's too, as it is named; no model is opened."""
+        return (self._models.named(role) or self._task.role_models.get(role, "")).strip().removeprefix("litellm/")
+
     async def ask(
         self, role: str, messages: Sequence[Message], key: SampleKey, draw: int = 0, **settings: Any
     ) -> Reply:
@@ -157,12 +161,13 @@ class TaskContext:
         counts = self._calls.setdefault(key, Counter())
         origin = Origin(key, role, counts[role])
         counts[role] += 1
-        given = {**self._task.role_settings.get(role, {}), **settings}
+        apart = role if settings.pop("apart", False) else ""
+        given = {**self._task.role_settings.get(role, {}), **settings, **self._models.settings(role)}
         n = int(given.pop("n", 1) or 1)
         kept = {name: value for name, value in given.items() if value is not None}
         request = GenerateRequest(tuple(messages), kept, origin, n, by_reference=self._task.by_reference)
         model = self._models.get(role, self._task.role_models.get(role))
-        return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw))
+        return await self._ledger.ask(model, request, CallOrigin("scoring", self.first_draw + draw, apart=apart))
 
     def unreadable(self, reply: Reply, reason: str) -> None:
         """Say that an answer cannot be read: the same question then gets a new one."""

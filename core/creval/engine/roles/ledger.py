@@ -157,11 +157,16 @@ Step = Literal["generation", "scoring", "analysis"]
 
 
 class CallOrigin(NamedTuple):
-    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question."""
+    """Who asks, for which draw of the answer, and whether the sample's identity belongs to the question.
+
+    `apart` is the role whose answer it is, where another role's answer to the same question is another one although
+    the same model plays both.
+    """
 
     step: Step
     draw: int = 0
     about_sample: bool = False
+    apart: str = ""
 
 
 class RoleCounts(NamedTuple):
@@ -193,6 +198,7 @@ def question_key(model: Model, request: GenerateRequest, asking: CallOrigin) -> 
         "messages": [message.to_json() for message in request.messages],
         "draw": asking.draw,
         "sample": [*origin.key, origin.role] if asking.about_sample else None,
+        **({"apart": asking.apart} if asking.apart else {}),
     }
     if request.tools:
         identity["tools"] = [tool.to_json() for tool in request.tools]
@@ -447,7 +453,7 @@ def _prepared(
     seed, key, attempt = drawn
     origin = request.origin
     sample = (*origin.key, origin.role) if asking.about_sample else ()
-    origin = replace(origin, identity=(*sample, asking.draw, attempt))
+    origin = replace(origin, identity=(*sample, *filter(None, [asking.apart]), asking.draw, attempt))
     settings = dict(request.settings)
     if settings.get("seed", None if model.traits.remote else _BY_SAMPLE) == _BY_SAMPLE:
         settings["seed"] = derive(seed, "question", key, attempt) % _SEED_LIMIT

@@ -15,6 +15,7 @@ from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
 from creval.plugins.registry import Registry
 from creval.resources.resource_options import ResourceOptions
+from creval.tasks.sections.settings import EXTRA
 
 __all__ = ["TARGET", "Others", "RoleModels", "model_options"]
 
@@ -42,7 +43,8 @@ class RoleModels:
     """Opens the model of a role when it is first asked. `--base-url` belongs to the model of one role, `addressed`,
     and to roles for which the very same model is named.
 
-    With `batching` calls over a network go out in batches, when nothing else of these models is in flight.
+    `own` is what the user says of a role beside its model (`RunOptions.role_options`). With `batching` calls over a
+    network go out in batches, when nothing else of these models is in flight.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class RoleModels:
         batching: Batching | None = None,
     ) -> None:
         self.batching = batching
+        self.own: Mapping[str, Mapping[str, Any]] = {}
         self._specs = dict(specs)
         self._registry = registry
         self._options = options
@@ -88,6 +91,9 @@ class RoleModels:
         """Open a model. An error of its name says where that stands."""
         same = role == self._addressed or spec == self._specs.get(self._addressed)
         options = self._options if same else replace(self._options, base_url=None)
+        said = {name: value for name, value in self.own.get(role, {}).items() if name != "generation"}
+        if said:
+            options = replace(options, **said, own_limit=role if "concurrency" in said else "")
         try:
             return open_model(spec, self._registry, options, self.batching)
         except UsageError as error:
@@ -107,6 +113,11 @@ class RoleModels:
     def named(self, role: str) -> str | None:
         """Return the model that the user named for a role, as written."""
         return self._specs.get(role)
+
+    def settings(self, role: str) -> Mapping[str, Any]:
+        """Return the generation settings that the user gives a role, in place of all others."""
+        given = self.own.get(role, {}).get("generation", {})
+        return {**{name: value for name, value in given.items() if name != EXTRA}, **given.get(EXTRA, {})}
 
     def describe(self) -> dict[str, dict[str, Any]]:
         """Return plain data on the models opened, by role (`judge=openai/x`: a task's own choice for the role)."""

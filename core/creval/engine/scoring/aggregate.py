@@ -13,6 +13,7 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.instruments import Instruments, changed_sections
+from creval.engine.scoring.juries import agreement_data, juries_of, jury_note
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
@@ -114,6 +115,7 @@ def task_results(
     """Return one task's part of results.json."""
     task = plan.task
     tally, usage = tallies
+    juries = [agreement_data(jury, [tally.column(name) for name in jury.scores()]) for jury in juries_of(task)]
     return {
         "task": task.name,
         "qualified": task.qualified,
@@ -146,7 +148,8 @@ def task_results(
         },
         "flags": dict(sorted(usage.target.flags.items())),
         "served_by": dict(sorted(usage.target.served_by.items())),
-        "notes": list(instruments.notes),
+        "notes": [*instruments.notes, *map(jury_note, juries)],
+        **({"juries": juries} if juries else {}),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }

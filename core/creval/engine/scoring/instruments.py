@@ -50,7 +50,8 @@ class Instruments:
         """
         resources = {name: options.resources.get(name, spec) for name, spec in task.resources.items()}
         roles = {role: options.roles.get(role) or task.role_models.get(role) for role in task.roles}
-        chosen = resources | {role: spec for role, spec in roles.items() if spec is not None}
+        named = {role: spec for role, spec in roles.items() if spec is not None}
+        chosen = resources | {role: _with_settings(spec, task, role, options) for role, spec in named.items()}
         notes = [
             f"the {role} is the target itself ({spec}): a model favours its own answers"
             for role, spec in roles.items()
@@ -113,6 +114,13 @@ def _measured(name: str, spec: str, registry: Registry) -> str:
     component = registry.find(kind, first) if kind is not None else None
     declared = dict(entry.split("=", 1) for entry in component.equals if "=" in entry) if component else {}
     return declared.get(rest, spec)
+
+
+def _with_settings(spec: str, task: Task, role: str, options: RunOptions) -> str:
+    """Return a model's name with what the user sets for its role in place of the task's: another instrument."""
+    own, given = task.role_settings.get(role, {}), options.role_options.get(role, {}).get("generation", {})
+    changed = [f"{name}={_shown(value)}" for name, value in given.items() if own.get(name) != value]
+    return " ".join([spec, *changed])
 
 
 def _plain(spec: str) -> str:

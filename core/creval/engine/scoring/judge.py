@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from creval.engine.scoring.juries import Jury, combined
 from creval.errors import ScoringError, UsageError
 from creval.parsing.chain import ParserChain, Step, build_steps
 from creval.parsing.verdicts import ScaleVerdict
@@ -24,7 +25,6 @@ from creval.types.messages import Message
 __all__ = ["Judge"]
 
 _TRIES = 2
-ROLE = "judge"
 
 
 class _Verdict(NamedTuple):
@@ -45,6 +45,9 @@ class Judge:
     loses. With `both_orders` the pair is asked about in both orders, and the score NAME_agrees says whether both times
     the same text won. `name` is the name of the score. With `reduce: best` a sample of several answers counts by its
     best one (best-of-n) in place of the mean.
+
+    With `roles` several models judge: a jury (`Jury`), with a score NAME@ROLE of each juror. The sample is errored
+    where one of them gives no verdict.
     """
 
     def __init__(
@@ -63,14 +66,22 @@ class Judge:
         self._best: bool = more.get("reduce") == "best"
         self._scale = scale
         self._labels = None if labels is None else {str(label).casefold(): worth for label, worth in labels.items()}
+        self._jury = Jury.of(more)
         self._check(more)
+        worth = (self._labels or {}).values() or (0.0, 1.0)
+        self._mirror = min(worth) + max(worth)  # what both texts of a pair are worth together
         self._verdict = None if self._scale is None else ScaleVerdict(*self._scale)
         self._chain = self._chain_of(parse)
 
     def expected_role_calls(self, fields: Mapping[str, Any], expected: Expected) -> Mapping[str, tuple[int, int]]:
         """The fewest and the most calls for a sample."""
         calls = self._repeat * len(self._orders) * expected.answers
-        return {ROLE: (calls, _TRIES * calls)}
+        fewest = 0 if self._jury.draw is not None else calls
+        return dict.fromkeys(self._jury.roles, (fewest, _TRIES * calls))
+
+    def check_roles(self, context: Context) -> None:
+        """Raises UsageError where too few models are left to draw from; before the first call."""
+        self._jury.drawn("", context)
 
     async def score(self, items: Sequence[ScorerInput], context: Context) -> list[Score]:
         """Ask about each answer. Raises ScoringError where the judge's verdicts cannot be read."""
@@ -84,18 +95,38 @@ class Judge:
         pairs = list(zip(item.values, texts, strict=True))
         if not pairs:
             return Score({}, failure="the sample has no answer that could be judged")
+        roles = self._jury.drawn(item.key.doc, context)
         asked = [
-            self._ask(item, context, self._fields(item, pair, swapped), (draw, swapped))
+            self._ask(item, context, self._fields(item, pair, swapped), (role, draw, swapped))
+            for role in roles
             for pair in pairs
             for draw in range(self._repeat)
             for swapped in self._orders
         ]
         verdicts = await asyncio.gather(*asked)
-        scores = {self.name: self._reduced([verdict.number for verdict in verdicts], len(pairs))}
+        each = len(verdicts) // len(roles)
+        by_role = {role: verdicts[i * each : (i + 1) * each] for i, role in enumerate(roles)}
+        scores = self._scores({role: [verdict.number for verdict in own] for role, own in by_role.items()}, len(pairs))
         if len(self._orders) == 2:
             couples = zip(verdicts[::2], verdicts[1::2], strict=True)
             scores[f"{self.name}_agrees"] = fmean(float(one.number == other.number) for one, other in couples)
-        return Score(scores, {f"{self.name}_verdicts": [verdict.said for verdict in verdicts]})
+        said = {role: [verdict.said for verdict in own] for role, own in by_role.items()}
+        return Score(scores, {f"{self.name}_verdicts": said if self._jury.several else said[roles[0]]})
+
+    def _scores(self, numbers: Mapping[str, Sequence[float]], answers: int) -> dict[str, float]:
+        """Return the score of each juror, and what the jury says of each answer, over the answers."""
+        if not self._jury.several:
+            return {self.name: self._reduced(next(iter(numbers.values())), answers)}
+        scores = {f"{self.name}@{role}": self._reduced(own, answers) for role, own in numbers.items()}
+        if self._jury.combine == "each":
+            return scores
+        each = len(next(iter(numbers.values()))) // answers
+        starts = range(0, each * answers, each)
+        whole = [
+            combined(self._jury.combine, [fmean(own[start : start + each]) for own in numbers.values()])
+            for start in starts
+        ]
+        return {self.name: self._reduced(whole, answers), **scores}
 
     def _reduced(self, numbers: Sequence[float], answers: int) -> float:
         """Return the mean of all verdicts, or with `reduce: best` that of the answer that they favour most."""
@@ -112,18 +143,19 @@ class Judge:
         return dict(zip(("first", "second"), both, strict=True))
 
     async def _ask(
-        self, item: ScorerInput, context: Context, fields: Mapping[str, Any], which: tuple[int, bool]
+        self, item: ScorerInput, context: Context, fields: Mapping[str, Any], which: tuple[str, int, bool]
     ) -> _Verdict:
-        draw, swapped = which
+        role, draw, swapped = which
+        apart = {"apart": True} if self._jury.has_twin(role, context) else {}
         messages: Sequence[Message] = context.prompt(self._prompt, item.doc, **fields)
         reason = ""
         for _ in range(_TRIES):
-            reply = await context.ask(ROLE, messages, item.key, draw)
+            reply = await context.ask(role, messages, item.key, draw, **apart)
             said, number, reason = (None, None, reply.lack) if reply.lack else self._read(reply.text)
             if number is not None:
-                return _Verdict(said, 1 - number if swapped else number)
+                return _Verdict(said, self._mirror - number if swapped else number)
             context.unreadable(reply, reason)
-        raise ScoringError(f"the judge's verdict cannot be read, asked {_TRIES} times: {reason}")
+        raise ScoringError(f"the {role}'s verdict cannot be read, asked {_TRIES} times: {reason}")
 
     def _read(self, text: str) -> tuple[Any, float | None, str]:
         """Return the verdict as said, its number (None: unreadable), and why it is unreadable."""
@@ -162,6 +194,7 @@ class Judge:
             raise UsageError(f"{list(self._scale)} is no scale", fix="Write the lowest number first: scale: [1, 5].")
         if self._against is None and more.get("both_orders"):
             raise UsageError("both_orders is for a pair", fix="Name the rival's field: against: reference.")
+        self._jury.check()
         if self._against is not None and self._scale is not None:
             raise UsageError(
                 "a pair is judged by labels", fix="Leave scale out, or write labels: {first: 1, second: 0}."

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.engine.planning.plan import TaskPlan
+from creval.engine.scoring.juries import juries_of
 from creval.errors import ScoringError
 from creval.packed_keys import PackedTexts
 from creval.runs.record_data import read_score
@@ -195,7 +196,7 @@ class TaskTally:
         """
         grouping = grouping or Grouping()
         values, keep, failed = self._kept(name, zero, condition, grouping)
-        weights = None if grouping.weight is None else self._column(grouping.weight)[keep]
+        weights = None if grouping.weight is None else self.column(grouping.weight)[keep]
         if grouping.unit == "trial":
             return Clusters.trials(values[keep], weights), failed
         ranks, unit = (
@@ -223,7 +224,7 @@ class TaskTally:
         self, name: str, zero: float | None, condition: int | None, grouping: Grouping
     ) -> tuple[Floats, np.ndarray[Any, np.dtype[np.bool_]], int]:
         """All values in the canonical order, which of them count, and how many of the model's failures there are."""
-        values = self._column(name)
+        values = self.column(name)
         status = self._sorted(self._ended[name])
         keep = np.ones(values.size, dtype=bool)
         if condition is not None:
@@ -235,10 +236,11 @@ class TaskTally:
             lacking &= ~failed
         keep &= ~lacking
         if grouping.weight is not None:
-            keep &= self._column(grouping.weight) > 0  # also false where there is none
+            keep &= self.column(grouping.weight) > 0  # also false where there is none
         return values, keep, int(failed.sum())
 
-    def _column(self, name: str) -> Floats:
+    def column(self, name: str) -> Floats:
+        """Return a score of every sample, in the canonical order (NaN: there is none)."""
         return self._sorted(self._scores[name])
 
     def _ranks(self) -> Column | None:
@@ -277,6 +279,7 @@ class TaskTally:
 def metric_names(plan: TaskPlan) -> list[str]:
     """Return the score names that the metrics of a task are made from."""
     named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
+    named += [name for jury in juries_of(plan.task) for name in jury.scores()]
     return list(dict.fromkeys(named))
 
 

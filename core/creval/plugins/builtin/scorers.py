@@ -113,6 +113,7 @@ def _register_judge(registry: Registry) -> None:
             both_orders=params.flag(about="ask about the pair in both orders"),
             name=params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
             reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
+            **_JURY,
             required=("prompt",),
         ),
         produces=("*",),
@@ -129,15 +130,29 @@ def _register_judge(registry: Registry) -> None:
     )
 
 
+_JURY: Mapping[str, Any] = {
+    "roles": params.list_of(
+        params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$"), minimum=1, role=True, about="a jury: the roles that judge"
+    ),
+    "combine": params.one_of("mean", "median", "majority", "each", about="what becomes of the jurors' numbers (mean)"),
+    "draw": params.integer(1, about="so many of the roles judge each doc, drawn by the run's seed"),
+    "except": params.one_of("target", about="a model that is the target itself does not judge"),
+    "agreement": params.one_of("nominal", "ordinal", "interval", about="how Krippendorff's alpha compares verdicts"),
+}
+
+
 def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Range]:
     """What a judge's scores can be, by its scale or its labels."""
     name = parameters.get("name", "judge")
     rivals = {"first": 1, "second": 0, "tie": 0.5} if "against" in parameters else {}
     worth = parameters.get("scale") or [*(parameters.get("labels") or rivals).values()]
-    found: dict[str, Range] = {f"{name}_agrees": BINARY}
+    found: dict[str, Range] = {f"{name}_agrees": (0, 1) if len(parameters.get("roles", ())) > 1 else BINARY}
     if len(set(worth)) > 1:
         is_binary = "scale" not in parameters and set(worth) <= {0, 1}
-        found[name] = BINARY if is_binary else (min(worth), max(worth))
+        single: Range = BINARY if is_binary else (min(worth), max(worth))
+        roles = parameters.get("roles", ())
+        found |= {f"{name}@{role}": single for role in roles}
+        found[name] = (min(worth), max(worth)) if len(roles) > 1 else single
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.plugin.commands import FilePath, NewPath, texts
+from creval.plugin.commands import FilePath, NewPath, read_roles, texts
 
 if TYPE_CHECKING:
     from creval_people.score_table import PersonResult
@@ -39,7 +39,7 @@ def score_file(
     from creval_people.score_table import score_table
 
     folder = output or file.with_name(f"{file.stem}-{task.rpartition('/')[2]}")
-    roles, resources = texts(role, "--role"), texts(resource, "--resource")
+    roles, resources = read_roles(role), texts(resource, "--resource")
     options = RunOptions(output=folder, roles=roles, resources=resources, **given)
     table, results = score_table(task, file, options, lambda person: click.echo(visible(person), err=True))
     written = _write(folder / SCORES, results, table.separator)

@@ -1,0 +1,119 @@
+"""Juries: who of several models judges an answer, what they say together, and how far they agree."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, Literal
+
+from creval.engine.planning.seeds import derive
+from creval.errors import UsageError
+from creval.scoring.agreement import krippendorff_alpha
+from creval.tasks.task_model import Task
+from creval.types.components import Context
+
+__all__ = ["JUDGE", "Jury", "agreement_data", "combined", "juries_of", "jury_note"]
+
+JUDGE = "judge"
+_TARGET = "target"
+Combine = Literal["mean", "median", "majority", "each"]
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """The models that judge: `roles`, of which each doc draws as many as `draw` says, by the run's seed.
+
+    `combine` makes one number of theirs; `each` leaves a number of each juror alone. With `except_target` a model
+    that is the target itself judges nothing. `level` is how Krippendorff's alpha compares two verdicts.
+    """
+
+    roles: Sequence[str]
+    combine: Combine
+    draw: int | None
+    several: bool
+    except_target: bool
+    level: str
+    name: str
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Jury:
+        """Return the jury that the parameters of a scorer `judge` state; without `roles` the one judge."""
+        roles = tuple(parameters.get("roles", (JUDGE,)))
+        level = parameters.get("agreement") or ("nominal" if "scale" not in parameters else "ordinal")
+        excluded = parameters.get("except") == _TARGET
+        rest = (excluded, level, parameters.get("name", JUDGE))
+        return cls(roles, parameters.get("combine", "mean"), parameters.get("draw"), "roles" in parameters, *rest)
+
+    def check(self) -> None:
+        """Raises UsageError where a pool is smaller than what is drawn of it."""
+        if self.draw is not None and self.draw > len(self.roles):
+            raise UsageError(
+                f"a jury of {self.draw} cannot be drawn from {len(self.roles)} roles",
+                fix="Name more roles, or lower draw.",
+            )
+
+    def drawn(self, doc: str, context: Context) -> Sequence[str]:
+        """Return the jurors of a doc, in the order of the file. Raises UsageError where too few models are left."""
+        left = [role for role in self.roles if not (self.except_target and self._is_target(role, context))]
+        least = self.draw or 1
+        if len(left) < least:
+            raise UsageError(
+                f"the jury of {self.name!r} needs {least} models beside the target, and has {len(left)}",
+                where="roles",
+                fix="Name further roles in the task, or give them other models: --role ROLE=MODEL",
+            )
+        if self.draw is None or self.draw == len(left):
+            return left
+        order = list(self.roles)  # shuffled before any is left out, so that another target changes as few as may be
+        random.Random(derive(context.seed, "jury", context.task, self.name, doc)).shuffle(order)
+        taken = [role for role in order if role in left][: self.draw]
+        return [role for role in self.roles if role in taken]
+
+    def has_twin(self, role: str, context: Context) -> bool:
+        """Whether a juror before this one is played by the same model, whose verdict would be given again."""
+        before = self.roles[: self.roles.index(role)]
+        return bool(before) and context.player(role) in [context.player(other) for other in before]
+
+    def _is_target(self, role: str, context: Context) -> bool:
+        return context.player(role) == context.player(_TARGET)
+
+    def scores(self) -> list[str]:
+        """Return the names of the jurors' own scores."""
+        return [f"{self.name}@{role}" for role in self.roles]
+
+
+def combined(how: str, numbers: Sequence[float]) -> float:
+    """Return the mean, the median, or the number that most jurors give (of several as frequent their mean)."""
+    if how == "median":
+        return float(median(numbers))
+    if how == "majority":
+        counts = Counter(numbers)
+        most = max(counts.values())
+        return fmean(number for number, count in counts.items() if count == most)
+    return fmean(numbers)
+
+
+def juries_of(task: Task) -> list[Jury]:
+    """Return the juries of a task."""
+    return [
+        Jury.of(ref.parameters)
+        for ref in task.score
+        if ref.name.removeprefix("core/") == JUDGE and len(ref.parameters.get("roles", ())) > 1
+    ]
+
+
+def agreement_data(jury: Jury, columns: Sequence[Any]) -> dict[str, Any]:
+    """Return how far a jury agrees over the samples of a task, as results.json has it."""
+    alpha, units, verdicts = krippendorff_alpha(columns, jury.level)
+    found = {"score": jury.name, "roles": list(jury.roles), "level": jury.level}
+    return {**found, "alpha": alpha, "samples": units, "verdicts": verdicts}
+
+
+def jury_note(found: Mapping[str, Any]) -> str:
+    """Return the line that tells a reader how far a jury agrees."""
+    alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
+    over = f"{found['verdicts']} verdicts on {found['samples']} samples"
+    return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"
