@@ -26,7 +26,12 @@ LIST = "promised.py"
 GROUPS = {
     "Registering": ("creval.plugins", "creval.types.kinds"),
     "Components": ("creval.types.components",),
-    "Samples and messages": ("creval.types.sample", "creval.types.messages"),
+    "Samples and messages": (
+        "creval.types.sample",
+        "creval.types.messages",
+        "creval.types.content",
+        "creval.types.tools",
+    ),
     "Runs": ("creval.runs",),
     "Errors": ("creval.errors",),
     "Resources": ("creval.resources",),

@@ -14,15 +14,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
+from creval.data.media_values import HUB_MEDIA, as_media, hub_media, media_of
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.data.shaping import Shaping, brief, names_of
 from creval.errors import DataError
 from creval.packed_keys import PackedTexts
 from creval.tasks.task_model import FewShot
+from creval.types.content import Media
 from creval.types.sample import Doc
 
 __all__ = ["SHOTS", "Dataset"]
@@ -241,6 +244,11 @@ class Dataset:
         self.close()
 
     @property
+    def media_fields(self) -> Sequence[str]:
+        """The fields that prompts take images, audio or files from."""
+        return self._shaping.media
+
+    @property
     def rows(self) -> Rows:
         return self._rows
 
@@ -267,10 +275,11 @@ class Dataset:
 
     def _shaped(self, row: Row, index: int) -> tuple[str, Mapping[str, Any]]:
         if isinstance(row, Doc):
-            return row.id, self._shaping.choices_of(self._shaping.fields_of(self._plain_row(row.fields)), row.id)
+            given_fields = self._with_media(self._shaping.fields_of(self._plain_row(row.fields)))
+            return row.id, self._shaping.choices_of(given_fields, row.id)
         # Rows that were JSON in their file are plain already; the first reading refuses infinite numbers in them.
         fields: Mapping[str, Any] = row if self._is_json else self._plain_row(row)
-        fields = self._shaping.fields_of(fields)
+        fields = self._with_media(self._shaping.fields_of(fields))
         if self._id_field is None:
             return str(index), self._shaping.choices_of(fields, str(index))
         given = fields.get(self._id_field)
@@ -280,6 +289,15 @@ class Dataset:
             what = "empty" if given is None else brief(given)
             raise ValueError(f"the id field {self._id_field!r} is {what}; it must be a text or whole number")
         return str(given), self._shaping.choices_of(fields, str(given))
+
+    def _with_media(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return fields with the media in place of their paths, addresses and data URLs. Raises ValueError."""
+        names = [name for name in self._shaping.media if name in fields]
+        if not names:
+            return fields
+        file = getattr(self._rows, "file", None)
+        folder = file.parent if isinstance(file, Path) else None
+        return {**fields, **{name: as_media(fields[name], folder) for name in names}}
 
     def _plain_row(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the fields of a row as JSON data, without those that can be none."""
@@ -407,6 +425,8 @@ def _plain(value: Any, field: str) -> Any:
     if kind is list:
         return [member if type(member) is str else _plain(member, field) for member in value]
     if kind is dict:
+        if value.keys() == HUB_MEDIA and (media := hub_media(value)) is not False:
+            return media
         return {
             str(key): member if type(member) is str else _plain(member, f"{field}.{key}")
             for key, member in value.items()
@@ -417,10 +437,16 @@ def _plain(value: Any, field: str) -> Any:
         if math.isinf(value):
             raise ValueError(f"the field {field!r} holds an infinite number")
         return None if math.isnan(value) else value
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not isinstance(value, Media):
         return {str(key): _plain(member, f"{field}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(member, field) for member in value]
+    return _plain_object(value, field)
+
+
+def _plain_object(value: Any, field: str) -> Any:
+    if isinstance(value, Media):
+        return value
     if isinstance(value, Decimal):
         return _plain_decimal(value, field)
     if isinstance(value, timedelta):
@@ -428,7 +454,10 @@ def _plain(value: Any, field: str) -> Any:
     if getattr(getattr(value, "dtype", None), "kind", "") == "m" and not getattr(value, "shape", None):  # of numpy
         return _plain_decimal(Decimal(int(value.astype("timedelta64[ns]").astype(int))).scaleb(-9), field)
     if isinstance(value, bytes | bytearray | memoryview):
-        raise _NoDataError("bytes")
+        found = media_of(bytes(value))
+        if found is None:
+            raise _NoDataError("bytes")
+        return found
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "tolist"):

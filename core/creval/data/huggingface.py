@@ -78,10 +78,22 @@ def open_huggingface(
         )
     try:
         with _offline(datasets) if options.offline or away else _as_it_is():
-            table = datasets.load_dataset(dataset, **arguments)
+            table = _undecoded(datasets.load_dataset(dataset, **arguments), datasets)
     except Exception as error:  # the library raises whatever its own dependencies raise
         raise _failure(error, where, options) from error
     return HuggingFaceRows(table, where)
+
+
+def _undecoded(table: Any, datasets: Any) -> Any:
+    """Return a table whose images and audio come as they are stored: bytes and path."""
+    kinds = tuple(kind for name in ("Image", "Audio") if (kind := getattr(datasets, name, None)) is not None)
+    for name, feature in dict(getattr(table, "features", None) or {}).items():
+        inner = getattr(feature, "feature", None)
+        if isinstance(feature, kinds):
+            table = table.cast_column(name, type(feature)(decode=False))
+        elif isinstance(inner, kinds):
+            table = table.cast_column(name, type(feature)(type(inner)(decode=False)))
+    return table
 
 
 def _failure(error: Exception, where: str, options: DataOptions) -> DataError:

@@ -41,7 +41,7 @@ def open_dataset(ref: DatasetRef, registry: Registry, options: DataOptions) -> D
 def _open(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
     """Open the docs, without examples."""
     component = registry.get("source", ref.source)
-    shaping = Shaping(ref.fields, ref.choices)
+    shaping = Shaping(ref.fields, ref.choices, ref.media)
     local = options.replacement or find_in_mirror(ref, component, options)
     if local is not None:
         return Dataset(open_file(local), ref.id_field, replaced=True, sample=ref.sample, shaping=shaping)
@@ -58,7 +58,7 @@ def _open_pool(ref: DatasetRef, few_shot: FewShot, registry: Registry, options: 
             raise DataError(what, where=str(ref.base), fix="Put it into that folder.")
         if found is None:
             raise DataError(f"there is no data file {few_shot.file!r}", where=str(ref.base), fix="See few_shot: file.")
-        return Dataset(open_file(found), ref.id_field, shaping=Shaping(ref.fields, ref.choices))
+        return Dataset(open_file(found), ref.id_field, shaping=Shaping(ref.fields, ref.choices, ref.media))
     if few_shot.split is None:
         return None
     other = replace(ref, parameters={**ref.parameters, "split": few_shot.split}, sample=None, few_shot=None)

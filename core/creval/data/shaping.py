@@ -22,15 +22,16 @@ _NAMES = 12
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
-    """What a task file makes of a row: fields, then a question of several choices."""
+    """What a task file makes of a row: fields, then a question of several choices. `media` are fields of media."""
 
     fields: Sequence[FieldRef] = ()
     choices: ChoicesRef | None = None
+    media: Sequence[str] = ()
 
     @property
     def bare(self) -> bool:
         """Whether a row stays as it is."""
-        return not self.fields and self.choices is None
+        return not self.fields and self.choices is None and not self.media
 
     def fields_of(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the fields of a row with the mapped ones on top. Raises ValueError with what is wrong."""

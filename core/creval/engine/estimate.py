@@ -20,6 +20,7 @@ from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
 from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES
 from creval.tasks.sections.resource_section import role_behind
+from creval.tasks.task_model import Task
 from creval.types.components import Expected
 from creval.types.execution import WorkItem
 from creval.types.messages import Message, Usage
@@ -210,6 +211,7 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
     for plan in plans:
         runtime = setup.runtime(plan.task)
         rows.append(_estimate(plan, runtime, (price, look.honours_n)))
+        look.note_media(plan.task, price)
         rows += look.roles(plan, runtime)
     look.parts(model)
     if options.batch:
@@ -240,6 +242,13 @@ class _Look:
             return listed_price(model, self._setup.plugins.registry, options, self._options.batch)
         self.honours_n = target.traits.honours_n
         return FREE if target.traits.free else target.price
+
+    def note_media(self, task: Task, price: Price | None) -> None:
+        """Say which media the price of a task leaves out."""
+        kinds = task.media_kinds() - ({"image"} if price is not None and price.image is not None else set())
+        if kinds and price is not None and price is not FREE:
+            words = " and ".join({"image": "images", "file": "files"}.get(kind, kind) for kind in sorted(kinds))
+            self.notes.append(f"{task.name}: the price excludes its {words}, of which the table has no price.")
 
     def roles(self, plan: TaskPlan, runtime: TaskRuntime) -> Iterator[TaskEstimate]:
         """Yield a row for each other role whose calls the components of a task state; the rest is noted."""
@@ -328,12 +337,11 @@ def _of_sample(
     asked = None if longest is None and most > 1 else most * every + (longest or 0) * most * (most - 1) // 2
     tokens_in = EstimateRange(fewest * first, asked)
     tokens_out = EstimateRange(fewest * answers, None if longest is None else longest * most)
-    return (
-        EstimateRange(fewest, most),
-        tokens_in,
-        tokens_out,
-        price_of_calls(tokens_in, tokens_out, EstimateRange(fewest, most), price),
-    )
+    costs = price_of_calls(tokens_in, tokens_out, EstimateRange(fewest, most), price)
+    if price is not None and price.image:
+        counts = [[part.kind for m in messages for part in m.media].count("image") for messages in prompts] or [0]
+        costs += EstimateRange(fewest * counts[0], most * max(counts)).times(price.image)
+    return EstimateRange(fewest, most), tokens_in, tokens_out, costs
 
 
 def _calls(runtime: TaskRuntime, work: WorkItem) -> tuple[int, int]:

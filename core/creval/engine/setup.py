@@ -107,10 +107,14 @@ class Setup:
         _check_baseline(self.tasks, spec)
         if target:
             _check_continuing(self.tasks, self.models.get(TARGET))
+            for task in self.tasks:
+                _check_modalities(task, None, self.models.get(TARGET))
         for task in self.tasks:
             self._load(task, spec)
             for role in task.roles:
-                self.models.get(role, task.role_models.get(role)).prepare()
+                model = self.models.get(role, task.role_models.get(role))
+                _check_modalities(task, role, model)
+                model.prepare()
             if resources:
                 self.open_resources(task, spec)
             else:
@@ -261,6 +265,18 @@ def _check_continuing(tasks: Sequence[Task], target: Model) -> None:
             f"{target.spec} cannot continue a given text, which {wanting.name!r} needs",
             where="--model",
             fix="Take embedded/<model> or hosted_vllm/<model>, or leave the task out.",
+        )
+
+
+def _check_modalities(task: Task, role: str | None, model: Model) -> None:
+    """Refuse a model that does not take the media of a task's prompts (`role` None: of the target's)."""
+    known = model.modalities
+    lacking = sorted(task.media_kinds(role) - known) if known is not None else []
+    if lacking:
+        raise UsageError(
+            f"{model.spec} takes no {lacking[0]}, and the prompts of {task.name!r} hold some",
+            where="--model" if role is None else f"--role {role}",
+            fix="Take a model that does, or leave the task out.",
         )
 
 

@@ -57,7 +57,12 @@ class _Script:
         question = request.messages[-1].text if request.messages else ""
         fitting = [each for each in self._fitting if each.when is not None and each.when in question]
         completions = fitting[:1] * request.n if fitting else self._next(request.n)
-        return Reply([Completion(each.text, each.finish_reason, logprobs=_tokens(each)) for each in completions])
+        return Reply(
+            [
+                Completion(each.text, each.finish_reason, logprobs=_tokens(each), tool_calls=tuple(each.tool_calls))
+                for each in completions
+            ]
+        )
 
     def _next(self, wanted: int) -> Sequence[Said]:
         """Return one entry, or for several completions as many single ones."""

@@ -83,6 +83,12 @@ class Model:
         """The price by the table; None where none is known."""
         return self._parts.price
 
+    @property
+    def modalities(self) -> frozenset[str] | None:
+        """The media that the model takes, as its provider or the price table says; None where neither does."""
+        price, own = self._parts.price, self.traits.modalities
+        return own if own is not None or price is None else price.reads
+
     def describe(self) -> dict[str, Any]:
         """Plain data for the manifest: what was asked, without secrets."""
         price = self._parts.price
@@ -327,7 +333,8 @@ def price_of(request: GenerateRequest, price: Price) -> float:
     asked = sum(len(message.text) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
     limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
     answer = int(limit) if isinstance(limit, int | float) else asked
-    return price.cost(Usage(asked, answer * request.n))
+    images = sum(not m.plain and sum(part.kind == "image" for part in m.media) for m in request.messages)
+    return price.cost(Usage(asked, answer * request.n)) + images * (price.image or 0.0)
 
 
 def _is_empty(reply: Reply) -> bool:

@@ -21,12 +21,17 @@ listed promise no discount."""
 
 _TABLE = "model_prices_and_context_window_backup.json"
 _SUPPORT = "provider_endpoints_support_backup.json"
+_SUPPORTS = {"image": "supports_vision", "audio": "supports_audio_input", "file": "supports_pdf_input"}
 _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for one token. `tiers` are (input tokens above which they hold, input price, output price)."""
+    """US dollars for one token. `tiers` are (input tokens above which they hold, input price, output price).
+
+    `image` is the price of one image, None where the table has none. `reads` are the media that the table says the
+    model takes (`image`, `audio`, `file`), None where it says nothing.
+    """
 
     name: str
     input: float
@@ -34,6 +39,8 @@ class Price:
     cached_input: float | None = None
     reasoning: float | None = None
     tiers: tuple[tuple[int, float, float], ...] = ()
+    image: float | None = None
+    reads: frozenset[str] | None = None
 
     def cost(self, usage: Usage) -> float:
         """The price of one call in US dollars; the whole call is charged at the tier that its input reaches."""
@@ -164,6 +171,8 @@ def _price(name: str, entry: Mapping[str, Any], share: float | None = None) -> P
         cached_input=cost("cache_read_input_token_cost"),
         reasoning=cost("output_cost_per_reasoning_token"),
         tiers=tuple(tiers),
+        image=cost("input_cost_per_image"),
+        reads=frozenset(kind for kind, key in _SUPPORTS.items() if entry.get(key) is True),
     )
 
 

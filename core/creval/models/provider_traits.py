@@ -26,6 +26,8 @@ class ProviderTraits:
     `continues`: where the last message is the assistant's, the answer goes on from its end, without a new turn; and
     `top_logprobs` tell what else might have followed. Searches over the steps of an answer need it (`requires:
     [continues]` of a task).
+    `modalities`: the media that the model takes next to text (`image`, `audio`, `file`); None where the provider does
+    not know: then the price table says it where its entry holds, and else any are sent.
     `exclusive`: settings of which the model takes one only (`("temperature", "top_p")`). One that has the provider's
     default (1) is not sent next to another; the results say so (the flag `default_left_out`).
     """
@@ -42,3 +44,4 @@ class ProviderTraits:
     verbatim: bool = False
     continues: bool = False
     exclusive: tuple[str, ...] = ()
+    modalities: frozenset[str] | None = None

@@ -28,7 +28,7 @@ from creval.report.judge_labels import (
 from creval.runs.folder import RunFolder
 from creval.runs.reader import Run, open_runs
 from creval.runs.task_copies import tasks_here
-from creval.runs.text_references import with_doc
+from creval.runs.text_references import with_doc, with_media
 from creval.runs.trust import Claims
 from creval.scoring.agreement import agreement, by_class
 from creval.tasks.index import TaskIndex
@@ -107,7 +107,8 @@ class JudgeAgreement:
         requested = tasks_here(RunFolder.open(run.folder), run.manifest["requested"], claims.trusted)
         plans = open_plans(requested, read_options(run.manifest["options"]), plugins)
         plan = next(plan for plan in plans if plan.task.name == name)
-        samples = [with_doc(sample, plan.dataset) for sample in RunFolder(run.folder).read_samples(name)]
+        stored = RunFolder(run.folder).read_samples(name)
+        samples = [with_media(with_doc(sample, plan.dataset), plan.dataset) for sample in stored]
         first = {each.key: each.scores[score] for each in run.scores(name) if score in each.scores}
         wanted = [sample for sample in samples if sample.key in first]
 

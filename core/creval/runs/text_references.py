@@ -39,6 +39,7 @@ __all__ = [
     "settings_reference",
     "tool_reference",
     "with_doc",
+    "with_media",
     "with_texts",
 ]
 
@@ -107,11 +108,16 @@ def _said(call: CallRecord) -> Sequence[str]:
 
 def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
     messages = [
-        dict(each) if each["role"] == "assistant" and each.get("content") in said else message_reference(each)
+        dict(each) if each["role"] == "assistant" and _is_said(each, said) else message_reference(each)
         for each in call.messages
     ]
     tools = [*map(tool_reference, call.tools)]
     return replace(call, messages=messages, settings=settings_reference(call.settings), tools=tools)
+
+
+def _is_said(message: Mapping[str, Any], said: set[str]) -> bool:
+    content = message.get("content")
+    return isinstance(content, str) and content in said
 
 
 def _digested(value: Any) -> Any:
@@ -135,6 +141,14 @@ def with_doc(sample: Sample, dataset: Dataset) -> Sample:
             fix="Use the data of the run, or start a new run.",
         )
     return replace(sample, doc=doc.fields)
+
+
+def with_media(sample: Sample, dataset: Dataset) -> Sample:
+    """Return a sample whose doc has its images, audio and files at hand, where the data hold the same doc."""
+    if not dataset.media_fields or (place := dataset.find(sample.key.doc)) is None:
+        return sample
+    fields = dataset[place].fields
+    return replace(sample, doc=fields) if doc_digest(fields) == doc_digest(sample.doc) else sample
 
 
 def with_texts(sample: Sample, task: Task, dataset: Dataset) -> Sample:

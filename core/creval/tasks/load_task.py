@@ -18,7 +18,7 @@ from creval.plugins.registry import Registry
 from creval.tasks.overrides import Overrides, apply_overrides
 from creval.tasks.sections.dataset_section import OWN_KEYS, read_dataset
 from creval.tasks.sections.examples import Known, read_examples
-from creval.tasks.sections.prompts import check_prompts, read_prompts
+from creval.tasks.sections.prompts import check_prompts, media_fields, read_prompts
 from creval.tasks.sections.resource_section import check_uses, read_baselines, read_resources
 from creval.tasks.sections.roles import add_asked, read_human, read_roles
 from creval.tasks.sections.scoring_section import ScoreNames, produced_scores, read_list, read_metrics
@@ -31,6 +31,7 @@ from creval.tasks.yaml.includes import Library, included_files, read_merged
 from creval.tasks.yaml.nodes import Node, format_path, plain, walk
 from creval.tasks.yaml.schema import named_validator, problems_of
 from creval.types.sample import Condition
+from creval.types.tools import Tool
 
 __all__ = ["Lookup", "load_task"]
 
@@ -125,6 +126,10 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
     if shape or reading.problems:
         raise TaskError(_in_order([*shape, *reading.problems]))
     resolved = plain(reading.root)
+    references = parts.references()
+    media = media_fields([*prompts.values(), *(each for own in roles.prompts.values() for each in own.values())])
+    if media:
+        references = {**references, "dataset": replace(references["dataset"], media=media)}
     return Task(
         file=file,
         hash=_hash(resolved, parts, owner),
@@ -138,7 +143,7 @@ def build_task(root: Node, file: Path, owner: Owner, registry: Registry, find_fi
         role_prompts=roles.prompts,
         making_roles=roles.making,
         human=human,
-        **parts.references(),
+        **references,
         **_about(reading, resolved, examples),
     )
 
@@ -182,6 +187,7 @@ def _about(reading: Reading, resolved: Mapping[str, Any], examples: Sequence[Exa
         "origins": _origins(reading.root),
         "examples": tuple(examples),
         "keep_reasoning": resolved.get("reasoning") == "keep",
+        "tools": tuple(Tool(**each) for each in resolved.get("tools", ())),
     }
 
 

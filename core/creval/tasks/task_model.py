@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from creval.errors import Problem, UnknownNameError
+from creval.types.content import PartKind
 from creval.types.sample import Condition, Status
-from creval.types.tools import Tool
+from creval.types.tools import Tool, ToolCall
 
 __all__ = [
     "Bounds",
@@ -23,11 +24,13 @@ __all__ = [
     "HumanWording",
     "MetricSpec",
     "PromptMessage",
+    "PromptPart",
     "Said",
     "Task",
     "TaskSource",
 ]
 
+_MEDIA_KINDS = frozenset({"image", "audio", "file"})
 _ORIGIN = re.compile(r"(.*):(\d+)")
 
 
@@ -97,7 +100,8 @@ class DatasetRef:
     the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
     `sample` is (number, seed) of a fixed subset of the docs, None for all of them. `fields` and `choices` are what the
     task file makes of a row, `few_shot` where each doc's examples come from. `mirrored_by_task`: of a local mirror only
-    the file under the task's name will do, as those under the dataset's own name are another split.
+    the file under the task's name will do, as those under the dataset's own name are another split. `media` are the
+    fields that prompts take images, audio or files from.
     """
 
     source: str
@@ -111,16 +115,29 @@ class DatasetRef:
     choices: ChoicesRef | None = None
     few_shot: FewShot | None = None
     mirrored_by_task: bool = False
+    media: Sequence[str] = ()
+
+
+class PromptPart(NamedTuple):
+    """A part of a templated message: a text, or media that the template names by a field of the doc."""
+
+    kind: Literal["text"] | PartKind
+    template: str
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One templated message of a prompt; `file` and `line` are where its text stands (maybe in an included file)."""
+    """One templated message of a prompt; `file` and `line` are where its text stands (maybe in an included file).
+
+    Of a message in `parts` the `template` holds the templates of all parts, one after the other.
+    """
 
     role: Literal["system", "user", "assistant"]
     template: str
     line: int | None = None
     file: Path | None = None
+    parts: Sequence[PromptPart] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +233,11 @@ class Said:
     `logprobs` are the tokens with their natural-log probabilities and the alternatives at their place.
     """
 
-    text: str
+    text: str = ""
     finish_reason: str = "stop"
     logprobs: Sequence[Sequence[Any]] | None = None
     when: str | None = None
+    tool_calls: Sequence[ToolCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +325,12 @@ class Task:
         if {"against", "answers", "agreement", "worst"} <= own:
             return {key: value for key, value in stated.items() if key in own}
         return {"none": stated["none"]} if "none" in stated else {}
+
+    def media_kinds(self, role: str | None = None) -> frozenset[str]:
+        """Return the kinds of media that the prompts hold: the task's own (with what it requires), or a role's."""
+        prompts = self.prompts if role is None else self.role_prompts.get(role, {})
+        found = {p.kind for messages in prompts.values() for each in messages for p in each.parts} - {"text"}
+        return frozenset(found | (_MEDIA_KINDS & set(self.requires) if role is None else set()))
 
     @property
     def few_shot(self) -> FewShot | None:

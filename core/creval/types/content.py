@@ -14,6 +14,7 @@ from typing import Any, Literal
 __all__ = [
     "MAX_MEDIA",
     "MEDIA_TYPES",
+    "UNKNOWN",
     "Media",
     "MediaPart",
     "Part",
@@ -62,7 +63,7 @@ _FIRST_BYTES = (
     (b"OggS", "audio/ogg"),
     (b"%PDF-", "application/pdf"),
 )
-_UNKNOWN = "application/octet-stream"
+UNKNOWN = "application/octet-stream"
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,", re.ASCII)
 
 
@@ -110,6 +111,7 @@ class MediaPart:
 
 
 Part = TextPart | MediaPart
+"""A part of a message."""
 
 
 class Media(dict[str, Any]):
@@ -144,7 +146,13 @@ class Media(dict[str, Any]):
             raise ValueError(f"it is {self['media_type']}, which is no {kind}")
         if self.load is None:
             raise ValueError("its bytes are not at hand")
-        return MediaPart(kind, self.load(), self["media_type"], str(self.get("name", "")), digest=self.digest)
+        try:
+            part = MediaPart(kind, self.load(), self["media_type"], str(self.get("name", "")))
+        except OSError as error:
+            raise ValueError(f"its file cannot be read: {error.strerror}") from None
+        if part.digest != self.digest:
+            raise ValueError("its file has changed since the data were opened")
+        return part
 
     def __str__(self) -> str:
         return f"media:{self.digest}"
@@ -180,7 +188,7 @@ def media_type_of(data: bytes, name: str = "") -> str:
         return "audio/mp4"
     guessed = mimetypes.guess_type(name)[0] if name else None
     # What says it is an image or audio, and does not begin like one, is none.
-    return guessed if guessed and guessed.startswith(("text/", "application/")) else _UNKNOWN
+    return guessed if guessed and guessed.startswith(("text/", "application/")) else UNKNOWN
 
 
 def kind_of(media_type: str) -> PartKind:

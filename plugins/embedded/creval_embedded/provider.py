@@ -67,6 +67,7 @@ class EmbeddedProvider:
             concurrency=SLOTS,
             free=True,
             continues=True,
+            modalities=frozenset(),
             identity={"runtime": parts.RUNTIME.requirement, "weights": self._path.name, "sha256": self._digest()},
         )
 

@@ -8,6 +8,7 @@ Protocol `chat`: the prompt is sent once, the answer is the sample's answer.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from creval.types.components import Session
 from creval.types.content import MediaPart
 from creval.types.execution import ItemResult, WorkItem
 from creval.types.sample import Sample, Status
+from creval.types.tools import ToolCall
 
 __all__ = ["HOPELESS", "Chat", "Job", "Means", "generate", "store_sample"]
 
@@ -34,7 +36,9 @@ __all__ = ["HOPELESS", "Chat", "Job", "Means", "generate", "store_sample"]
 class Chat:
     """One turn. With `n` the model is asked for several answers in one call; each is an answer of the sample.
 
-    Without it the generation setting `n` of task, condition or run says how many (default 1).
+    Without it the generation setting `n` of task, condition or run says how many (default 1). Where a completion calls
+    tools and says nothing, the calls are the answer: a JSON list of `{"name": ..., "arguments": {...}}`, in which
+    malformed arguments are the text that the model wrote.
     """
 
     n: int | None = None
@@ -44,7 +48,13 @@ class Chat:
         asked: dict[str, Any] = {} if self.n is None else {"n": self.n}
         reply = await session.ask(session.prompt(), **asked)
         for completion in reply.completions:
-            session.answer(completion.text)
+            silent = completion.tool_calls and not completion.text.strip()
+            session.answer(_calls_as_text(completion.tool_calls) if silent else completion.text)
+
+
+def _calls_as_text(calls: Sequence[ToolCall]) -> str:
+    said = [{"name": call.name, "arguments": call.arguments if (v := call.values) is None else v} for call in calls]
+    return json.dumps(said, ensure_ascii=False)
 
 
 class Stored(NamedTuple):

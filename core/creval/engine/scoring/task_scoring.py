@@ -24,7 +24,7 @@ from creval.parsing.chain import ParserChain, build_chain, step_that_raised
 from creval.plugins.component_code import fault_of
 from creval.plugins.registry import ANY_SCORE, Registry
 from creval.plugins.traits import ScorerTraits
-from creval.runs.text_references import with_doc
+from creval.runs.text_references import with_doc, with_media
 from creval.tasks.task_model import ComponentRef, Task
 from creval.types.code_location import line_of, source_of
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
@@ -122,7 +122,7 @@ class TaskScoring:
     async def begin(self, samples: Sequence[Sample]) -> list[Pending]:
         """Read the answers, and apply the scorers that call no model."""
         if self.dataset is not None:
-            samples = [with_doc(sample, self.dataset) for sample in samples]
+            samples = [with_media(with_doc(sample, self.dataset), self.dataset) for sample in samples]
         pending = [self._read(sample) for sample in samples]
         await self._apply_all(pending, lambda part: not part.waits)
         return pending

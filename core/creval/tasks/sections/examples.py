@@ -13,6 +13,7 @@ from creval.tasks.sections.section_reader import Reading
 from creval.tasks.task_model import Bounds, Example, Said
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.sample import Status
+from creval.types.tools import tool_calls_from_json
 
 __all__ = ["Known", "read_examples"]
 
@@ -103,4 +104,7 @@ def _completions(answer: Any, ending: str) -> tuple[Said, ...]:
 
 
 def _said(written: str | Mapping[str, Any], ending: str) -> Said:
-    return Said(written, ending) if isinstance(written, str) else Said(**{"finish_reason": ending, **written})
+    if isinstance(written, str):
+        return Said(written, ending)
+    calls = tool_calls_from_json(written.get("tool_calls"))
+    return Said(**{"finish_reason": "tool_calls" if calls else ending, **written, "tool_calls": calls})

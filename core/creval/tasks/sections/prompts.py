@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
 
 from creval.errors import nearest
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.task_components import FoundComponent, whole_refs
-from creval.tasks.task_model import PromptMessage
+from creval.tasks.task_model import PromptMessage, PromptPart
 from creval.tasks.yaml.nodes import KeyPath, Node
 
-__all__ = ["check_prompts", "read_messages", "read_prompts"]
+__all__ = ["check_prompts", "media_fields", "read_messages", "read_prompts"]
 
 PLAIN = "prompt"
 PROMPT_KEY = "x-prompt"
@@ -57,16 +58,42 @@ def read_messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[Promp
     """Return the messages of one prompt; what is wrong with their syntax joins the problems."""
     messages = []
     for index, member in enumerate(node.value):
-        content = member.value["content"]
-        message = PromptMessage(
-            role=member.value["role"].value,
-            template=content.value,
-            line=content.place.text_line or content.place.line,
-            file=content.place.file,
-        )
-        messages.append(message)
-        _check_syntax(reading, message, content, (*path, index, "content"))
+        content, place = member.value["content"], (*path, index, "content")
+        role = member.value["role"].value
+        if not content.is_list:
+            messages.append(_message(role, content))
+            _check_syntax(reading, messages[-1], content, place)
+            continue
+        parts = []
+        for number, part in enumerate(content.value):
+            ((kind, template),) = part.value.items()
+            single = _message(role, template)
+            _check_syntax(reading, single, template, (*place, number, kind))
+            parts.append(PromptPart(kind, single.template, single.line))
+            if kind != "text" and not _names_media(single.template):
+                fix = 'Name a field of the docs that holds it: "{{ picture }}". Files are found next to the data file.'
+                reading.add(template.place, f"{single.template[:60]!r} names no {kind}", (*place, number, kind), fix)
+        whole = "\n".join(part.template for part in parts)
+        messages.append(PromptMessage(role, whole, parts[0].line, content.place.file, tuple(parts)))
     return tuple(messages)
+
+
+def _message(role: Literal["system", "user", "assistant"], text: Node) -> PromptMessage:
+    place = text.place
+    return PromptMessage(role, text.value, place.text_line or place.line, place.file)
+
+
+def _names_media(template: str) -> bool:
+    """Whether a part's template takes a field, or is an address; a task file reads no files by itself."""
+    return "{{" in template or template.startswith(("https://", "http://", "data:"))
+
+
+def media_fields(prompts: Iterable[Sequence[PromptMessage]]) -> Sequence[str]:
+    """Return the fields of the docs that prompts take images, audio or files from, in order."""
+    from creval.tasks.templates.rendering import fields_of
+
+    parts = [part for messages in prompts for message in messages for part in message.parts if part.kind != "text"]
+    return tuple(dict.fromkeys(name for part in parts for name in sorted(fields_of(part.template))))
 
 
 def _check_syntax(reading: Reading, message: PromptMessage, node: Node, path: KeyPath) -> None:

@@ -11,6 +11,7 @@ A prompt with examples before the question: as turns of the conversation, or as 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from creval.errors import Problem, TaskError, nearest
 from creval.tasks.task_model import FewShot, PromptMessage, Task
 from creval.tasks.yaml.nodes import KeyPath, format_path
-from creval.types.content import Part, TextPart
+from creval.types.content import Media, MediaPart, Part, PartKind, TextPart, media_in, read_data_url
 from creval.types.messages import Message
 
 if TYPE_CHECKING:
@@ -82,7 +83,54 @@ def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file
     Raises TaskError with the template's line (in `file`, where the message knows no file of its own) and the doc's
     fields where a field is undefined, the template fails, or it outgrows `creval.tasks.templates.environment`'s bounds.
     """
-    return [Message(message.role, _render(message, fields, file)) for message in messages]
+    return [
+        Message(message.role, _render_parts(message, fields, file) if message.parts else _render(message, fields, file))
+        for message in messages
+    ]
+
+
+_NO_MEDIA = frozenset({"", "None", "[]"})
+
+_MARK = re.compile(r"media:([0-9a-f]{64})")
+
+_MARKED = re.compile(r"\[?media:[0-9a-f]{64}(?:, (?:None|media:[0-9a-f]{64}))*\]?")
+
+
+def _render_parts(message: PromptMessage, fields: Mapping[str, object], file: Path) -> tuple[Part, ...]:
+    """Fill in the parts of a message. One whose field is empty is left out, one of several media becomes several."""
+    parts: list[Part] = []
+    found: dict[str, Media] | None = None
+    for part in message.parts:
+        single = replace(message, template=part.template, line=part.line, parts=())
+        text = _render(single, fields, file)
+        if part.kind == "text":
+            parts += [TextPart(text)] if text.strip() else []
+            continue
+        found = media_in(fields) if found is None else found
+        try:
+            parts += _media_parts(part.kind, text.strip(), found)
+        except ValueError as error:
+            what = f"the {part.kind} cannot be sent: {error}"
+            fix = "Name a field of the docs that holds it; files are found next to the data file."
+            raise TaskError([Problem(what, message.file or file, part.line, fix=fix)]) from None
+    return tuple(parts)
+
+
+def _media_parts(kind: PartKind, text: str, found: Mapping[str, Media]) -> list[MediaPart]:
+    """Return what a rendered template names: media of the doc by their marks, an address, a data URL, or nothing."""
+    if text in _NO_MEDIA:
+        return []
+    if _MARKED.fullmatch(text):
+        digests = _MARK.findall(text)
+        if lacking := next((digest for digest in digests if digest not in found), None):
+            raise ValueError(f"the bytes of {lacking[:12]}... are not at hand")
+        return [found[digest].part(kind) for digest in digests]
+    if text.startswith(("https://", "http://")):
+        return [MediaPart(kind, url=text)]
+    data = read_data_url(text)
+    if data is None:
+        raise ValueError(f"{text[:40]!r} is neither a file of the data, nor an address or data URL")
+    return [Media.of(data).part(kind)]
 
 
 def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) -> str:
