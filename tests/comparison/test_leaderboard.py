@@ -170,3 +170,10 @@ def test_runs_are_found_and_searched(tmp_path: Path) -> None:
     assert done.exit_code == 0 and "openai/gpt" in done.stdout and "broken" in done.stderr
     listed = json.loads(CliRunner().invoke(runs_command, [str(tmp_path), "--json"]).stdout)
     assert {run["status"] for run in listed} == {"done", "interrupted", "unreadable"}
+
+
+def test_tasks_of_one_name_from_two_plugins_keep_apart(tmp_path: Path) -> None:
+    ours = [put(tmp_path / name, f"m/{name}", 1.0, qualified="association/drat") for name in ("a", "b")]
+    theirs = put(tmp_path / "c", "m/c", 2.0, qualified="local/drat", hash="b" * 64)
+    assert [one.task for one in leaderboard([*ours, theirs])] == ["association/drat", "association/drat", "local/drat"]
+    assert [one.task for one in leaderboard(ours)] == ["drat", "drat"]

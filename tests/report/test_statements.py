@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from creval.api import RunResult
+from creval.cli.commands.report import _rows
 from creval.cli.run_summary import _complain
 from creval.report.baselines import Baselines
 from creval.report.result_tables import beside_table, print_beside
@@ -80,6 +81,8 @@ def test_tasks_of_one_name_from_two_plugins_are_two_rows_and_a_note(capsys: pyte
     assert "association/rat and local/rat are different tasks called rat" in capsys.readouterr().out
     _, rows = beside_table([runs[0], runs[0]], Baselines())
     assert [row[0] for row in rows] == ["rat"]
+    assert [row["task"] for row in _rows(runs, Baselines())] == ["association/rat", "local/rat"]
+    assert [row["task"] for row in _rows(runs[:1], Baselines())] == ["rat"]
 
 
 @pytest.mark.parametrize("missing", [{}, {"neogauge": MissingScore(Status.ERRORED, "no augmenter")}])

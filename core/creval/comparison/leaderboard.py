@@ -12,6 +12,7 @@ from creval.comparison.metric_comparison import ComparisonRequest, compare_runs
 from creval.errors import CrevalError
 from creval.format import decimals, number
 from creval.runs.reader import Run
+from creval.runs.result_metrics import namesakes
 
 __all__ = ["COLUMNS", "MOST_TESTED", "Standing", "interval", "leaderboard", "leaderboard_html"]
 
@@ -59,14 +60,18 @@ def leaderboard(runs: Sequence[Run], *, every_metric: bool = False) -> list[Stan
     """Return the standings of the primary metrics (or of every metric) of finished runs, best first in each group.
 
     Baselines are not ranked: they follow the models. Which models cannot be told apart is tested for up to
-    MOST_TESTED of them.
+    MOST_TESTED of them. Tasks of one name from different plugins have the plugin before the name.
     """
     found: dict[tuple[str, ...], list[_Entrant]] = {}
+    shared, called = namesakes(run.results for run in runs), dict[tuple[str, ...], str]()
     for run in runs:
         for result, metric in _metrics(run, every_metric):
             standing = _standing(run, result, metric)
+            if result["task"] in shared:
+                called[standing.group] = str(result["qualified"])
             found.setdefault(standing.group, []).append(_Entrant(standing, metric.get("higher_is_better"), run))
-    return [one for key in sorted(found) for one in _ranked(found[key])]
+    ranked = ((key, one) for key in sorted(found) for one in _ranked(found[key]))
+    return [replace(one, task=called.get(key, one.task)) for key, one in ranked]
 
 
 class _Entrant(NamedTuple):

@@ -21,6 +21,7 @@ from creval.format import decimals, interval, number
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
 from creval.report.terminal_tables import print_table, table_console
+from creval.runs.result_metrics import namesakes
 
 __all__ = [
     "COLUMNS",
@@ -245,7 +246,7 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
         said = [*own_settings(result), *_unscored(result), *interval_notes(result)]
         said += [f"served by {served}"] if served else []
         notes |= dict.fromkeys(f"{name}: {words}" for words in said)
-    for name, tasks in _namesakes(results).items():
+    for name, tasks in namesakes(result.results for result in results).items():
         notes[f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in rows of their own"] = None
     notes |= dict.fromkeys(comparison_notes(results))
     for line in notes:
@@ -260,13 +261,13 @@ def beside_table(
     The rows are the metrics of all runs in the order of the first run that has them. Tasks of one name from different
     plugins have rows of their own, with the plugin before the name.
     """
-    namesakes = _namesakes(results)
+    shared = namesakes(result.results for result in results)
     cells: dict[tuple[str, str, str | None], dict[int, Mapping[str, Any]]] = {}
     beside: dict[tuple[str, str, str | None], list[float | None]] = {}
     for place, result in enumerate(results):
         for task in result.results["tasks"]:
             for metric in task["metrics"]:
-                named = task["qualified"] if task["task"] in namesakes else task["task"]
+                named = task["qualified"] if task["task"] in shared else task["task"]
                 key = (named, metric["name"], metric["condition"])
                 cells.setdefault(key, {})[place] = metric
                 known = beside.setdefault(key, [None, None])
@@ -307,12 +308,3 @@ def _unscored(result: RunResult) -> Iterator[str]:
             if counts["scored"] < sum(counts.values()):
                 which = f" {listed_names(names)}:" if len(groups) > 1 else ""
                 yield f"{task['task']}:{which} {counts_text(counts)}"
-
-
-def _namesakes(results: Sequence[RunResult]) -> dict[str, list[str]]:
-    """Return the tasks that share a short name, by it: association/rat and a local rat are two tasks."""
-    found: dict[str, dict[str, None]] = {}
-    for result in results:
-        for task in result.results["tasks"]:
-            found.setdefault(task["task"], {})[task.get("qualified", task["task"])] = None
-    return {name: list(qualified) for name, qualified in found.items() if len(qualified) > 1}

@@ -5,7 +5,7 @@ Rows of runs for notebooks: flat, and as data frames.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import MissingPartError, UnknownNameError
@@ -14,7 +14,7 @@ from creval.format import cell, html_table, interval
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Metric", "Metrics", "data_frame", "flat_metric", "metrics_table", "of_task"]
+__all__ = ["Metric", "Metrics", "data_frame", "flat_metric", "metrics_table", "namesakes", "of_task"]
 
 
 _NESTED = ("name", "counts", "definition")
@@ -23,6 +23,15 @@ _NESTED = ("name", "counts", "definition")
 def flat_metric(metric: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a metric of results.json fits into one row, with the counts by status; not what it is made of."""
     return {key: value for key, value in metric.items() if key not in _NESTED} | dict(metric["counts"])
+
+
+def namesakes(runs: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the tasks of several results.json that share a short name, by it: `association/rat` and `local/rat`."""
+    found: dict[str, dict[str, None]] = {}
+    for results in runs:
+        for task in results["tasks"]:
+            found.setdefault(task["task"], {})[task.get("qualified", task["task"])] = None
+    return {name: list(qualified) for name, qualified in found.items() if len(qualified) > 1}
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:

@@ -93,13 +93,20 @@ def _text(form: str, results: Sequence[RunResult], found: Baselines) -> str:
 
 
 def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:
-    """Yield one flat row per metric, with its run, floor, ceiling, and what the user set in place of the task's own."""
+    """Yield one flat row per metric, with its run, floor, ceiling, and what the user set in place of the task's own.
+
+    A task whose name another plugin's task has too is called by both: `local/rat`.
+    """
+    from creval.runs.result_metrics import namesakes
+
+    shared = namesakes(result.results for result in results)
     for result in results:
         metrics = [(task, metric) for task in result.results["tasks"] for metric in task["metrics"]]
         for row, (task, metric) in zip(result.to_rows(), metrics, strict=True):
             beside = {which: found.beside(task, metric, which) for which in ("floor", "ceiling")}
             own = {name: task.get(name) for name in _OWN}
-            yield {"run": str(result.folder), **row, **beside, **own}
+            named = {"task": task["qualified"]} if task["task"] in shared else {}
+            yield {"run": str(result.folder), **row, **named, **beside, **own}
 
 
 @click.command(epilog="Example: creval view runs/mine --no-open")
