@@ -31,6 +31,7 @@ GROUPS = {
         "creval.types.messages",
         "creval.types.content",
         "creval.types.tools",
+        "creval.types.likelihoods",
     ),
     "Runs": ("creval.runs",),
     "Errors": ("creval.errors",),

@@ -22,6 +22,9 @@ PAGE = (ROOT / "docs" / "task-without-code.md").read_text(encoding="utf-8")
 EXPECTED = {
     "questions": {"numeric": (0.0, 1.0)},
     "choices": {"exact_match": (None, 1.0), "group_accuracy": (None, 1.0), "consistency": (None, 1.0)},
+    "likeliest": {"acc": (None, 1.0), "acc_norm": (None, 1.0)},
+    "first_token": {"first_token": (None, 1.0), "first_token_probability": (None, 1.0)},
+    "perplexity": {"bits_per_byte": (8.0, 0.0), "byte_perplexity": (256.0, 1.0), "word_perplexity": (None, 1.0)},
     "few_shot": {"numeric": (0.0, 1.0)},
     "judged": {"originality": (1.0, 5.0)},
     "pairwise": {"wins": (0.0, 0.5), "wins_agrees": (1.0, 1.0)},
@@ -74,7 +77,8 @@ def test_it_runs_with_its_floor_and_ceiling(task: str, run_task: Any) -> None:
     for name, (low, high) in expected.items():
         assert low is None or floor[name] == pytest.approx(low, abs=1e-6), name
         assert high is None or ceiling[name] == pytest.approx(high, abs=1e-6), name
-        assert floor[name] <= ceiling[name], name
+        better, worse = (ceiling, floor) if found[name].get("higher_is_better", True) else (floor, ceiling)
+        assert worse[name] <= better[name], name
 
 
 def _judge(task: str, player: str) -> Any:

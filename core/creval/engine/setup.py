@@ -33,7 +33,7 @@ from creval.models.model import Model
 from creval.models.model_options import RunTasks
 from creval.parsing.chain import build_chain
 from creval.plugins.loader import Plugins
-from creval.plugins.registry import Component
+from creval.plugins.registry import Component, Registry
 from creval.resources.open_resource import resolve
 from creval.tasks.index import TaskIndex
 from creval.tasks.sections.settings import generation_settings
@@ -109,6 +109,7 @@ class Setup:
             _check_continuing(self.tasks, self.models.get(TARGET))
             for task in self.tasks:
                 _check_modalities(task, None, self.models.get(TARGET))
+            _check_likelihoods(self.tasks, self.models.get(TARGET), self.plugins.registry)
         for task in self.tasks:
             self._load(task, spec)
             for role in task.roles:
@@ -277,6 +278,24 @@ def _check_modalities(task: Task, role: str | None, model: Model) -> None:
             f"{model.spec} takes no {lacking[0]}, and the prompts of {task.name!r} hold some",
             where="--model" if role is None else f"--role {role}",
             fix="Take a model that does, or leave the task out.",
+        )
+
+
+def _check_likelihoods(tasks: Sequence[Task], target: Model, registry: Registry) -> None:
+    """Refuse a model that gives no log-likelihoods for a task that asks for them."""
+    if target.gives_loglikelihoods:
+        return
+    for task in tasks:
+        protocol = registry.get("protocol", task.protocol.name)
+        if not protocol.protocol_traits(task.protocol.parameters).loglikelihood:
+            continue
+        if target.batched:
+            raise UsageError(f"{task.name!r} asks for log-likelihoods, which no batch gives", where="--batch")
+        able = [f"{each.name}/" for each in registry.all() if each.kind == "provider" and each.gives_loglikelihoods]
+        raise UsageError(
+            f"{target.spec} gives no log-likelihoods of given texts, which {task.name!r} asks for",
+            where="--model",
+            fix=f"Models of {', '.join(able)} can (docs/models.md says which), or leave the task out.",
         )
 
 

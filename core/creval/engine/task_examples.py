@@ -18,6 +18,7 @@ from creval.engine.setup import Common, Setup, open_resources, open_setup
 from creval.errors import FatalModelError, UnknownNameError
 from creval.models.budget import Budget
 from creval.models.limiter import LimiterPool
+from creval.models.local.choice_likelihoods import certain
 from creval.models.model import Model, ModelParts
 from creval.models.model_options import ModelSpec
 from creval.models.provider_traits import ProviderTraits
@@ -25,6 +26,7 @@ from creval.models.retries import RetryPolicy, SystemClock
 from creval.plugins.loader import Plugins
 from creval.tasks.task_model import Example, Said, Task
 from creval.types.execution import WorkItem
+from creval.types.likelihoods import LoglikelihoodCall
 from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
 from creval.types.sample import Doc, SampleKey, ScoreRecord
 
@@ -63,6 +65,13 @@ class _Script:
                 for each in completions
             ]
         )
+
+    async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
+        """Return what an entry states of each text, or be certain of the one that it says."""
+        said = self._next(len(call.requests)) if len(self._coming[0] if self._coming else ()) > 1 else self._next(1)
+        if len(said) < len(call.requests) or said[0].logprobs is None:
+            return certain(call, said[0].text)
+        return Reply([Completion(each.text, logprobs=_tokens(each)) for each in said])
 
     def _next(self, wanted: int) -> Sequence[Said]:
         """Return one entry, or for several completions as many single ones."""

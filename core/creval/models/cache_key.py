@@ -9,6 +9,7 @@ from typing import Any
 from creval.errors import UsageError
 from creval.models.model_options import ModelSpec
 from creval.models.provider_traits import ProviderTraits
+from creval.types.likelihoods import LoglikelihoodCall
 from creval.types.messages import GenerateRequest
 
 __all__ = ["cache_key", "canonical_json"]
@@ -38,6 +39,8 @@ def cache_key(spec: ModelSpec, traits: ProviderTraits, request: GenerateRequest)
     }
     if request.tools:
         identity["tools"] = [tool.to_json() for tool in request.tools]
+    if isinstance(request, LoglikelihoodCall):
+        identity |= {"output": request.output, "continuations": [each.continuation for each in request.requests]}
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 

@@ -6,9 +6,9 @@ import asyncio
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from creval.errors import FatalModelError, ModelError, RetryableModelError
+from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
 from creval.models.answers.finish_reasons import broken_off, with_known_finish_reasons
 from creval.models.answers.flags import DEFAULT_LEFT_OUT, UNKNOWN_FINISH_REASON
 from creval.models.answers.read_answers import read_answers
@@ -25,6 +25,7 @@ from creval.models.response_cache import ResponseCache
 from creval.models.retries import Clock, RetryPolicy
 from creval.models.secrets import Mask, likely_secrets, masked_reply
 from creval.types.components import Provider
+from creval.types.likelihoods import LoglikelihoodCall, LoglikelihoodProvider
 from creval.types.messages import GenerateRequest, Lost, Reply, Usage
 
 __all__ = ["Model", "ModelParts", "price_of"]
@@ -54,8 +55,8 @@ class ModelParts:
 class Model:
     """A model that answers, or raises.
 
-    `generate` goes cache -> budget -> limiter -> provider and tries again by the retry policy. It is safe to
-    cancel: places and budget are given back. Use from one event loop; close it at the end.
+    `generate` and `loglikelihood` go cache -> budget -> limiter -> provider and try again by the retry policy. It is
+    safe to cancel: places and budget are given back. Use from one event loop; close it at the end.
     """
 
     def __init__(self, spec: ModelSpec, parts: ModelParts) -> None:
@@ -141,6 +142,20 @@ class Model:
         if left_out:
             reply = replace(reply, flags=tuple(dict.fromkeys((*reply.flags, DEFAULT_LEFT_OUT))))
         return reply if self.traits.verbatim else read_answers(reply, request)
+
+    @property
+    def gives_loglikelihoods(self) -> bool:
+        """Whether `loglikelihood` can be asked for: the provider has such a method, and calls go out one by one."""
+        return callable(getattr(self._parts.provider, "loglikelihood", None)) and not self.batched
+
+    async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
+        """Return the reply with one completion for each request of the call, its tokens with their log-probabilities.
+
+        Raises as `generate` does, UsageError where the model gives no log-likelihoods.
+        """
+        if not self.gives_loglikelihoods:
+            raise UsageError(f"{self.spec} gives no log-likelihoods of given texts", where="--model")
+        return await self._answer(call)
 
     async def _answer(self, request: GenerateRequest) -> Reply:
         """The reply as it was sent, from the cache or the provider."""
@@ -239,7 +254,7 @@ class Model:
                     raise
                 await self._check_budget(request, error)
             else:
-                if emptied or not (self.traits.remote and _is_empty(reply)) or _goes_on(request):
+                if emptied or not (self.traits.remote and _is_empty(reply)) or _may_be_empty(request):
                     return replace(reply, attempts=attempt, lost=lost) if attempt > 1 else reply
                 emptied = True
                 empty = RetryableModelError("the model sent an empty answer", where=self.spec, retry_after=0.0)
@@ -287,7 +302,7 @@ class Model:
             if self._closed is not None:
                 raise _again(self._closed)
             self._tally.tries += 1
-            reply = self._priced(await self._parts.provider.generate(request))
+            reply = self._priced(await self._provided(request))
             answered = True
         except ModelError as error:
             if isinstance(error, RetryableModelError) and error.http_status == 429:
@@ -310,6 +325,16 @@ class Model:
             raise fault
         return masked_reply(reply, self._mask) if self._mask else reply
 
+    async def _provided(self, request: GenerateRequest) -> Reply:
+        provider = self._parts.provider
+        if not isinstance(request, LoglikelihoodCall):
+            return await provider.generate(request)
+        reply = await cast(LoglikelihoodProvider, provider).loglikelihood(request)
+        if len(reply.completions) != len(request.requests) or any(c.logprobs is None for c in reply.completions):
+            what = f"the provider gave {len(reply.completions)} likelihoods for {len(request.requests)} texts"
+            raise FatalModelError(what, where=self.spec, fix="Report this to the plugin that brings the provider.")
+        return reply
+
     def _pay(self, reply: Reply) -> None:
         if reply.bought:  # by an earlier attempt at the run, in whose books it stands
             return
@@ -331,6 +356,9 @@ class Model:
 def price_of(request: GenerateRequest, price: Price) -> float:
     """About what a request costs at most in US dollars; without `max_tokens` the answer is as long as the question."""
     asked = sum(len(message.text) for message in request.messages) // _CHARACTERS_A_TOKEN + 1
+    if isinstance(request, LoglikelihoodCall):
+        given = sum(len(each.context) + len(each.continuation) for each in request.requests)
+        return price.cost(Usage(asked + given // _CHARACTERS_A_TOKEN + 1, len(request.requests) + 1))
     limit = request.settings.get("max_completion_tokens") or request.settings.get("max_tokens")
     answer = int(limit) if isinstance(limit, int | float) else asked
     images = sum(not m.plain and sum(part.kind == "image" for part in m.media) for m in request.messages)
@@ -349,8 +377,10 @@ def _is_empty(reply: Reply) -> bool:
     )
 
 
-def _goes_on(request: GenerateRequest) -> bool:
-    """Whether the answer continues a text, which may be at its end."""
+def _may_be_empty(request: GenerateRequest) -> bool:
+    """Whether the answer continues a text, which may be at its end, or the texts are given."""
+    if isinstance(request, LoglikelihoodCall):
+        return True
     return bool(request.messages) and request.messages[-1].role == "assistant"
 
 

@@ -44,6 +44,7 @@ from creval.types.components import (
 )
 from creval.types.content import Media, MediaPart, Part, TextPart
 from creval.types.kinds import Kind
+from creval.types.likelihoods import Loglikelihood, LoglikelihoodRequest
 from creval.types.messages import Completion, Message, Reply, TokenLogprob, Usage
 from creval.types.sample import CallRecord, Condition, Doc, MissingScore, Sample, SampleKey, ScoreRecord, Status
 from creval.types.tools import Tool, ToolCall
@@ -68,6 +69,8 @@ __all__ = [
     "Generator",
     "JudgedPart",
     "Kind",
+    "Loglikelihood",
+    "LoglikelihoodRequest",
     "Media",
     "MediaPart",
     "Message",

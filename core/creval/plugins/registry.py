@@ -105,6 +105,11 @@ class Component:
         """Return what a protocol states about itself under these parameters. Raises PluginError where that is wrong."""
         return cast(ProtocolTraits, self._traits(parameters))
 
+    @property
+    def gives_loglikelihoods(self) -> bool:
+        """Whether a provider states that models of it give log-likelihoods."""
+        return bool(self.traits.get("loglikelihood"))
+
     def _traits(self, parameters: Mapping[str, Any]) -> object:
         try:
             return read_traits(self.kind, self.traits, parameters)
@@ -187,7 +192,8 @@ class Registry:
         """Register a component; `spec` are further fields of `Component` (parameters, produces, ...) or its traits.
 
         A scorer states `unit`, `waits`, `batch_size`, `minimum_repeats`, `reads_some`, `scores_failures` and `takes`, a
-        parser `refines`, `reads` and `gives`, a protocol `n` (docs/plugins.md). Each may be a function of the YAML
+        parser `refines`, `reads` and `gives`, a protocol `n` and `loglikelihood`, a provider `loglikelihood`
+        (docs/plugins.md). Each may be a function of the YAML
         parameters. Raises PluginError where the kind is none, the target has no colon, an argument is unknown, of the
         wrong type or contradicts another one, or the plugin has the component already.
         """

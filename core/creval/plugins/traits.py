@@ -13,7 +13,16 @@ from typing import Any
 
 from creval.errors import nearest
 
-__all__ = ["TRAITS", "ParserTraits", "ProtocolTraits", "ScorerTraits", "read_traits", "trait_fault", "unknown_fault"]
+__all__ = [
+    "TRAITS",
+    "ParserTraits",
+    "ProtocolTraits",
+    "ProviderAbilities",
+    "ScorerTraits",
+    "read_traits",
+    "trait_fault",
+    "unknown_fault",
+]
 
 VALUES = ("list", "number", "object", "text")
 """The kinds of value that a parser gives and a scorer takes."""
@@ -53,13 +62,26 @@ class ScorerTraits:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolTraits:
-    """`n`: how many answers it asks for in one call."""
+    """`n`: how many answers it asks for in one call. `loglikelihood`: it asks for log-likelihoods of given texts."""
 
     n: int = 1
+    loglikelihood: bool = False
 
 
-Traits = ParserTraits | ScorerTraits | ProtocolTraits
-TRAITS: Mapping[str, type[Traits]] = {"parser": ParserTraits, "scorer": ScorerTraits, "protocol": ProtocolTraits}
+@dataclass(frozen=True, slots=True)
+class ProviderAbilities:
+    """`loglikelihood`: models of the provider may give log-likelihoods, by a method of that name."""
+
+    loglikelihood: bool = False
+
+
+Traits = ParserTraits | ScorerTraits | ProtocolTraits | ProviderAbilities
+TRAITS: Mapping[str, type[Traits]] = {
+    "parser": ParserTraits,
+    "scorer": ScorerTraits,
+    "protocol": ProtocolTraits,
+    "provider": ProviderAbilities,
+}
 _WORDS = {"reads": ("json", "prose"), "gives": VALUES, "unit": ("sample", "doc"), "takes": VALUES}
 _LOWEST = {"batch_size": 1, "minimum_repeats": 1, "n": 1}
 

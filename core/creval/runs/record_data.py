@@ -42,6 +42,8 @@ def sample_data(sample: Sample) -> dict[str, Any]:
 
 def _call_data(call: CallRecord) -> dict[str, Any]:
     data: dict[str, Any] = {"role": call.role, "kept": call.kept, "messages": call.messages}
+    if call.output is not None:
+        data["output"] = call.output
     if call.settings:
         data["settings"] = call.settings
     if call.tools:
@@ -89,6 +91,7 @@ def _read_call(call: Mapping[str, Any]) -> CallRecord:
         settings=call.get("settings", {}),
         lost=call.get("lost"),
         tools=call.get("tools", ()),
+        output=call.get("output"),
     )
 
 

@@ -101,7 +101,7 @@ def by_reference(sample: Sample) -> Sample:
 
 
 def _said(call: CallRecord) -> Sequence[str]:
-    if call.reply_data is None:
+    if call.reply_data is None or call.output is not None:  # texts that the task gave are no answers
         return ()
     return [text for each in call.reply_data["completions"] for text in (each["text"], each.get("raw")) if text]
 
@@ -112,7 +112,18 @@ def _call_by_reference(call: CallRecord, said: set[str]) -> CallRecord:
         for each in call.messages
     ]
     tools = [*map(tool_reference, call.tools)]
-    return replace(call, messages=messages, settings=settings_reference(call.settings), tools=tools)
+    reply = call.reply_data
+    if reply is not None and call.output is not None:
+        reply = {**reply, "completions": [_without_text(each) for each in reply["completions"]]}
+    return replace(call, messages=messages, settings=settings_reference(call.settings), reply_data=reply, tools=tools)
+
+
+def _without_text(completion: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a given text with its tokens' log-probabilities alone."""
+    tokens = [
+        ["", each[1], [["", at] for _, at in each[2]]] if each[2:] else ["", each[1]] for each in completion["logprobs"]
+    ]
+    return {**completion, "text": "", "logprobs": tokens}
 
 
 def _is_said(message: Mapping[str, Any], said: set[str]) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from creval.types.likelihoods import Loglikelihood, LoglikelihoodRequest, Output
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
 from creval.types.programs import CaseResult, Limits, Program
 from creval.types.sample import CallRecord, Condition, Doc, MissingScore, SampleKey
@@ -127,6 +128,15 @@ class Session(Protocol):
         A completion of the target that was cut, refused or empty ends the sample, unless `tolerate` names `length`,
         `refusal` or `empty`: then it comes back, with its finish reason. Of another role the answer to the same
         question of this sample is kept as `Context.ask` says; asked again within the sample it gets a new answer.
+        """
+
+    async def loglikelihood(
+        self, requests: Sequence[LoglikelihoodRequest], output: Output = "loglikelihood", **settings: Any
+    ) -> Sequence[Loglikelihood]:
+        """Ask the target how likely given texts are; one answer for each, in order.
+
+        The texts after one context are one call. A protocol that asks so is registered with `loglikelihood=True`, so
+        that a model that cannot say it is refused before the first call. Settings: see `LoglikelihoodCall`.
         """
 
     def parse(self, text: str) -> Parsed:
@@ -295,6 +305,9 @@ class Provider(Protocol):
     exactly one try: retries, limits, cache and budget are the core's. Raises RetryableModelError or
     FatalModelError.
 
+    A provider that gives log-likelihoods has a method `loglikelihood(call)` as well (`LoglikelihoodProvider`), and its
+    component states `loglikelihood=True`.
+
     A provider may have two methods more, without parameters: `prepare`, called when a first call is about to come, does
     what takes long and that a run which asks nothing need not wait for; `rest`, when no further call is expected, lets
     go of what can be made again. A call may come without the one and after the other.
@@ -309,7 +322,8 @@ class Provider(Protocol):
 class Turn:
     """What a baseline player sees: the doc (answer key included) and the conversation so far.
 
-    `call` counts the calls of the sample from 0, `completion` the answers that one call asks for (`n`).
+    `call` counts the calls of the sample from 0, `completion` the answers that one call asks for (`n`). `requests` are
+    the texts whose likelihoods are asked for, where they are: the reply is the label of one of them, or the text.
     """
 
     doc: Mapping[str, Any]
@@ -320,6 +334,7 @@ class Turn:
     random: random.Random
     context: Context
     completion: int = 0
+    requests: Sequence[LoglikelihoodRequest] = ()
 
 
 class Baseline(Protocol):

@@ -53,7 +53,8 @@ class CallRecord:
     `messages` holds only what was not in the call before it of the same role (`kept` counts the messages carried
     over), so that a game of 50 turns is not stored quadratically. `settings` are the generation settings sent.
     `lost` is what tries of the call took that were answered but gave nothing of use. `tools` are what the model might
-    call, where they are others than in the call before.
+    call, where they are others than in the call before. `output` says what was asked for where it is no answer
+    (`loglikelihood`): the completions are then the given texts, with their tokens.
     """
 
     role: str
@@ -64,6 +65,7 @@ class CallRecord:
     settings: Mapping[str, Any] = field(default_factory=dict)
     lost: Mapping[str, Any] | None = None
     tools: Sequence[Mapping[str, Any]] = ()
+    output: str | None = None
 
     @property
     def reply(self) -> Reply | None:

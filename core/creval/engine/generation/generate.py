@@ -39,14 +39,17 @@ class Chat:
     Without it the generation setting `n` of task, condition or run says how many (default 1). Where a completion calls
     tools and says nothing, the calls are the answer: a JSON list of `{"name": ..., "arguments": {...}}`, in which
     malformed arguments are the text that the model wrote.
+    `tolerate`: see `Session.ask`; with `length` an answer that is cut at the token limit counts (its first token may be
+    all that is looked at).
     """
 
     n: int | None = None
+    tolerate: Sequence[str] = ()
 
     async def run(self, session: Session) -> None:
         """Send the prompt and keep every completion."""
         asked: dict[str, Any] = {} if self.n is None else {"n": self.n}
-        reply = await session.ask(session.prompt(), **asked)
+        reply = await session.ask(session.prompt(), tolerate=self.tolerate, **asked)
         for completion in reply.completions:
             silent = completion.tool_calls and not completion.text.strip()
             session.answer(_calls_as_text(completion.tool_calls) if silent else completion.text)

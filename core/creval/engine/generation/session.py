@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -22,6 +22,7 @@ from creval.tasks.templates.rendering import render_prompt
 from creval.types.components import Parsed, TaskProtocol
 from creval.types.content import MediaPart
 from creval.types.execution import WorkItem
+from creval.types.likelihoods import Loglikelihood, LoglikelihoodCall, LoglikelihoodRequest, Output
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.reply_json import lost_to_json, reply_to_json
 from creval.types.sample import CallRecord, Condition, Doc, Status
@@ -133,8 +134,45 @@ class LiveSession:
         model = self._runtime.models.get(role, self._runtime.task.role_models.get(role))
         if role == TARGET:
             request = self._seeded(request, model.traits.remote)
+        asking = model.generate(request) if role == TARGET else self._through_ledger(model, request)
+        reply = await self._recorded(request, asking)
+        if role == TARGET:
+            self._check_reply(request, reply, tolerate, model.traits.verbatim)
+            blank = request.n == 1 and not model.traits.verbatim and not reply.text.strip()
+            if blank and "empty" not in tolerate and not (request.tools and reply.tool_calls):
+                self._end(Status.UNPARSED, _why_empty(reply))
+        return reply
+
+    async def loglikelihood(
+        self, requests: Sequence[LoglikelihoodRequest], output: Output = "loglikelihood", **settings: Any
+    ) -> Sequence[Loglikelihood]:
+        """Ask the target how likely given texts are, those after one context in one call, and record the calls."""
+        if self.end is not None:
+            raise self.end
+        model = self._runtime.models.get(TARGET)
+        places: dict[str, list[int]] = {}
+        for place, request in enumerate(requests):
+            places.setdefault(request.context, []).append(place)
+        found: dict[int, Loglikelihood] = {}
+        for context, own in places.items():
+            asked = self._request([Message("user", context)] if context else [], TARGET, settings)
+            known = self._runtime.condition_names  # settings of sampling mean nothing here
+            call = LoglikelihoodCall(
+                asked.messages,
+                {name: value for name, value in asked.settings.items() if name not in known},
+                asked.origin,
+                by_reference=asked.by_reference,
+                requests=tuple(requests[place] for place in own),
+                output=output,
+            )
+            reply = await self._recorded(call, model.loglikelihood(call))
+            found.update(zip(own, map(Loglikelihood.of, reply.completions), strict=True))
+        return [found[place] for place in range(len(requests))]
+
+    async def _recorded(self, request: GenerateRequest, asking: Awaitable[Reply]) -> Reply:
+        """Wait for a reply and record the call, or why it failed."""
         try:
-            reply = await (model.generate(request) if role == TARGET else self._through_ledger(model, request))
+            reply = await asking
         except ModelError as error:
             self._record(request, error)
             raise
@@ -142,11 +180,6 @@ class LiveSession:
             self.stop = error
             raise
         self._record(request, reply)
-        if role == TARGET:
-            self._check_reply(request, reply, tolerate)
-            blank = request.n == 1 and not model.traits.verbatim and not reply.text.strip()
-            if blank and "empty" not in tolerate and not (request.tools and reply.tool_calls):
-                self._end(Status.UNPARSED, _why_empty(reply))
         return reply
 
     async def _through_ledger(self, model: Model, request: GenerateRequest) -> Reply:
@@ -157,7 +190,7 @@ class LiveSession:
         self._drawn[question] += 1
         return await self._runtime.ledger.ask(model, request, asking)
 
-    def _check_reply(self, request: GenerateRequest, reply: Reply, tolerate: Collection[str]) -> None:
+    def _check_reply(self, request: GenerateRequest, reply: Reply, tolerate: Collection[str], verbatim: bool) -> None:
         """End the sample where the target was cut or declined. Raises where it lacks what the task requires."""
         for completion in reply.completions:
             refused = completion.refusal or completion.finish_reason == "content_filter"
@@ -166,7 +199,8 @@ class LiveSession:
             if completion.finish_reason == "length" and "length" not in tolerate:
                 whole = " though the server calls it whole" if AT_LIMIT in reply.flags else ""
                 self._end(Status.TRUNCATED, f"the answer was cut at the token limit{whole}")
-            if completion.logprobs is None and completion.text and request.settings.get("logprobs"):
+            lacks = completion.logprobs is None and completion.text and request.settings.get("logprobs")
+            if lacks and not verbatim:
                 self._lack_logprobs()
 
     def _lack_logprobs(self) -> None:
@@ -237,7 +271,8 @@ class LiveSession:
         lost = lost_to_json(came.lost) if came.lost is not None else None
         tools = [tool.to_json() for tool in request.tools] if request.tools != self._tools.get(role, ()) else ()
         self._tools[role] = request.tools
-        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings, lost, tools))
+        output = request.output if isinstance(request, LoglikelihoodCall) else None
+        self.calls.append(CallRecord(role, kept, sent[kept:], data, error, settings, lost, tools, output))
 
 
 def _why_empty(reply: Reply) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 __all__ = [
     "AT_LIMIT",
     "BATCH",
+    "CONTEXT_CUT",
     "CUT_PROMPT",
     "DEFAULT_LEFT_OUT",
     "ENDLESS_THINKING",
     "EXTRA_ANSWERS",
+    "FIRST_TOKEN",
     "LOGPROBS_DROPPED",
     "MALFORMED_ARGUMENTS",
     "OVER_LIMIT",
@@ -53,6 +55,12 @@ DEFAULT_LEFT_OUT = "default_left_out"
 
 EXTRA_ANSWERS = "extra_answers"
 """The server sent more answers than were asked for; the first ones count."""
+
+CONTEXT_CUT = "context_cut"
+"""A context was cut on the left to the model's length."""
+
+FIRST_TOKEN = "first_token"
+"""The first token of a text has no probability, as nothing stands before it: it is not counted."""
 
 BATCH = "batch"
 """The answer came from a batch: nothing is odd about it, but its price is another and its latency unknown (0)."""

@@ -9,11 +9,12 @@ import asyncio
 import hashlib
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from creval.errors import CrevalError, FatalModelError, ScoringError, UnknownNameError, UsageError
+from creval.models.local.choice_likelihoods import certain
 from creval.models.model_options import BaselineFinder, ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.numerals import number_text
@@ -21,10 +22,11 @@ from creval.tasks.task_model import PromptMessage
 from creval.tasks.templates.rendering import render
 from creval.types.code_location import line_of, source_of
 from creval.types.components import Baseline, Context, Turn
+from creval.types.likelihoods import LoglikelihoodCall
 from creval.types.messages import Completion, GenerateRequest, Origin, Reply
 from creval.types.sample import Condition
 
-__all__ = ["BaselineProvider", "Fixed", "OneOf", "Target", "baseline", "check_baseline_name"]
+__all__ = ["AnyChoice", "BaselineProvider", "Fixed", "OneOf", "Target", "baseline", "check_baseline_name"]
 
 
 def _field(turn: Turn, name: str) -> Any:
@@ -81,6 +83,18 @@ class OneOf:
         return _in_form(self.form, turn.random.choice(items), turn.doc)
 
 
+@dataclass(frozen=True)
+class AnyChoice:
+    """Says the label of one of the texts whose likelihood is asked for, at random."""
+
+    def reply(self, turn: Turn) -> str:
+        """Return a label, or the place where there is none. Raises ScoringError outside of the protocol `choices`."""
+        if not turn.requests:
+            raise ScoringError("any_choice answers where likelihoods are asked for", where=turn.key.doc)
+        place = turn.random.randrange(len(turn.requests))
+        return turn.requests[place].label or str(place)
+
+
 _NAMES = ("floor", "ceiling")
 
 
@@ -107,6 +121,13 @@ class BaselineProvider:
         answerer, context = self._baseline(request.origin.key.task)
         said = [await self._reply(answerer, self._turn(request, context, index)) for index in range(request.n)]
         return Reply(tuple(said), model=f"baseline/{self._name}", cost=0.0)
+
+    async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
+        """Return the likelihoods of a baseline that is certain of the text it says. Raises as `generate` does."""
+        answerer, context = self._baseline(call.origin.key.task)
+        turn = replace(self._turn(call, context, 0), requests=call.requests)
+        said = await self._reply(answerer, turn)
+        return replace(certain(call, said.text), model=f"baseline/{self._name}")
 
     async def close(self) -> None:
         """Nothing is held open."""

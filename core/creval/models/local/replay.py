@@ -17,10 +17,12 @@ import numpy as np
 import orjson
 
 from creval.errors import DataError, FatalModelError
+from creval.models.local.choice_likelihoods import certain
 from creval.models.model_options import ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.opener import open_plain, parse_json
 from creval.types.content import content_digest
+from creval.types.likelihoods import LoglikelihoodCall
 from creval.types.messages import GenerateRequest, Origin, Reply
 from creval.types.reply_json import reply_from_json
 from creval.types.sample import SampleKey
@@ -159,6 +161,13 @@ class Replay:
         if "answers" in line and "calls" not in line:
             return self._from_answers(line["answers"], request)
         return self._from_calls(line["calls"], request)
+
+    async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
+        """Return the likelihoods that were recorded; of an answer alone, those of a model that is certain of it."""
+        reply = await self.generate(call)
+        if len(reply.completions) == len(call.requests) and all(c.logprobs is not None for c in reply.completions):
+            return reply
+        return replace(certain(call, reply.text), model=reply.model)
 
     def rest(self) -> None:
         """Let go of the places; they are noted again where another answer is asked for."""

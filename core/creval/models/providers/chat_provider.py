@@ -37,7 +37,7 @@ from creval.types.messages import Completion, GenerateRequest, Reply
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["ChatProvider", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter", "parse_body"]
+__all__ = ["ChatProvider", "ollama_chat", "openrouter", "parse_body"]
 
 
 _TEXTS = frozenset({"content", "reasoning", "reasoning_content", "reasoning_text", "thinking", "refusal"})
@@ -247,6 +247,21 @@ class ChatProvider:
         return self._address.endpoint
 
     @property
+    def model(self) -> str:
+        """The model's name as the server knows it."""
+        return self._model
+
+    @property
+    def base_url(self) -> str:
+        """Where calls go."""
+        return self._address.base_url
+
+    def address(self, path: str, above: str = "") -> str:
+        """Return the whole address of a path below the base URL, or next to its last part `above`."""
+        root = self._address.base_url.removesuffix(above)
+        return replace(self._address, base_url=root).address(path)
+
+    @property
     def caller(self) -> Caller:
         """Who calls: for the wording of errors."""
         return self._caller
@@ -254,7 +269,7 @@ class ChatProvider:
     async def call(
         self, method: str, path: str, sink: BinaryIO | None = None, large: bool = False, **given: Any
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Make one HTTP call below the base URL; returns status, headers and body. Raises ModelError.
+        """Make an HTTP call below the base URL or to a whole address; returns status, headers, body. Raises ModelError.
 
         `given` is as aiohttp takes it. A body of status 200 goes to `sink` where there is one, however long it is.
         What is `large` may take its time as long as something moves.
@@ -262,7 +277,7 @@ class ChatProvider:
         import aiohttp
 
         session = self._session or self._open()
-        url = self._address.address(path)
+        url = path if "://" in path else self._address.address(path)
         if large:
             timeout = self._options.timeout
             given["timeout"] = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=timeout)
@@ -392,21 +407,6 @@ def openrouter(model: str, options: ProviderOptions) -> ChatProvider:
     return ChatProvider(ENDPOINTS["openrouter"], model, options)
 
 
-def openai(model: str, options: ProviderOptions) -> ChatProvider:
-    """Component `openai`."""
-    return ChatProvider(ENDPOINTS["openai"], model, options)
-
-
-def hosted_vllm(model: str, options: ProviderOptions) -> ChatProvider:
-    """Component `hosted_vllm`."""
-    return ChatProvider(ENDPOINTS["hosted_vllm"], model, options)
-
-
 def ollama_chat(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `ollama_chat`: Ollama's own chat-completions address."""
     return ChatProvider(ENDPOINTS["ollama_chat"], model, options)
-
-
-def chat(model: str, options: ProviderOptions) -> ChatProvider:
-    """Component `chat`: any server at `--base-url`."""
-    return ChatProvider(ENDPOINTS["chat"], model, options)

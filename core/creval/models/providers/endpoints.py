@@ -26,6 +26,7 @@ class Endpoint:
     `continues`: members of a request whose answer continues the assistant's message at its end; None: it cannot.
     `suffix` is added to an address that lacks it (Ollama's own address has no /v1). `key_required`: without a key
     no call is made to a provider's own address. `honours_n`, `prices`, `reports_cost`: see ProviderTraits.
+    `likelihoods`: members of a request for log-likelihoods, next to those of the completions protocol.
     `batches`: OpenAI's batch protocol may be spoken there (whether a server does shows when it is asked).
     """
 
@@ -40,6 +41,7 @@ class Endpoint:
     reports_cost: bool = False
     continues: Mapping[str, Any] | None = None
     batches: bool = False
+    likelihoods: Mapping[str, Any] = field(default_factory=dict)
 
 
 ENDPOINTS = {
@@ -70,6 +72,7 @@ ENDPOINTS = {
             key_required=False,
             continues={"continue_final_message": True, "add_generation_prompt": False},
             batches=True,
+            likelihoods={"prompt_logprobs": 1, "add_special_tokens": False},
         ),
         Endpoint(
             "ollama_chat",
@@ -171,7 +174,7 @@ def _clean(address: str, endpoint: Endpoint) -> tuple[str, str]:
             where="--base-url",
             fix="Write it without them; keys are read from the environment alone.",
         )
-    path = parts.path.rstrip("/").removesuffix("/chat/completions").rstrip("/")
+    path = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat").rstrip("/")
     if not path.endswith(endpoint.suffix):
         path += endpoint.suffix
     return urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.query

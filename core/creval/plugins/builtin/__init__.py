@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from creval.plugins import parameters as params
-from creval.plugins.builtin import parsers, scorers
+from creval.plugins.builtin import likelihoods, parsers, scorers
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -17,6 +17,7 @@ def register(registry: Registry) -> None:
     register_protocols(registry)
     parsers.register(registry)
     scorers.register(registry)
+    likelihoods.register(registry)
     register_resources(registry)
     register_executors(registry)
 
@@ -98,19 +99,23 @@ def _register_remote(registry: Registry) -> None:
 
 
 _CHAT = "creval.models.providers.chat_provider"
+_COMPLETIONS = "creval.models.providers.completions"
 
 
 def register_providers(registry: Registry) -> None:
     """Add them to the registry."""
     add = registry.add
     add("provider", "openrouter", f"{_CHAT}:openrouter", "OpenRouter, over the chat-completions protocol")
-    add("provider", "openai", f"{_CHAT}:openai", "OpenAI, over the chat-completions protocol")
-    add("provider", "hosted_vllm", f"{_CHAT}:hosted_vllm", "a vLLM server, over the chat-completions protocol")
     add("provider", "ollama_chat", f"{_CHAT}:ollama_chat", "an Ollama server, over the chat-completions protocol")
-    add("provider", "chat", f"{_CHAT}:chat", "any chat-completions server at --base-url")
     add("provider", "litellm", "creval.models.providers.litellm_provider:litellm", "every provider that litellm knows")
-    add("provider", "replay", "creval.models.local.replay:replay", "answers from a JSONL file")
-    add("provider", "baseline", "creval.models.local.baseline_provider:baseline", "a task's own floor or ceiling")
+    for name, target, summary in (
+        ("openai", f"{_COMPLETIONS}:openai", "OpenAI, over the chat-completions protocol"),
+        ("hosted_vllm", f"{_COMPLETIONS}:hosted_vllm", "a vLLM server, over the chat-completions protocol"),
+        ("chat", f"{_COMPLETIONS}:chat", "any chat-completions server at --base-url"),
+        ("replay", "creval.models.local.replay:replay", "answers from a JSONL file"),
+        ("baseline", "creval.models.local.baseline_provider:baseline", "a task's own floor or ceiling"),
+    ):
+        add("provider", name, target, summary, loglikelihood=True)
 
 
 _HOME = "creval.models.local.baseline_provider"
@@ -152,7 +157,12 @@ def register_protocols(registry: Registry) -> None:
         "chat",
         "creval.engine.generation.generate:Chat",
         "one prompt, one answer (or n of them)",
-        parameters=params.schema(n=params.integer(1)),
+        parameters=params.schema(
+            n=params.integer(1),
+            tolerate=params.list_of(
+                params.one_of("length", "refusal", "empty"), about="which unfinished answers count as answers"
+            ),
+        ),
         prompts=("prompt",),
         n=lambda parameters: parameters.get("n") or 1,
     )

@@ -153,7 +153,7 @@ def _check_range(reading: Reading, metric: MetricSpec, path: KeyPath, node: Node
 
 
 def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tuple[Node, ScoreNames | None]) -> None:
-    """A weight is a score of the task, and goes with a mean over the samples that have both."""
+    """A weight is a score of the task, and goes with a mean (also of logarithms) over the samples that have both."""
     node, scores = given
     written = node.get("weight")
     if written is None or metric.weight is None:
@@ -161,7 +161,7 @@ def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tu
     if scores is not None and not scores.has(metric.weight):
         message = f"no scorer of the task gives {metric.weight!r}"
         reading.add(written.place, message, path, scores.fix(metric.weight))
-    if metric.aggregate.name != DEFAULT_AGGREGATION:
+    if metric.aggregate.name not in (DEFAULT_AGGREGATION, "perplexity"):
         message = f"a weight goes with the mean, not with {metric.aggregate.name}"
         reading.add(written.place, message, path, "Leave out aggregate, or the weight.")
     if metric.failed != "exclude":

@@ -1,0 +1,96 @@
+"""Protocol `choices`: which of the given texts is the likeliest after the prompt, or how likely a whole text is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from creval.errors import ScoringError, UsageError
+from creval.types.components import Session
+from creval.types.likelihoods import LoglikelihoodRequest, Output
+
+__all__ = ["Choices"]
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ROLLING = "loglikelihood_rolling"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Asks for the log-likelihood of each choice after the prompt, `delimiter` between; or of the prompt as a whole.
+
+    `choices` is a field of the doc, or the choices themselves: texts, or `{label, text}`. A field holds a list of the
+    same, or two lists `{label: [...], text: [...]}`. `labels` names the field with their labels, or holds them;
+    otherwise they are the field `letters` (which `dataset: choices` makes), or A, B, C; a list of texts in the task
+    file labels itself. The answer of the sample is the label of the likeliest choice, and its outcome has the numbers.
+    `context_length` and `prefix`: see LoglikelihoodCall.
+    """
+
+    choices: str | Sequence[Any] = "choices"
+    labels: str | Sequence[str] | None = None
+    delimiter: str = " "
+    output: Output = "loglikelihood"
+    context_length: int | None = None
+    prefix: str | None = None
+
+    async def run(self, session: Session) -> None:
+        """Ask for all texts of the doc in one call."""
+        messages = session.prompt()
+        text = messages[0].content if len(messages) == 1 else None
+        if not isinstance(text, str):
+            raise UsageError(
+                f"the protocol choices takes a prompt of one message of text, and there are {len(messages)}, or parts",
+                where=session.context.task,
+                fix="Write context and examples into one message (few_shot: {as: text}).",
+            )
+        settings = {"context_length": self.context_length, "prefix": self.prefix}
+        if self.output == _ROLLING:
+            whole = [LoglikelihoodRequest("", text)]
+            (found,) = await session.loglikelihood(whole, self.output, **settings)
+            session.report(logprob=found.logprob, tokens=found.tokens, **_sizes(text))
+            return
+        pairs = self._pairs(session.doc.fields, session.doc.id)
+        requests = [LoglikelihoodRequest(text, f"{self.delimiter}{choice}", label) for label, choice in pairs]
+        likelihoods = await session.loglikelihood(requests, self.output, **settings)
+        session.report(
+            choices=[
+                {"label": label, "logprob": each.logprob, "tokens": each.tokens, "greedy": each.is_greedy}
+                | {name: size for name, size in _sizes(choice).items() if name != "words"}
+                for (label, choice), each in zip(pairs, likelihoods, strict=True)
+            ]
+        )
+        best = max(range(len(pairs)), key=lambda place: likelihoods[place].logprob)  # of equals the first
+        session.answer(pairs[best][0])
+
+    def _pairs(self, fields: Mapping[str, Any], doc: str) -> list[tuple[str, str]]:
+        """Return label and text of each choice. Raises ScoringError where the doc has none."""
+        given: Any = self.choices
+        if isinstance(given, str):
+            if given not in fields:
+                raise ScoringError(f"the doc has no field {given!r}; it has {', '.join(fields)}", where=doc)
+            given = fields[given]
+        if isinstance(given, Mapping) and isinstance(given.get("text"), list):
+            texts, own = given["text"], given.get("label")
+        elif isinstance(given, list | tuple) and given and all(isinstance(each, Mapping) for each in given):
+            texts, own = [each.get("text") for each in given], [each.get("label") for each in given]
+        else:
+            texts, own = given, None if isinstance(self.choices, str) else given
+        if not isinstance(texts, list | tuple) or not texts or any(each is None for each in texts):
+            raise ScoringError(f"{self.choices!r} holds no list of choices", where=doc)
+        labels = fields.get(self.labels) if isinstance(self.labels, str) else self.labels
+        labels = labels or own or fields.get("letters") or _LETTERS[: len(texts)]
+        if not isinstance(labels, list | tuple | str) or len(labels) != len(texts):
+            raise ScoringError(f"there are {len(texts)} choices, but not as many labels", where=doc)
+        return [(str(label), str(text)) for label, text in zip(labels, texts, strict=True)]
+
+
+def _sizes(text: str) -> dict[str, int]:
+    """Return how long a text is; words as lm-eval counts them, parts between white space."""
+    import re
+
+    return {
+        "characters": len(text),
+        "bytes": len(text.encode("utf-8", "surrogatepass")),
+        "words": len(re.split(r"\s+", text)),
+    }

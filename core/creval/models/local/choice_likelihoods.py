@@ -1,0 +1,42 @@
+"""Log-likelihoods of a model that only says which text it means: a baseline, a recorded answer, a test's script."""
+
+from __future__ import annotations
+
+import math
+
+from creval.errors import FatalModelError
+from creval.types.likelihoods import LoglikelihoodCall, LoglikelihoodRequest
+from creval.types.messages import Completion, Reply, TokenLogprob
+
+__all__ = ["certain"]
+
+_BYTE = -math.log(256)
+"""The log-probability of a byte where each is as probable as any other."""
+
+
+def certain(call: LoglikelihoodCall, said: str) -> Reply:
+    """Return the likelihoods of a model that is certain of the text it says, and knows nothing of any other.
+
+    `said` is the label of a text, the text itself, or its place from 0. Its log-likelihood is 0, that of each other
+    one as if every byte were as probable as any other. Raises FatalModelError where none of several texts is meant.
+    """
+    place = _meant(call, said.strip())
+    if place is None and call.output == "loglikelihood":
+        labels = ", ".join(each.label or repr(each.continuation) for each in call.requests)
+        raise FatalModelError(f"the answer {said[:60]!r} is none of the texts in question", fix=f"These are: {labels}.")
+    return Reply(tuple(_completion(each, number == place) for number, each in enumerate(call.requests)), cost=0.0)
+
+
+def _meant(call: LoglikelihoodCall, said: str) -> int | None:
+    labels = [each.label for each in call.requests]
+    texts = [each.continuation.strip() for each in call.requests]
+    for known in (labels, texts, [str(place) for place in range(len(labels))]):
+        if said in known:
+            return known.index(said)
+    return None
+
+
+def _completion(request: LoglikelihoodRequest, meant: bool) -> Completion:
+    text = request.continuation
+    logprob = 0.0 if meant else _BYTE * len(text.encode("utf-8", "surrogatepass"))
+    return Completion(text, logprobs=(TokenLogprob(text, logprob, () if meant else (("", 0.0),)),))

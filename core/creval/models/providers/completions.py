@@ -1,0 +1,241 @@
+"""Log-likelihoods over the completions protocol: the prompt comes back (`echo`) with the probabilities of its tokens.
+
+One request has all texts of a call. vLLM's own `prompt_logprobs` are read where they come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from creval.errors import FatalModelError, RetryableModelError
+from creval.models.answers.flags import CONTEXT_CUT, FIRST_TOKEN
+from creval.models.model_options import ProviderOptions
+from creval.models.providers.chat_provider import ChatProvider, parse_body
+from creval.models.providers.chat_reply import paid_for
+from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted
+from creval.models.providers.failures import error_of, explain, failure_in, with_sent
+from creval.models.providers.likelihood_tokens import Piece, ServerTokenizer, split_texts
+from creval.types.likelihoods import LoglikelihoodCall
+from creval.types.messages import Completion, Lost, Reply, TokenLogprob
+
+__all__ = ["CompletionsProvider", "chat", "hosted_vllm", "openai", "prompt_tokens"]
+
+_PATH = "/completions"
+_JSON = {"Content-Type": "application/json"}
+_AT_ONCE = 16
+"""So many prompts go out in one request."""
+_OWN = frozenset({"context_length", "prefix"})
+_ECHOING_OPENAI = frozenset({"babbage-002", "davinci-002"})
+_SERVERS = "Use a server that sends them: vLLM or SGLang do (docs/models.md)."
+
+Tokens = Sequence[TokenLogprob | None]
+"""The tokens of a prompt, None for one without a probability (the first)."""
+
+
+class CompletionsProvider(ChatProvider):
+    """A chat-completions provider whose server gives log-likelihoods over POST {base_url}/completions, too."""
+
+    def __init__(self, endpoint: Endpoint, model: str, options: ProviderOptions) -> None:
+        super().__init__(endpoint, model, options)
+        self._looking = asyncio.Lock()
+        self._tokenizer: tuple[ServerTokenizer | None] | None = None
+
+    async def loglikelihood(self, call: LoglikelihoodCall) -> Reply:
+        """Make one try for all texts of a call."""
+        start = perf_counter()
+        tokenizer = await self._find_tokenizer()
+        prefix = str(call.settings.get("prefix") or "")
+        if tokenizer is None:
+            pieces = [_as_text(place, *split_texts(each, prefix)) for place, each in enumerate(call.requests)]
+        else:
+            length = call.settings.get("context_length") or tokenizer.length
+            room = None if length is None else int(length) - 1  # one token is generated
+            make = tokenizer.pieces if call.output == "loglikelihood" else tokenizer.windows
+            pieces = await make(call.requests, room, prefix)
+        scored, paid, model = await self._scored(pieces, call)
+        flags = [CONTEXT_CUT] if any(piece.shortened for piece in pieces) else []
+        texts: list[list[TokenLogprob]] = [[] for _ in call.requests]
+        for piece, tokens in zip(pieces, scored, strict=True):
+            known = [token for token in tokens if token is not None]
+            texts[piece.request] += known
+            flags += [FIRST_TOKEN] if len(known) < len(tokens) and not _covers(known, piece.prompt) else []
+        return Reply(
+            tuple(Completion(r.continuation, logprobs=tuple(t)) for r, t in zip(call.requests, texts, strict=True)),
+            usage=paid.usage,
+            cost=0.0 if self.traits.free else paid.cost,
+            latency=perf_counter() - start,
+            model=model,
+            flags=tuple(dict.fromkeys(flags)),
+        )
+
+    async def _find_tokenizer(self) -> ServerTokenizer | None:
+        async with self._looking:
+            if self._tokenizer is None:
+                self._tokenizer = (await ServerTokenizer.find(self._root, self.model),)
+        return self._tokenizer[0]
+
+    async def _root(self, path: str, body: bytes | None) -> bytes | None:
+        """Call a path beside the protocol's own, above its /v1."""
+        method = "GET" if body is None else "POST"
+        address = self.address(path, above="/v1")
+        status, _, data = await self.call(method, address, data=body, headers=_JSON)
+        return data if status == 200 else None
+
+    async def _scored(self, pieces: Sequence[Piece], call: LoglikelihoodCall) -> tuple[list[Tokens], Lost, str | None]:
+        """Return for each piece the tokens that count, what they took, and the model that the server names."""
+        contexts = list(dict.fromkeys(p.context for p in pieces if isinstance(p.context, str) and p.context))
+        prompts = [*contexts, *(piece.prompt for piece in pieces)]
+        read: list[Tokens] = []
+        paid, model = Lost(1), None
+        for start in range(0, len(prompts), _AT_ONCE):
+            some = prompts[start : start + _AT_ONCE]
+            body = await self._sent(some, call)
+            read += self._tokens_of(body, some)
+            took = paid_for(body) or Lost(1)
+            paid = paid + took
+            model = body.get("model")
+        counts = {context: len(tokens) for context, tokens in zip(contexts, read, strict=False)}
+        skips = [counts.get(p.context, 0) if isinstance(p.context, str) else p.context for p in pieces]
+        scored = [tokens[skip:] for tokens, skip in zip(read[len(contexts) :], skips, strict=True)]
+        return scored, paid, model if isinstance(model, str) else None
+
+    async def _sent(self, prompts: Sequence[list[int] | str], call: LoglikelihoodCall) -> dict[str, Any]:
+        """Send prompts; returns the body. Raises ModelError."""
+        asked: dict[str, Any] = {name: value for name, value in call.settings.items() if name not in _OWN}
+        asked |= self.endpoint.likelihoods
+        asked |= {
+            "model": self.model,
+            "prompt": prompts,
+            "max_tokens": 1,
+            "temperature": 0,
+            "logprobs": 1,
+            "echo": True,
+        }
+        status, headers, data = await self.call("POST", _PATH, data=json.dumps(asked).encode(), headers=_JSON)
+        where = self.caller.where
+        if status != 200:
+            error = explain(with_sent(error_of(status, data.decode("utf-8", "replace"), headers), call), self.caller)
+            if isinstance(error, FatalModelError) and status in (404, 405, 501):
+                error.fix = f"Log-likelihoods are asked for at {_PATH}. Check the model's name. {_SERVERS}"
+            elif isinstance(error, FatalModelError) and status in (400, 422) and _is_about_echo(error.what):
+                error.fix, error.every_call = f"The server gives no log-probabilities of a prompt. {_SERVERS}", True
+            raise error
+        try:
+            body = parse_body(headers.get("Content-Type", ""), data)
+        except (ValueError, RecursionError):
+            raise RetryableModelError("the reply is no JSON", where=where) from None
+        if isinstance(body, dict) and body.get("error"):
+            raise explain(with_sent(failure_in(body["error"], None), call), self.caller)
+        choices = body.get("choices") if isinstance(body, dict) else None
+        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+            raise RetryableModelError("the reply has no choices", where=where)
+        return dict(body)
+
+    def _tokens_of(self, body: Mapping[str, Any], prompts: Sequence[list[int] | str]) -> list[Tokens]:
+        """Return the tokens of each prompt. Raises FatalModelError where the server sends none of them."""
+        choices = sorted(body["choices"], key=lambda choice: choice.get("index") or 0)
+        if len(choices) != len(prompts):
+            what = f"the server sent {len(choices)} choices for {len(prompts)} prompts"
+            raise FatalModelError(what, where=self.caller.where, fix=_SERVERS, every_call=True)
+        usage = body.get("usage")
+        generates = not isinstance(usage, dict) or usage.get("completion_tokens") != 0
+        found = [prompt_tokens(choice, prompt, generates) for choice, prompt in zip(choices, prompts, strict=True)]
+        if any(tokens is None for tokens in found):
+            what = "the server sends no log-probabilities of the prompt"
+            raise FatalModelError(what, where=self.caller.where, fix=_SERVERS, every_call=True)
+        return [tokens for tokens in found if tokens is not None]
+
+
+def _as_text(place: int, context: str, continuation: str) -> Piece:
+    return Piece(place, context + continuation, context)
+
+
+def _covers(tokens: Sequence[TokenLogprob], prompt: list[int] | str) -> bool:
+    """Whether tokens make up a whole text: what is without a probability then is a token that the server adds."""
+    return isinstance(prompt, str) and sum(len(token.token) for token in tokens) >= len(prompt)
+
+
+def _is_about_echo(words: str) -> bool:
+    return any(name in words.lower() for name in ("echo", "logprobs"))
+
+
+def prompt_tokens(choice: Mapping[str, Any], prompt: list[int] | str, generates: bool = True) -> Tokens | None:
+    """Return the tokens of a prompt out of one choice, None where the server did not send them.
+
+    `generates`: after the prompt stands one token more.
+    """
+    own = choice.get("prompt_logprobs")
+    ids = prompt if isinstance(prompt, list) else None
+    if isinstance(own, list):
+        tokens: list[TokenLogprob | None] = [
+            _of_vllm(entry, ids[place] if ids is not None and place < len(ids) else None)
+            for place, entry in enumerate(own)
+        ]
+    else:
+        told = choice.get("logprobs")
+        values = told.get("token_logprobs") if isinstance(told, Mapping) else None
+        if not isinstance(told, Mapping) or not isinstance(values, list):
+            return None
+        columns = (_column(told, "tokens", len(values)), values, _column(told, "top_logprobs", len(values)))
+        tokens = [_echoed(*row) for row in zip(*columns, strict=True)]
+        tokens = tokens[: len(ids)] if ids is not None else tokens[: len(tokens) - generates]
+    whole = len(tokens) == len(ids) if ids is not None else bool(tokens) or not prompt
+    # only the first token of a prompt may have no probability
+    return tokens if whole and all(token is not None for token in tokens[1:]) else None
+
+
+def _column(told: Mapping[str, Any], name: str, length: int) -> list[Any]:
+    column = told.get(name)
+    return column if isinstance(column, list) and len(column) == length else [None] * length
+
+
+def _echoed(token: Any, value: Any, top: Any) -> TokenLogprob | None:
+    """A token of an echoed prompt."""
+    return _token(str(token), value, top if isinstance(top, Mapping) else {})
+
+
+def _of_vllm(entry: Any, token: int | None) -> TokenLogprob | None:
+    """A token of vLLM's `prompt_logprobs`: a mapping from ids, that of the prompt's own token first."""
+    if not isinstance(entry, Mapping) or not entry:
+        return None
+    key = next(iter(entry)) if token is None or str(token) not in entry else str(token)
+    sound = {name: each for name, each in entry.items() if isinstance(each, Mapping)}
+    if key not in sound:
+        return None
+    top = {str(each.get("decoded_token") or name): each.get("logprob") for name, each in sound.items()}
+    return _token(str(sound[key].get("decoded_token") or key), sound[key].get("logprob"), top)
+
+
+def _token(token: str, value: Any, top: Mapping[Any, Any]) -> TokenLogprob | None:
+    """A token, with the most probable one at its place where that is another; None where it has no probability."""
+    if not _is_finite(value):
+        return None
+    best = max(((str(name), float(at)) for name, at in top.items() if _is_finite(at)), key=lambda p: p[1], default=None)
+    return TokenLogprob(token, float(value), (best,) if best is not None and best[1] > value else ())
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def openai(model: str, options: ProviderOptions) -> ChatProvider:
+    """Component `openai`; at OpenAI's own address two old models alone give log-likelihoods."""
+    made = ChatProvider(ENDPOINTS["openai"], model, options)
+    if is_hosted(made.base_url) and model not in _ECHOING_OPENAI:
+        return made
+    return CompletionsProvider(ENDPOINTS["openai"], model, options)
+
+
+def hosted_vllm(model: str, options: ProviderOptions) -> CompletionsProvider:
+    """Component `hosted_vllm`."""
+    return CompletionsProvider(ENDPOINTS["hosted_vllm"], model, options)
+
+
+def chat(model: str, options: ProviderOptions) -> CompletionsProvider:
+    """Component `chat`: any server at `--base-url`."""
+    return CompletionsProvider(ENDPOINTS["chat"], model, options)

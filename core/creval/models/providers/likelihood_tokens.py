@@ -1,0 +1,151 @@
+"""Texts as tokens for log-likelihoods: split between context and continuation, cut to a model's length, in windows.
+
+All of it as lm-eval (0.4.13) does it for models behind an API, so that numbers are equal. A server's own tokenizer is
+asked where it has one; where not, the texts are sent as they are and the server says how many tokens a context has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from creval.errors import ContextLengthError
+from creval.types.likelihoods import LoglikelihoodRequest
+
+__all__ = ["Piece", "ServerTokenizer", "cut", "rolling_windows", "split_texts"]
+
+Post = Callable[[str, bytes | None], Awaitable[bytes | None]]
+"""Sends a body to a path of the server (None: GET), and returns that of its answer, None where it has no such path."""
+
+
+class Piece(NamedTuple):
+    """One prompt to be scored for a request (by its place).
+
+    `prompt` are token ids, or a text. The tokens after the first `context` count; where it is a text, after as many
+    tokens as this text has. `shortened`: tokens of the context were cut off on the left.
+    """
+
+    request: int
+    prompt: list[int] | str
+    context: int | str
+    shortened: bool = False
+
+
+def split_texts(request: LoglikelihoodRequest, prefix: str = "") -> tuple[str, str]:
+    """Return context and continuation. White space at the context's end belongs to the continuation.
+
+    `prefix` stands in place of an empty context.
+    """
+    context = request.context.rstrip()
+    continuation = request.context[len(context) :] + request.continuation
+    return context or prefix, continuation
+
+
+def cut(request: int, context: list[int], continuation: list[int], length: int | None) -> Piece:
+    """Return the piece for one request, cut on the left to `length` tokens.
+
+    Raises ContextLengthError where nothing of the context would be left.
+    """
+    over = 0 if length is None else max(0, len(context) + len(continuation) - length)
+    if over and over >= len(context):
+        raise ContextLengthError(
+            f"a text of {len(continuation)} tokens does not fit into a context of {length}",
+            fix="Take a model with a longer context, or leave the doc out.",
+        )
+    return Piece(request, [*context[over:], *continuation], len(context) - over, over > 0)
+
+
+def rolling_windows(tokens: list[int], prefix: list[int], length: int | None) -> list[tuple[list[int], list[int]]]:
+    """Return (context, tokens to be scored) such that each token is scored once, in windows of at most `length`.
+
+    The first token follows the prefix; the first of a later window the token before it, and a shorter last window is
+    filled up with more of what comes before it.
+    """
+    size = len(tokens) if length is None else length - 1
+    windows = [(prefix, tokens[:size])] if tokens else []
+    for start in range(size, len(tokens), max(1, size)):
+        end = min(start + size, len(tokens))
+        windows.append((tokens[end - size - 1 : start], tokens[start:end]))
+    return windows
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTokenizer:
+    """The tokenizer that a server shows at /tokenize: vLLM, SGLang, llama.cpp and TGI do.
+
+    `length` is the longest context that the server tells, None where it tells none.
+    """
+
+    post: Post
+    model: str
+    length: int | None = None
+
+    @classmethod
+    async def find(cls, post: Post, model: str) -> ServerTokenizer | None:
+        """Return the server's tokenizer, None where it has none."""
+        body = await cls(post, model)._asked("a")
+        if not _ids(body):
+            return None
+        length = body.get("max_model_len") if isinstance(body, dict) else None
+        return cls(post, model, length if type(length) is int and length > 1 else None)
+
+    async def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text, without special tokens that the text does not have."""
+        return _ids(await self._asked(text)) if text else []
+
+    async def prefix(self) -> list[int]:
+        """Return the token that begins a text: the tokenizer's first, else its last special token; none if untold."""
+        body = _parsed(await self.post("/tokenizer_info", None))
+        told = [body.get(name) for name in ("bos_token", "eos_token")] if isinstance(body, dict) else []
+        names = [each.get("content") if isinstance(each, dict) else each for each in told]
+        first = next((name for name in names if isinstance(name, str) and name), "")
+        return (await self.encode(first))[:1]
+
+    async def pieces(self, requests: Sequence[LoglikelihoodRequest], length: int | None, prefix: str) -> list[Piece]:
+        """Return one piece for each request. Raises ContextLengthError."""
+        pairs = [split_texts(request) for request in requests]
+        texts = list(dict.fromkeys(text for context, rest in pairs for text in (context, context + rest)))
+        tokens = dict(zip(texts, await asyncio.gather(*map(self.encode, texts)), strict=True))
+        first = await self.first(prefix) if any(not context for context, _ in pairs) else []
+        found = []
+        for place, (context, rest) in enumerate(pairs):
+            head, whole = tokens[context] if context else first, tokens[context + rest]
+            begins = bool(context) or whole[: len(head)] == head
+            found.append(cut(place, head, whole[len(head) :] if begins else whole, length))
+        return found
+
+    async def windows(self, requests: Sequence[LoglikelihoodRequest], length: int | None, prefix: str) -> list[Piece]:
+        """Return the pieces of whole texts."""
+        first = await self.first(prefix)
+        return [
+            Piece(place, [*context, *tokens], len(context))
+            for place, request in enumerate(requests)
+            for context, tokens in rolling_windows(await self.encode(request.continuation), first, length)
+        ]
+
+    async def first(self, prefix: str) -> list[int]:
+        """Return the tokens that stand in place of an empty context."""
+        return await self.encode(prefix) if prefix else await self.prefix()
+
+    async def _asked(self, text: str) -> Any:
+        # Each server takes the members that it knows: vLLM and SGLang `prompt`, llama.cpp `content`, TGI `inputs`.
+        body: dict[str, Any] = {"model": self.model, "prompt": text, "content": text, "inputs": text}
+        body |= {"add_special_tokens": False, "add_special": False}
+        return _parsed(await self.post("/tokenize", json.dumps(body).encode()))
+
+
+def _parsed(data: bytes | None) -> Any:
+    try:
+        return json.loads(data) if data else None
+    except ValueError:
+        return None
+
+
+def _ids(body: Any) -> list[int]:
+    """The token ids of an answer, a list of numbers or of objects with an `id`; none where there are no such."""
+    tokens = body.get("tokens") if isinstance(body, dict) else body
+    ids = [each.get("id") if isinstance(each, dict) else each for each in tokens] if isinstance(tokens, list) else []
+    return [each for each in ids if type(each) is int] if all(type(each) is int for each in ids) else []
