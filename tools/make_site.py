@@ -32,6 +32,8 @@ def pages() -> Mapping[Path, str]:
         found[ROOT / name] = name
     for file in sorted((ROOT / "docs").glob("*.md")):
         found[file] = f"docs/{file.name}"
+    for file in sorted((ROOT / "docs" / "papers").glob("*.md")):
+        found[file] = f"docs/papers/{file.name}"
     for file in sorted((ROOT / "plugins").glob("*/README.md")):
         found[file] = f"plugins/{file.parent.name}.md"
     for file in sorted((ROOT / "plugins").glob("*/CHANGELOG.md")):

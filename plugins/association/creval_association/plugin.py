@@ -49,6 +49,12 @@ def creval_components(registry: Registry) -> None:
         "creval_association.cdat_gate_command:CdatGate",
         "Which models' answers to CDAT are more appropriate than random nouns, and their CDAT score.",
     )
+    registry.add(
+        "analysis",
+        "dat-distributions",
+        "creval_association.dat_distributions:DatDistributions",
+        "DAT scores of people, models and the greedy algorithm (Figure 11).",
+    )
 
 
 def _parsers(registry: Registry) -> None:

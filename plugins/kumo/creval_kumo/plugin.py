@@ -109,6 +109,7 @@ def _register_data(registry: Registry) -> None:
             seed=params.integer(0),
             counterfactual=params.flag(),
             reliability=params.number(above=0, maximum=1),
+            long_book=params.flag(),
             required=("domains",),
         ),
     )
@@ -144,6 +145,7 @@ def _register_analyses(registry: Registry) -> None:
         f"{home}.structure:StructureAnalysis",
         "Does the structure of games tell which are solved?",
     )
+    add("analysis", "kumo-domains", f"{home}.domains:DomainsAnalysis", "Success and actions by domain (Figure 3).")
     add("analysis", "kumo-split", f"{home}.split:SplitAnalysis", "Split a domain into two that share no truth.")
     add("analysis", "kumo-errors", f"{home}.errors:ErrorsAnalysis", "Parse errors and tokens, by model and difficulty.")
     add(

@@ -12,6 +12,7 @@ import pytest
 
 from creval.api import RunOptions, run
 from creval.errors import RunError, UsageError
+from creval_kumo.analysis.commands.domains import DomainsAnalysis
 from creval_kumo.analysis.commands.earnings import EarningsAnalysis
 from creval_kumo.analysis.commands.errors import ErrorsAnalysis
 from creval_kumo.analysis.commands.optimal import OptimalAnalysis
@@ -126,3 +127,22 @@ def test_the_command_line_prints_json_without_nan(folders: dict[str, str], tmp_p
         "structure.csv", "structure.json", "structure.png", "structure.svg",
     }  # fmt: skip
     assert all(Path(file).is_file() for file in found["files"])
+
+
+def test_success_by_domain(folders: dict[str, str], tmp_path: Path) -> None:
+    """Figure 3: each cell against the plays of its domain and model, the easiest domain first."""
+    runs = [folders["floor"], folders["ceiling"]]
+    output = DomainsAnalysis().run(runs, output=str(tmp_path))
+    plays = list(read_plays(runs))
+    for domain, level, model, number, success, count in output.rows:
+        own = [play for play in plays if (play.domain, play.difficulty, play.model) == (domain, level, model)]
+        assert number == len(own) > 0
+        assert success == pytest.approx(sum(play.success for play in own) / len(own))
+        assert count == pytest.approx(sum(play.relative_count or 0 for play in own) / len(own))
+    assert len(output.rows) == len({(play.domain, play.model) for play in plays})
+    shares = {row[0]: [] for row in output.rows}
+    for row in output.rows:
+        shares[row[0]].append(row[4])
+    means = [sum(each) / len(each) for each in shares.values()]
+    assert means == sorted(means, reverse=True)
+    assert [Path(file).suffix for file in output.files] == [".csv", ".json", ".png", ".svg"]

@@ -7,7 +7,7 @@ import re
 import pytest
 from kumo_games import EASY, HARD, games, make_domain
 
-from creval_kumo.books.book import write_book
+from creval_kumo.books.book import state_text, write_book, write_long_book
 from creval_kumo.books.book_check import book_faults
 from creval_kumo.domains import domain_names, load_domain
 from creval_kumo.games.generation import Settings, generate
@@ -18,6 +18,23 @@ from creval_kumo.games.instance import Instance
 def test_the_book_of_a_game_is_complete(name: str) -> None:
     for game in (*games(name, EASY, 5), *games(name, HARD, 2)):
         assert book_faults(write_book(game, load_domain(name)), game) == []
+
+
+def test_the_long_book_holds_the_game_s_facts_among_those_of_the_domain() -> None:
+    domain = load_domain("medical")
+    for game in games("medical", EASY, 3):
+        book = write_long_book(game, domain)
+        assert len(book) > 5 * len(write_book(game, domain))
+        assert all(f"- **{truth.name}**" in book for truth in domain.truths)
+        assert all(f"### {action.name}\n" in book for action in domain.actions)
+        for action in game.actions:
+            section = book.split(f"### {action.name}\n")[1].split("### ")[0]
+            for state, ruled_out in action.outcomes:
+                line = next(
+                    line for line in section.splitlines() if f"result is {state_text(state, action.unit)}:" in line
+                )
+                assert all(name in line for name in ruled_out)
+                assert not any(name in line for name in set(game.truths) - ruled_out)
 
 
 @pytest.mark.parametrize("name", domain_names())

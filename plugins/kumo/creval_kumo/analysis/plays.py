@@ -25,6 +25,7 @@ class Play:
     `game` tells games apart across runs (task and doc). `success`: the valid truth was named. `tests`: actions taken.
     `tokens`: input and output of all calls of the target. `unread`: the answer could not be read, was cut at the token
     limit or refused; the released code calls all three a parse error. `seconds` are those of each answer.
+    `relative_count`: Eq. 4; None where the game has none.
     """
 
     model: str
@@ -37,6 +38,7 @@ class Play:
     unread: bool
     doc: Mapping[str, Any] = field(default_factory=dict, compare=False)
     seconds: tuple[float, ...] = ()
+    relative_count: float | None = None
 
 
 def is_game(doc: Mapping[str, Any]) -> bool:
@@ -110,4 +112,5 @@ def _play(sample: Sample, score: ScoreRecord, model: str) -> Play:
         unread=sample.status in _UNREAD,
         doc=sample.doc,
         seconds=tuple(reply.latency for reply in replies),
+        relative_count=score.scores.get("relative_action_count"),
     )

@@ -9,12 +9,13 @@ player can reckon out how probable each truth is (`creval_kumo.games.belief`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from creval_kumo.domains.domain import Domain, Interval, State, number_text
 from creval_kumo.games.instance import GameAction, Instance
 from creval_kumo.games.reliability import exact_reliability, percent
 
-__all__ = ["chance_rule", "state_text", "write_book"]
+__all__ = ["chance_rule", "state_text", "write_book", "write_long_book"]
 
 
 def write_book(instance: Instance, domain: Domain) -> str:
@@ -43,6 +44,16 @@ def write_book(instance: Instance, domain: Domain) -> str:
     for action in instance.actions:
         lines += _action_lines(action, instance, truths.singular)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def write_long_book(instance: Instance, domain: Domain) -> str:
+    """Return the book of the whole domain: what the game needs, among all other truths and actions of the domain."""
+    truths = tuple(truth.name for truth in domain.truths)
+    actions = tuple(
+        GameAction(each.name, each.about, each.unit, tuple((one.state, one.rules_out) for one in each.outcomes))
+        for each in domain.actions
+    )
+    return write_book(replace(instance, truths=truths, actions=actions), domain)
 
 
 def _action_lines(action: GameAction, instance: Instance, truth_noun: str) -> Iterator[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.plugin import Doc
-from creval_kumo.books.book import write_book
+from creval.plugin import Doc, UsageError
+from creval_kumo.books.book import write_book, write_long_book
 from creval_kumo.domains import domain_names, listed, load_domain
 from creval_kumo.domains.domain import Domain
 from creval_kumo.games.generation import Settings, counterfactual, generate
@@ -39,7 +39,8 @@ class KumoDocs:
 
     `domains` are names of shipped domains, paths of domain files (ending in .yaml, taken from the working directory),
     or `all` for every shipped one. `counterfactual` shuffles the truths' names in all exclusions. `reliability` below 1
-    makes results evidence only (see `creval_kumo.games.belief`).
+    makes results evidence only (see `creval_kumo.games.belief`). `long_book` gives each game the book of its whole
+    domain, with the truths and actions that it does not have; results are certain then.
 
     Raises UsageError and UnknownNameError for parameters that make no sense, DomainError for a faulty domain file,
     DataError where no further game can be found.
@@ -53,14 +54,21 @@ class KumoDocs:
     seed: int = 0
     counterfactual: bool = False
     reliability: float = 1.0
+    long_book: bool = False
 
     def docs(self) -> Iterator[Doc]:
         """Yield the games, domain by domain."""
         settings = Settings(self.truths, self.actions, self.valid, self.reliability)
+        if self.long_book and self.reliability != 1:
+            raise UsageError(
+                "long_book is for games with certain results", where="generator kumo", fix="Leave out reliability."
+            )
         for name in listed(self.domains, domain_names(), "generator kumo"):
             domain = load_domain(name)
             if self.counterfactual:
                 domain = counterfactual(domain, self.seed)
             for instance in itertools.islice(generate(domain, settings, self.seed), self.count):
                 fields = game_doc(instance, domain)
+                if self.long_book:
+                    fields["book"] = write_long_book(instance, domain)
                 yield Doc(fields["id"], fields)

@@ -1,0 +1,89 @@
+"""`creval analyse kumo-domains`: success and action count in each domain, as a heat map (Figure 3)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from creval.plugin import AnalysisOutput, FieldSpec
+from creval.plugin.report import write_csv, write_json
+from creval_kumo.analysis.output import FIGURES, FILES, TASK
+from creval_kumo.analysis.plays import Play, read_plays
+
+__all__ = ["DomainsAnalysis"]
+
+_COLUMNS = ("domain", "difficulty", "model", "plays", "success rate", "relative action count")
+_SUCCESS, _COUNT = 4, 5
+Row = tuple[str, str, str, int, float, float | None]
+
+
+class DomainsAnalysis:
+    """Kind `analysis`: success rate and relative action count by domain and model, the easiest domain first (Figure 3).
+
+    A domain is as easy as the mean success of the models in it.
+    """
+
+    example = "runs/mine --output figures"
+
+    def options(self) -> Sequence[FieldSpec]:
+        """Return the options of `creval analyse kumo-domains`."""
+        return (TASK, *FILES)
+
+    def run(self, runs: Sequence[str], **options: Any) -> AnalysisOutput:
+        """Average the games of the runs."""
+        groups: defaultdict[tuple[str, str, str], list[Play]] = defaultdict(list)
+        for play in read_plays(runs, options.get("task")):
+            groups[play.domain, play.difficulty, play.model].append(play)
+        rows = [_row(key, plays) for key, plays in groups.items()]
+        ease = {key: fmean(row[4] for row in rows if row[:2] == key) for key in {row[:2] for row in rows}}
+        rows.sort(key=lambda row: (-ease[row[:2]], row[:3]))
+        files: list[Path] = []
+        data = {"rows": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
+        if options.get("output"):
+            folder = Path(str(options["output"]))
+            files = [write_csv(folder / "domains.csv", _COLUMNS, rows), write_json(folder / "domains.json", data)]
+            if not options.get("no_plots"):
+                files += _plot(rows, folder / "domains")
+        notes = ["Means over games and tries. relative action count: Eq. 4, in the paper's count."]
+        return AnalysisOutput("Success by domain", _COLUMNS, rows, notes, [str(file) for file in files], data)
+
+
+def _row(key: tuple[str, str, str], plays: Sequence[Play]) -> Row:
+    counts = [play.relative_count for play in plays if play.relative_count is not None]
+    return (*key, len(plays), fmean(float(play.success) for play in plays), fmean(counts) if counts else None)
+
+
+def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
+    """Draw both numbers as heat maps: a row a domain and difficulty, a column a model, the best model first."""
+    places = list(dict.fromkeys(row[:2] for row in rows))
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        found[row[2]].append(row[4])
+    models = sorted(found, key=lambda model: -fmean(found[model]))
+    with FIGURES.draw(1, 2, 5.0 + 1.0 * len(models), 1.6 + 0.2 * len(places)) as (drawn, axes):
+        for axis, column in zip(axes, (_SUCCESS, _COUNT), strict=True):
+            cells = {(row[:2], row[2]): row[column] for row in rows}
+            scale = (0.0, 1.0) if column == _SUCCESS else (None, None)
+            grid = _grid(cells, places, models)
+            image = axis.imshow(grid, aspect="auto", cmap="viridis", vmin=scale[0], vmax=scale[1])
+            axis.set_title(_COLUMNS[column])
+            axis.set_xticks(range(len(models)), models, rotation=45, ha="right", fontsize=7)
+            drawn.colorbar(image, ax=axis)
+        several = len({difficulty for _, difficulty in places}) > 1
+        names = [f"{domain}, {difficulty}" if several else domain for domain, difficulty in places]
+        axes[0].set_yticks(range(len(places)), names, fontsize=7)
+        axes[1].set_yticks([])
+        return FIGURES.save(drawn, base)
+
+
+def _grid(
+    cells: Mapping[tuple[tuple[str, str], str], Any], places: Sequence[tuple[str, str]], models: Sequence[str]
+) -> np.ndarray:
+    """The numbers of the cells, NaN where there is none."""
+    known = [[cells.get((place, model)) for model in models] for place in places]
+    return np.array([[np.nan if value is None else float(value) for value in line] for line in known])
