@@ -10,9 +10,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
+from creval.cli.commands.samples import sample
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.estimate import estimate_run
@@ -21,7 +23,10 @@ from creval.errors import DataError, TaskError, UsageError
 from creval.models.providers.litellm_provider import LitellmProvider
 from creval.plugins.loader import load_plugins
 from creval.runs.jsonl import read_lines
+from creval.runs.media import MediaFolder
 from creval.tasks.index import TaskIndex
+from creval_hub.bundle import make_bundle
+from creval_shards.merge_runs import merge_runs
 
 SCHEMAS = Path(creval.__file__).parent / "schemas"
 TASK = """\
@@ -347,3 +352,67 @@ def test_a_judge_sees_the_image_when_scores_are_made_again(write, options, monke
     schema = json.loads((SCHEMAS / "call.schema.json").read_text())
     for line in read_lines(result.folder / "calls" / "judge.jsonl"):
         jsonschema.Draft202012Validator(schema).validate(line)
+
+
+def test_a_page_and_a_sample_show_the_images(write, options, tmp_path, monkeypatch):
+    from creval.report.page import page_samples
+
+    with ChatServer(answer=see) as server:
+        result = creval.run([write()], "chat/see", options(base_url=server.url))
+    page = page_samples.collect_samples([creval.open_run(result.folder)])
+    assert sorted(page.images.values()) == sorted(data_url(png(n)) for n in (1, 2, 3))
+    shown = CliRunner().invoke(sample, [str(result.folder), "d0"])
+    assert f"image, 72 bytes: media/{hashlib.sha256(png(1)).hexdigest()}.png" in shown.output
+    monkeypatch.setattr(page_samples, "LARGEST_IMAGE", 10)
+    assert not page_samples.collect_samples([creval.open_run(result.folder)]).images
+
+
+@pytest.mark.parametrize("strange", ["link", "other bytes", "a page", "no file"])
+def test_a_strangers_media_folder_shows_nothing_else(strange, write, options, tmp_path):
+    from creval.report.page.page_samples import collect_samples
+
+    with ChatServer(answer=see) as server:
+        result = creval.run([write()], "chat/see", options(base_url=server.url))
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(png(1))
+    file = result.folder / "media" / f"{hashlib.sha256(png(1)).hexdigest()}.png"
+    file.unlink()
+    if strange == "link":
+        file.symlink_to(secret)
+    elif strange != "no file":
+        file.write_bytes(png(7) if strange == "other bytes" else b"<svg onload='x'/>")
+    page = collect_samples([creval.open_run(result.folder)])
+    assert len(page.images) == 2 and hashlib.sha256(png(1)).hexdigest() not in page.images
+
+
+def test_a_path_in_a_sample_leads_nowhere(tmp_path):
+    (tmp_path / "x.bin").write_bytes(b"secret")
+    media = MediaFolder(tmp_path)
+    for name in ("../x", "/etc/passwd", "x" * 64, "", None, 7):
+        assert media.find({"sha256": name, "media_type": "image/png"}) is None
+
+
+def test_pushed_without_texts_there_are_no_images(write, options, tmp_path):
+    with ChatServer(answer=see) as server:
+        result = creval.run([write()], "chat/see", options(base_url=server.url))
+    run = creval.open_run(result.folder)
+    without = make_bundle(run, tmp_path / "without", texts=False).files
+    whole = make_bundle(run, tmp_path / "whole").files
+    assert not any("/media/" in name for name in without)
+    assert b"shown/" not in b"".join(path.read_bytes() for path in without.values())
+    assert {name.rpartition("/")[2] for name in whole if "/media/" in name} == {
+        f"{hashlib.sha256(png(n)).hexdigest()}.png" for n in (1, 2, 3)
+    }
+
+
+def test_a_merged_run_holds_the_images_of_its_shards(write, options, tmp_path):
+    task = write()
+    with ChatServer(answer=see) as server:
+        shards = [
+            creval.run(
+                [task], "chat/see", options(base_url=server.url, shard=f"{i}/2", output=tmp_path / f"s{i}")
+            ).folder
+            for i in (1, 2)
+        ]
+    merged = merge_runs(shards, tmp_path / "merged")
+    assert merged is not None and len(list((tmp_path / "merged" / "media").iterdir())) == 3

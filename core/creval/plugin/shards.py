@@ -29,6 +29,7 @@ from creval.runs.call_journal import CallJournal
 from creval.runs.folder import FORM, REDO, RunFolder
 from creval.runs.jsonl import Line, disk_error, dump_line, pieces, whole_lines
 from creval.runs.lock import RunLock
+from creval.runs.media import MediaFolder
 from creval.runs.run_commands import resume_command
 from creval.runs.schemas import check_manifest, check_results
 from creval.runs.task_copies import tasks_here
@@ -47,6 +48,7 @@ __all__ = [
     "Instruments",
     "Ledger",
     "Line",
+    "MediaFolder",
     "Plugins",
     "Ranking",
     "RunFolder",

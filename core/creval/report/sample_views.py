@@ -139,8 +139,8 @@ def transcript(seen: Seen, judged: Sequence[Mapping[str, Any]] = ()) -> dict[str
     """Return a sample as plain data.
 
     `turns` are messages and answers in order, each with `who` and `text` (or `digest` and `characters` where the text
-    is kept by reference), an answer with its `thinking` too; `score` what was read and scored; `judges` the calls of
-    other roles in scoring.
+    is kept by reference), `parts` that are no text, `calls` of tools, an answer with its `thinking` too; `score`
+    what was read and scored; `judges` the calls of other roles in scoring.
     """
     sample, score = seen.sample, seen.score
     referenced = sample.doc_digest is not None and not sample.doc
@@ -179,13 +179,23 @@ def _turns(calls: Sequence[CallRecord]) -> Iterator[dict[str, Any]]:
 
 
 def _text(message: Mapping[str, Any]) -> dict[str, Any]:
+    calls = _calls(message)
     if "digest" in message:
-        return {"digest": message["digest"], "characters": message.get("characters", 0)}
-    return {"text": message["content"]}
+        return {"digest": message["digest"], "characters": message.get("characters", 0), **calls}
+    content = message["content"]
+    if isinstance(content, str):
+        return {"text": content, **calls}
+    texts = [str(part["text"]) for part in content if "text" in part]
+    return {"text": "\n".join(texts), "parts": [dict(part) for part in content if "text" not in part], **calls}
+
+
+def _calls(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tool calls of a message or completion, as `calls`."""
+    return {"calls": [dict(call) for call in said["tool_calls"]]} if said.get("tool_calls") else {}
 
 
 def _answer(completion: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"text": completion["text"]}
+    told: dict[str, Any] = {"text": completion["text"], **_calls(completion)}
     if completion.get("reasoning"):
         told["thinking"] = completion["reasoning"]
     if completion.get("refusal"):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from creval.opener import is_there, open_new, read_bytes, rename
+from creval.opener import copy_files, is_there, open_new, read_bytes, rename
 from creval.runs.jsonl import disk_error
 from creval.types.content import MAX_MEDIA, MediaPart, media_file_name
 
@@ -41,6 +41,15 @@ class MediaFolder:
             except OSError as error:
                 raise disk_error(error, path) from error
             self._kept.add(part.digest)
+
+    def join(self, other: Path) -> None:
+        """Take in the media of another run. Raises RunError where one is no plain file, or cannot be written."""
+        if not is_there(other / MEDIA):
+            return
+        try:
+            copy_files(other / MEDIA, self.path)
+        except OSError as error:
+            raise disk_error(error, self.path) from error
 
     def find(self, told: Mapping[str, Any], most: int = MAX_MEDIA) -> bytes | None:
         """Return the bytes of a part by what a sample says of it; None where they are not here, or others.

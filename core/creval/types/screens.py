@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from creval.types.content import MediaPart
 from creval.types.messages import GenerateRequest
 from creval.types.sample import ScoreRecord
 
@@ -43,6 +44,7 @@ class View:
 
     `reading` is the text to work with (markdown where `markdown` is true), `guide` says in plain text how to play.
     Without `groups` the answer is free text; with `boxes` it is up to that many single words, one per line.
+    `media` are the images, audio and files of the messages; a page shows the images, a terminal where they are.
     `sample` names the sample, so that a seat notices where the next begins.
     """
 
@@ -57,6 +59,7 @@ class View:
     past: tuple[PastStep, ...] = ()
     groups: tuple[OptionGroup, ...] = ()
     boxes: int = 0
+    media: tuple[MediaPart, ...] = ()
 
     @property
     def options(self) -> tuple[ScreenOption, ...]:

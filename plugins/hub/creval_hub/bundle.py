@@ -57,6 +57,8 @@ def make_bundle(run: Run, folder: Path, *, texts: bool = True) -> Bundle:
     name = published_name(run)
     files = _texts(run, name, folder) if texts else _scores(run, name, folder)
     refuse_leaks(list(find_leaks(files, local_roots(run.folder))), run.folder)
+    sent = sorted((run.folder / "media").glob("[0-9a-f]*")) if texts else []
+    files = {**files, **{f"runs/{name}/media/{path.name}": path for path in sent if plain_size(path)}}
     tables = {f"results/{name}.parquet": write_metrics(run, name, folder / "results.parquet")}
     for task in run.tasks:
         file = file_name(task)

@@ -42,8 +42,12 @@ def creval_components(registry: Registry) -> None:
     """Register the game, its parser and scorers, where games come from, the players and the analyses."""
     _register_game(registry)
     _register_data(registry)
-    registry.add("baseline", "kumo_random", "creval_kumo.task.players:RandomConsistent", "random but consistent play")
-    registry.add("baseline", "kumo_optimal", "creval_kumo.task.players:OptimalPlay", "provably optimal play")
+    by_tools = params.schema(tools=params.flag(about="answer by calls of tools, as kumo.tools has them"))
+    for name, player, summary in (
+        ("kumo_random", "RandomConsistent", "random but consistent play"),
+        ("kumo_optimal", "OptimalPlay", "provably optimal play"),
+    ):
+        registry.add("baseline", name, f"creval_kumo.task.players:{player}", summary, parameters=by_tools)
     registry.add("baseline", "kumo_random_move", "creval_kumo.task.players:RandomMove", "any action, or any truth")
     registry.add(
         "baseline",
@@ -62,6 +66,15 @@ def _register_game(registry: Registry) -> None:
         "a reasoning game: actions, observations, one prediction",
         parameters=params.schema(max_turns=params.integer(1), certain=params.flag()),
         prompts=("system", "begin", "round", "observation"),
+        provides=("action", "observation", "result"),
+    )
+    registry.add(
+        "protocol",
+        "kumo.tools",
+        "creval_kumo.task.tool_protocol:ToolGame",
+        "the reasoning game by calls of the tools act and predict",
+        parameters=params.schema(max_turns=params.integer(1)),
+        prompts=("system", "begin", "observation"),
         provides=("action", "observation", "result"),
     )
     registry.add("parser", "kumo_answer", "creval_kumo.task.answer:AnswerTag", "the name in the last <ANSWER> tag")

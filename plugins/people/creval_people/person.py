@@ -18,7 +18,7 @@ __all__ = ["PersonProvider", "messages_view", "person"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _GRACE = 5.0  # seconds for the cancellation to arrive
-_SPEAKERS = {"system": "Instructions", "user": "Question", "assistant": "Your answer"}
+_SPEAKERS = {"system": "Instructions", "user": "Question", "assistant": "Your answer", "tool": "Result"}
 
 
 class PersonProvider:
@@ -70,13 +70,21 @@ def messages_view(request: GenerateRequest) -> View:
         sample="\x1f".join((key.task, key.doc, key.condition, str(key.repeat), request.origin.role)),
         title=f"{key.task}, {key.doc}",
         goal="Answer as the text asks." if request.origin.role == "target" else f"You are the {request.origin.role}.",
-        reading=request.messages[0].text if alone else "\n\n".join(_spoken(message) for message in request.messages),
+        reading=_read(request.messages[0]) if alone else "\n\n".join(_spoken(message) for message in request.messages),
         reading_title="Question" if alone else "Conversation",
+        media=tuple(part for message in request.messages for part in message.media),
     )
 
 
 def _spoken(message: Message) -> str:
-    return f"{_SPEAKERS[message.role].upper()}\n{message.text}"
+    return f"{_SPEAKERS[message.role].upper()}\n{_read(message)}"
+
+
+def _read(message: Message) -> str:
+    """Return the text of a message, with a line for each image, audio or file and each call of a tool."""
+    sent = [f"[{part.kind}: {part.url or f'{part.media_type}, {len(part.data):,} bytes'}]" for part in message.media]
+    calls = [f"[calls {call.name}: {call.arguments}]" for call in message.tool_calls]
+    return "\n".join([*([message.text] if message.text or not (sent or calls) else []), *sent, *calls])
 
 
 async def _interrupt() -> NoReturn:

@@ -77,6 +77,7 @@ class WordingScreen:
             reading_title="What to do",
             guide=self._human.guide,
             boxes=self._human.words,
+            media=tuple(part for each in request.messages for part in each.media),
         )
 
     def answer(self, value: str) -> str:

@@ -20,6 +20,7 @@ from creval.plugin.shards import (
     Claims,
     Instruments,
     Ledger,
+    MediaFolder,
     Plugins,
     Ranking,
     RunFolder,
@@ -187,6 +188,9 @@ class _Merge:
     def write(self) -> None:
         """Write samples, calls and scores in order."""
         rankings = [Ranking(plan) for plan in self._plans]
+        media = MediaFolder(self._target.path)
+        for part in self._parts:
+            media.join(part.path)
         for plan, ranking in zip(self._plans, rankings, strict=True):
             self._merged.append(merge_samples(self._parts, self._target, plan.task.name, ranking))
         places, unused = CallRanks(self._plans, rankings, self._merged), set[tuple[int, str]]()

@@ -142,10 +142,22 @@ def _turn(turn: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]:
         yield "note", f"  [{turn['characters']:,} characters, sha256 {turn['digest'][:16]}…]"
     elif "error" in turn:
         yield "text", f"  failed: {turn['error']}"
-    else:
+    elif turn["text"] or not ("parts" in turn or "calls" in turn):
         yield "text", turn["text"] or "  (nothing)"
+    for part in turn.get("parts", ()):
+        yield "note", f"  [{_part(part)}]"
+    for call in turn.get("calls", ()):
+        yield "text", f"  calls {call['name']}: {call['arguments']}{' (malformed)' if call.get('malformed') else ''}"
     if "refusal" in turn:
         yield "text", f"  refused: {turn['refusal']}"
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    from creval.types.content import media_file_name
+
+    if "sha256" not in part:
+        return f"{part['type']} {part.get('url') or 'kept by reference'}"
+    return f"{part['type']}, {part.get('bytes', 0)} bytes: media/{media_file_name(part)}"
 
 
 def _facts(data: Mapping[str, Any]) -> Iterator[str]:

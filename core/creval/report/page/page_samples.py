@@ -12,14 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from creval.errors import RunError
 from creval.report.sample_views import Seen, judge_calls, seen_samples, transcript
+from creval.runs.media import MediaFolder
 from creval.runs.reader import Run
+from creval.types.content import data_url, media_type_of
 from creval.types.sample import SampleKey
 
 __all__ = ["MOST", "PageSamples", "collect_samples"]
 
 MOST = 10_000
 """Samples that a page holds at most; of more, so many are drawn."""
+MOST_IMAGES = 24_000_000
+LARGEST_IMAGE = 4_000_000
+"""Bytes of all images of a page, and of one."""
+_SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
 _PIECE = 50  # transcripts in one compressed piece
 _PREVIEW = 140
 _BINS = 20
@@ -37,7 +44,7 @@ class PageSamples:
     """`rows` are lists in the order of COLUMNS, `pieces` transcripts as base64 of gzip of JSON lists.
 
     `total` samples were made, of which `len(rows)` are here. `served` counts by run who answered, `scores` are all
-    scores by (task, score) and run.
+    scores by (task, score) and run. `images` are data URLs by sha256, for which there are `space` bytes left.
     """
 
     total: int = 0
@@ -45,6 +52,8 @@ class PageSamples:
     pieces: list[str] = field(default_factory=list)
     served: list[Counter[str]] = field(default_factory=list)
     scores: dict[tuple[str, str], dict[int, list[float]]] = field(default_factory=dict)
+    images: dict[str, str] = field(default_factory=dict)
+    space: int = MOST_IMAGES
 
     COLUMNS = ("run", "key", "task", "doc", "condition", "repeat", "status", "route", "scores", "preview")
 
@@ -64,18 +73,39 @@ def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
     piece: list[dict[str, Any]] = []
     for number, run in enumerate(runs):
         judged = judge_calls(run)
+        media = MediaFolder(run.folder)
         for seen in seen_samples(run):
             _count_served(seen, page.served[number])
             if kept is not None and (number, seen.sample.key) not in kept:
                 continue
             page.rows.append(_row(number, seen))
             piece.append(transcript(seen, judged.get(seen.sample.key, ())))
+            _add_images(page, piece[-1], media)
             if len(piece) == _PIECE:
                 page.pieces.append(_packed(piece))
                 piece = []
     if piece:
         page.pieces.append(_packed(piece))
     return page
+
+
+def _add_images(page: PageSamples, told: Mapping[str, Any], media: MediaFolder) -> None:
+    """Put the images of a transcript into the page, each once, as far as there is room for them.
+
+    What a file is tells its own bytes, not the sample: a run folder may be somebody else's.
+    """
+    turns = [*told["turns"], *(turn for judge in told["judges"] for turn in judge["turns"])]
+    for part in (part for turn in turns for part in turn.get("parts", ())):
+        digest = part.get("sha256")
+        if part.get("type") != "image" or not isinstance(digest, str) or digest in page.images:
+            continue
+        try:
+            data = media.find(part, min(LARGEST_IMAGE, page.space))
+        except RunError:  # a link, too large
+            continue
+        if data is not None and (media_type := media_type_of(data)) in _SHOWN_TYPES:
+            page.images[digest] = data_url(media_type, data)
+            page.space -= len(data)
 
 
 def _chosen(runs: Sequence[Run], page: PageSamples, most: int) -> set[tuple[int, SampleKey]] | None:

@@ -191,7 +191,7 @@ def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> di
         "metrics": [row for number, run in enumerate(runs) for row in _metrics(run, number, baselines)],
         "distributions": samples.distributions(),
         "samples": {"total": samples.total, "columns": list(PageSamples.COLUMNS), "rows": samples.rows},
-    } | {"pieces": samples.pieces}
+    } | {"pieces": samples.pieces, "images": samples.images}
 
 
 def _names(runs: Sequence[Run]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from creval.plugin import Message, Turn
+from creval.plugin import Completion, Message, ToolCall, Turn
 from creval_kumo.games.belief import most_probable, posterior
 from creval_kumo.games.instance import Instance
 from creval_kumo.search.golden import golden_run
@@ -17,35 +19,51 @@ _TAG = re.compile(r"<ANSWER> (.*) </ANSWER>")
 
 def taken_so_far(messages: Sequence[Message]) -> list[str]:
     """Return the actions that the player's own earlier answers took."""
-    found = [_TAG.search(message.text) for message in messages if message.role == "assistant"]
-    return [match.group(1) for match in found if match]
+    own = [message for message in messages if message.role == "assistant"]
+    called = [str((call.values or {}).get("action")) for message in own for call in message.tool_calls]
+    return called or [match.group(1) for message in own if (match := _TAG.search(message.text))]
 
 
+def _move(turn: Turn, name: str, tools: bool) -> str | Completion:
+    """Return a move as a tagged text, or as a call of the tool that takes it."""
+    if not tools:
+        return f"<ANSWER> {name} </ANSWER>"
+    tool, argument = ("act", "action") if name in turn.doc["actions"] else ("predict", "truth")
+    call = ToolCall(f"call_{turn.call}", tool, json.dumps({argument: name}, ensure_ascii=False))
+    return Completion("", finish_reason="tool_calls", tool_calls=(call,))
+
+
+@dataclass(frozen=True)
 class OptimalPlay:
-    """Plays the golden run."""
+    """Plays the golden run, with `tools` by calls of tools."""
 
-    def reply(self, turn: Turn) -> str:
+    tools: bool = False
+
+    def reply(self, turn: Turn) -> str | Completion:
         """Return the next test of the golden run, or its prediction."""
         golden = golden_run(turn.doc)
         taken = len(taken_so_far(turn.messages))
-        name = golden.tests[taken] if taken < len(golden.tests) else golden.prediction
-        return f"<ANSWER> {name} </ANSWER>"
+        return _move(turn, golden.tests[taken] if taken < len(golden.tests) else golden.prediction, self.tools)
 
 
+@dataclass(frozen=True)
 class RandomConsistent:
     """Takes a random action or guesses a random truth that the observations so far leave, each as likely.
 
-    Never repeats an action and never names a truth that is ruled out: chance with sound bookkeeping.
+    Never repeats an action and never names a truth that is ruled out: chance with sound bookkeeping. With `tools` it
+    answers by calls of tools.
     """
 
-    def reply(self, turn: Turn) -> str:
+    tools: bool = False
+
+    def reply(self, turn: Turn) -> str | Completion:
         """Return a random move."""
         instance = Instance.from_doc(turn.doc)
         taken = taken_so_far(turn.messages)
         left = instance.left(taken)
         actions = [name for name in instance.action_names if name not in taken]
         options = list(left) if len(left) == 1 else [*actions, *left]
-        return f"<ANSWER> {turn.random.choice(options)} </ANSWER>"
+        return _move(turn, turn.random.choice(options), self.tools)
 
 
 class AllEvidence:

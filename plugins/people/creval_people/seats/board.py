@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from creval.plugin import MediaPart
 from creval.plugin.screens import View
 from creval_people.seats.markdown import markdown_blocks, text_blocks
 
@@ -108,6 +110,13 @@ def opening_state(person: str) -> dict[str, Any]:
     return {"phase": "opening", "person": person}
 
 
+_SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
+
+
+def _data_url(part: MediaPart) -> str:
+    return f"data:{part.media_type};base64,{base64.b64encode(part.data).decode('ascii')}"
+
+
 def ask_state(view: View, number: int, person: str, progress: tuple[int, int], notice: str) -> dict[str, Any]:
     """The page with a question. `number` tells questions apart, `progress` is (samples done, samples in all)."""
     blocks = markdown_blocks(view.reading) if view.markdown else text_blocks(view.reading)
@@ -124,6 +133,7 @@ def ask_state(view: View, number: int, person: str, progress: tuple[int, int], n
         "guide": view.guide,
         "reading_title": view.reading_title,
         "reading": [block.to_json() for block in blocks],
+        "images": [_data_url(part) for part in view.media if part.media_type in _SHOWN_TYPES],
         "past_title": view.past_title,
         "past": [[past.step, past.result] for past in view.past],
         "boxes": view.boxes,

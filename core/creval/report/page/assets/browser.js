@@ -93,7 +93,7 @@ async function search() {
 }
 
 function said(told) {
-  const texts = told.turns.flatMap((turn) => [turn.text, turn.thinking, turn.error, turn.refusal]);
+  const texts = told.turns.flatMap((turn) => [turn.text, turn.thinking, turn.error, turn.refusal, ...(turn.calls ?? []).flatMap((call) => [call.name, call.arguments])]);
   return [told.reason, ...texts].filter(Boolean).join("\n").toLowerCase();
 }
 
@@ -187,8 +187,17 @@ function textNode(text) {
   return make("div", "", node, more);
 }
 
+function partNode(part) {
+  const shown = part.type === "image" && data.images[part.sha256];
+  if (!shown) return make("p", "quiet", `${part.type}: ${part.url ?? (part.sha256 ? `${count(part.bytes)} bytes, not in this page` : "kept by reference")}`);
+  const image = make("img", "sent");
+  image.src = shown;
+  image.alt = part.name ?? "";
+  return image;
+}
+
 function turnNode(turn) {
-  const answer = !["system", "user", "assistant"].includes(turn.who);
+  const answer = !["system", "user", "assistant", "tool"].includes(turn.who);
   const who = [turn.who, turn.to ? `to ${turn.to}` : "", turn.ended ? `ended: ${turn.ended}` : ""].filter(Boolean).join(" · ");
   const node = make("div", answer ? "turn answer" : "turn", make("p", "who", who));
   if (turn.thinking) {
@@ -199,7 +208,9 @@ function turnNode(turn) {
   }
   if (turn.digest) node.append(make("p", "quiet", `${count(turn.characters)} characters, kept by reference: the text is not in this page.`));
   else if (turn.error) node.append(make("p", "lost", turn.error));
-  else node.append(turn.text ? textNode(turn.text) : make("p", "quiet", "(nothing)"));
+  else if (turn.text || !(turn.parts || turn.calls)) node.append(turn.text ? textNode(turn.text) : make("p", "quiet", "(nothing)"));
+  node.append(...(turn.parts ?? []).map(partNode));
+  for (const call of turn.calls ?? []) node.append(make("p", "facts", `calls ${call.name}${call.malformed ? " (malformed arguments)" : ""}`), plainData(call.arguments));
   if (turn.refusal) node.append(make("p", "lost", `refused: ${turn.refusal}`));
   return node;
 }

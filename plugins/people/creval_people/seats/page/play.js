@@ -132,7 +132,11 @@ function showQuestion(state) {
   if (fresh) {
     sample = state.sample;
     at("reading-title").textContent = state.reading_title;
-    at("text").replaceChildren(...readingNodes(state.reading));
+    at("text").replaceChildren(...readingNodes(state.reading), ...state.images.map((url) => {
+      const image = make("img");
+      image.src = url;
+      return image;
+    }));
     at("reading").scrollTop = 0;
   }
   at("scroll").scrollTop = 0; // what was just observed stands at the top
