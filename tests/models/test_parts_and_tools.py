@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -185,3 +186,8 @@ def test_media_of_a_doc() -> None:
 )
 def test_media_types_are_told_by_the_first_bytes(data, name, media_type) -> None:
     assert media_type_of(data, name) == media_type
+
+
+def test_media_go_to_another_process_as_plain_data() -> None:
+    media = Media.of(PNG, load=lambda: PNG)
+    assert type(pickle.loads(pickle.dumps({"a": [media]}))["a"][0]) is dict

@@ -154,6 +154,10 @@ class Media(dict[str, Any]):
             raise ValueError("its file has changed since the data were opened")
         return part
 
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        """Go to another process as plain data, without the bytes."""
+        return dict, (dict(self),)
+
     def __str__(self) -> str:
         return f"media:{self.digest}"
 

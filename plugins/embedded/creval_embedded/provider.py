@@ -46,6 +46,9 @@ def find_gguf(model: str) -> tuple[Path, str]:
     raise UnknownNameError("model", f"embedded/{model}", ["embedded/smollm2"], hint="Or embedded/<path>.gguf.")
 
 
+_NO_TOOLS = "Take a model behind a server, e.g. hosted_vllm/<model>, or leave the task out."
+
+
 class EmbeddedProvider:
     """`embedded/smollm2` or `embedded/<path>.gguf`: chat with seed, `n`, log-probabilities, stop and JSON schemas.
 
@@ -73,6 +76,9 @@ class EmbeddedProvider:
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Make one try. Raises FatalModelError where the request will not do (the question is too long)."""
+        if request.tools:
+            what = "a model in this process calls no tools"
+            raise FatalModelError(what, where=f"model embedded/{self._title}", fix=_NO_TOOLS, every_call=True)
         started = time.perf_counter()
         cancelled = threading.Event()
         loop = asyncio.get_running_loop()

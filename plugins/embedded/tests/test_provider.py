@@ -14,6 +14,7 @@ from creval.errors import ContextLengthError, FatalModelError, MissingPartError,
 from creval.models.model_options import ProviderOptions
 from creval.types.messages import GenerateRequest, Message, Origin, Reply
 from creval.types.sample import SampleKey
+from creval.types.tools import Tool
 from creval_embedded.provider import SLOTS, EmbeddedProvider
 from creval_embedded.stream import Gathered
 
@@ -179,3 +180,9 @@ def test_pieces_are_put_together_by_index() -> None:
     assert (gathered.usage.input_tokens, gathered.usage.output_tokens) == (7, 5)
     gathered.add({"error": {"code": 400, "message": "no"}})
     assert gathered.error is not None and "llama.cpp said: no" in str(gathered.error)
+
+
+def test_tools_are_refused_and_no_media_taken(provider: EmbeddedProvider, run: Any) -> None:
+    with pytest.raises(FatalModelError, match="calls no tools"):
+        run(provider.generate(replace(ask("Go."), tools=(Tool("go"),))))
+    assert provider.traits.modalities == frozenset()

@@ -179,6 +179,11 @@ class _RemoteModel(Model):
     def traits(self) -> ProviderTraits:
         return ProviderTraits(base_url=self._about["base_url"], identity=self._about["identity"])
 
+    @property
+    def modalities(self) -> None:
+        """The run has checked what its model takes."""
+        return None
+
     def describe(self) -> dict[str, Any]:
         """Plain data of the model."""
         return self._about

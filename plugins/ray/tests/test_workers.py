@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import pickle
 import re
@@ -241,3 +242,48 @@ def test_errors_survive_the_wire_format(error: Any) -> None:
 
 def test_a_foreign_error_becomes_a_fault_of_a_plugin() -> None:
     assert "ZeroDivisionError: x" in str(decode_error(encode_error(ZeroDivisionError("x"))))
+
+
+IMAGES = """\
+schema: 1
+task: looks
+version: 1.0.0
+title: Say what is shown
+dataset: {source: file, file: looks.jsonl, id: id}
+prompt:
+  - {role: user, content: [{text: Say.}, {image: "{{ picture }}"}]}
+roles:
+  judge:
+    prompts:
+      verdict:
+        - {role: user, content: [{text: "Right? {{ text }}"}, {image: "{{ picture }}"}]}
+score:
+  - judge: {prompt: verdict, labels: {"yes": 1, "no": 0}}
+metrics:
+  - {name: right, from: judge, aggregate: mean, primary: true, failed: zero}
+"""
+
+
+def test_images_come_back_from_workers_and_go_to_judges(options, several, tmp_path, monkeypatch) -> None:
+    pictures = [b"\x89PNG\r\n\x1a\n" + bytes([i]) * 32 for i in range(4)]
+    urls = [f"data:image/png;base64,{base64.b64encode(picture).decode()}" for picture in pictures]
+    rows = [{"id": f"d{i}", "picture": url} for i, url in enumerate(urls)]
+    (tmp_path / "looks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "looks.yaml").write_text(IMAGES)
+
+    def see(request: Received) -> str:
+        text, image = request.body["messages"][-1]["content"]
+        assert image["image_url"]["url"] in urls
+        return "yes" if text["text"].startswith("Right?") else "a thing"
+
+    with ChatServer(answer=see) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        made = [
+            run_new([str(tmp_path / "looks.yaml")], "hosted_vllm/m", options(roles=JUDGE, **more))
+            for more in ({"output": tmp_path / "here"}, {"executor": "several"})
+        ]
+    here, there = made
+    assert there.results["tasks"] == here.results["tasks"]
+    same(here.folder, there.folder)
+    media = [{file.name: file.read_bytes() for file in (each.folder / "media").iterdir()} for each in made]
+    assert media[0] == media[1] and sorted(media[0].values()) == sorted(pictures)
