@@ -14,10 +14,10 @@ from creval.data.open_dataset import open_dataset
 from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, TaskError, UsageError
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Registry
-from creval.plugins.traits import ParserTraits, ScorerTraits
+from creval.plugins.traits import ParserTraits
 from creval.tasks.check_files import check, places_of
 from creval.tasks.index import TaskIndex
-from creval.tasks.task_model import ComponentRef, Task
+from creval.tasks.task_model import ComponentRef, ScorerRef, Task
 from creval.tasks.task_paths import TaskFile
 from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
@@ -47,15 +47,30 @@ def check_warnings(targets: Sequence[str | Path], plugins: Plugins) -> list[Prob
     index = TaskIndex(plugins)
     found = []
     for task in {task.hash: task for task in _tasks([p for t in targets for p in _places(t, index)], index)}.values():
-        listed = isinstance(task.resolved.get("parse"), list)
-        for number, ref in enumerate(task.parse):
+        for at, ref in _parsers(task):
             try:
                 warning = getattr(plugins.registry.get("parser", ref.name).load()(**ref.parameters), "warning", None)
             except Exception:  # `check_all` reports it
                 continue
             if warning:
-                found.append(task.problem_at(f"parse[{number}]" if listed else "parse", str(warning), None))
+                found.append(task.problem_at(at, str(warning), None))
     return found
+
+
+def _parsers(task: Task) -> Iterator[tuple[str, ComponentRef]]:
+    """Yield the parsers of all readings of a task, each with its key path."""
+    for name, chain in task.chains.items():
+        section = f"readings.{name}" if name else "parse"
+        written = task.resolved["readings"][name] if name else task.resolved.get("parse")
+        yield from ((f"{section}[{i}]" if isinstance(written, list) else section, ref) for i, ref in enumerate(chain))
+
+
+def _scorers(task: Task) -> Iterator[tuple[str, ComponentRef]]:
+    """Yield the scorers of a task, each with its key path."""
+    listed = isinstance(task.resolved.get("score"), list)
+    for index, ref in enumerate(task.score):
+        place = ref.position if isinstance(ref, ScorerRef) else index
+        yield (f"score[{place}]" if listed else "score"), ref
 
 
 def _places(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
@@ -78,17 +93,13 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
 
     No resource is opened. A part whose package is not installed is no fault of the task: a run says so.
     """
-    sections: tuple[tuple[str, Kind, Sequence[ComponentRef]], ...] = (
-        ("parse", "parser", task.parse),
-        ("score", "scorer", task.score),
+    sections: tuple[tuple[Kind, Iterator[tuple[str, ComponentRef]]], ...] = (
+        ("parser", _parsers(task)),
+        ("scorer", _scorers(task)),
     )
     problems = []
-    parsers: list[ParserTraits] = []
-    scorers: list[tuple[str, str, ScorerTraits]] = []
-    for section, kind, refs in sections:
-        for index, ref in enumerate(refs):
-            listed = isinstance(task.resolved.get(section), list)
-            path = f"{section}[{index}]" if listed else section
+    for kind, refs in sections:
+        for path, ref in refs:
             try:
                 component = registry.get(kind, ref.name)
                 if kind == "scorer":
@@ -102,26 +113,31 @@ def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
             except (Exception, SystemExit) as error:  # a plugin's own code
                 what, fix = f"{type(error).__name__}: {error}", None
             else:
-                if kind == "parser":
-                    parsers.append(component.parser_traits(ref.parameters))
-                else:
-                    scorers.append((path, ref.name, component.scorer_traits(ref.parameters)))
                 continue
             problems.append(task.problem_at(path, f"the {kind} {ref.name!r} cannot be made: {what}", fix))
-    return problems or _check_kinds(task, parsers, scorers)
+    return list(dict.fromkeys(problems)) or _check_kinds(task, registry)
 
 
-def _check_kinds(
-    task: Task, parsers: Sequence[ParserTraits], scorers: Sequence[tuple[str, str, ScorerTraits]]
-) -> Sequence[Problem]:
-    """Return a problem for every scorer that cannot take what the parsers give (both only where they say so)."""
-    given = _given(parsers)
+def _check_kinds(task: Task, registry: Registry) -> Sequence[Problem]:
+    """Return a problem for every scorer that cannot take what its reading's parsers give (both only where they say)."""
+    found = {name: [registry.find("parser", ref.name) for ref in chain] for name, chain in task.chains.items()}
+    kinds = {
+        name: _given(
+            [part.parser_traits(ref.parameters) for part, ref in zip(parts, task.chains[name], strict=True) if part]
+        )
+        for name, parts in found.items()
+    }
     problems = []
-    for path, name, scorer in scorers:
-        takes = scorer.takes
+    for path, ref in _scorers(task):
+        scorer = registry.find("scorer", ref.name)
+        if scorer is None:
+            continue
+        name, given = ref.name, kinds[ref.reading if isinstance(ref, ScorerRef) else ""]
+        takes = scorer.scorer_traits(ref.parameters).takes
         wrong = sorted(kind for kind in given if kind and kind not in takes)
         if takes and len(wrong) == len(given):  # where one way of reading fits, the others are answers of another form
-            what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but `parse` gives a {wrong[0]}"
+            parse = f"the reading {ref.reading!r}" if isinstance(ref, ScorerRef) and ref.reading else "`parse`"
+            what = f"the scorer {name!r} takes a {' or a '.join(sorted(takes))}, but {parse} gives a {wrong[0]}"
             problems.append(task.problem_at(path, what, "Take another parser or scorer."))
     return problems
 

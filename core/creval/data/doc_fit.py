@@ -10,7 +10,7 @@ from creval.data.shaping import brief
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.task_components import whole_refs
-from creval.tasks.task_model import ComponentRef, FewShot, PromptMessage, Task
+from creval.tasks.task_model import ComponentRef, FewShot, PromptMessage, ScorerRef, Task
 from creval.tasks.templates.rendering import fields_of, list_fields, render
 from creval.types.code_location import line_of
 from creval.types.kinds import Kind
@@ -120,7 +120,8 @@ def _named_prompts(part: Component, ref: ComponentRef) -> Iterator[str]:
 def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, tuple[str, Any]]]:
     """Yield the scorers that check docs, each with its key path and name."""
     listed = isinstance(task.resolved.get("score"), list)
-    for index, ref in enumerate(task.score):
+    for at, ref in enumerate(task.score):
+        index = ref.position if isinstance(ref, ScorerRef) else at
         try:
             scorer = registry.get("scorer", ref.name).load()(**ref.parameters)
         except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts tells of it

@@ -160,7 +160,7 @@ class Setup:
     def _parts(self, task: Task, target: str) -> Sequence[Component]:
         registry = self.plugins.registry
         refs: list[tuple[Kind, ComponentRef]] = [("protocol", task.protocol)]
-        refs += [("parser", ref) for ref in task.parse]
+        refs += [("parser", ref) for chain in task.chains.values() for ref in chain]
         refs += [("scorer", ref) for ref in task.score]
         provider, _, which = target.partition("/")
         if provider == "baseline" and which in task.baselines:
@@ -192,7 +192,7 @@ def _no_check(_: Context) -> None:
 def _own_tags(task: Task) -> frozenset[str]:
     """Return the thinking tags that the task's prompts or parsers name: it uses them for something of its own."""
     prompts = tags_in(message.template for messages in task.prompts.values() for message in messages)
-    parsers = [tags_in_parameters(ref.parameters, ref.name) for ref in task.parse]
+    parsers = [tags_in_parameters(ref.parameters, ref.name) for chain in task.chains.values() for ref in chain]
     return prompts.union(*parsers, tags_in_parameters(task.protocol.parameters))
 
 

@@ -21,7 +21,14 @@ from creval.tasks.sections.examples import Known, read_examples
 from creval.tasks.sections.prompts import check_prompts, media_fields, read_prompts
 from creval.tasks.sections.resource_section import check_uses, read_baselines, read_resources
 from creval.tasks.sections.roles import add_asked, read_human, read_roles
-from creval.tasks.sections.scoring_section import ScoreNames, produced_scores, read_list, read_metrics
+from creval.tasks.sections.scoring_section import (
+    ScoreNames,
+    produced_scores,
+    read_list,
+    read_metrics,
+    read_readings,
+    read_scorers,
+)
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.sections.settings import read_conditions, read_generation
 from creval.tasks.task_components import ComponentReader, FoundComponent, Written
@@ -53,13 +60,17 @@ class _Parts:
     dataset: tuple[DatasetRef, FoundComponent] | None
     protocol: FoundComponent | None
     parse: Sequence[FoundComponent]
+    readings: Mapping[str, Sequence[FoundComponent]]
     score: Sequence[FoundComponent]
     metrics: Sequence[tuple[MetricSpec, FoundComponent]]
     baselines: Mapping[str, FoundComponent]
 
     def acting(self) -> list[FoundComponent]:
         """Return the components that make and score samples; a task with problems may lack some."""
-        return [*([self.protocol] if self.protocol else []), *self.parse, *self.score, *self.baselines.values()]
+        return [*([self.protocol] if self.protocol else []), *self._parsers(), *self.score, *self.baselines.values()]
+
+    def _parsers(self) -> list[FoundComponent]:
+        return [parser for chain in (self.parse, *self.readings.values()) for parser in chain]
 
     def used(self) -> list[FoundComponent]:
         """Return every component that is there."""
@@ -71,7 +82,8 @@ class _Parts:
         return {
             "dataset": self.dataset[0],
             "protocol": self.protocol.ref,
-            "parse": tuple(found.ref for found in self.parse),
+            "parse": tuple(found.ref for found in next(iter(self.readings.values()), self.parse)),
+            "readings": {name: tuple(found.ref for found in chain) for name, chain in self.readings.items()},
             "score": tuple(found.ref for found in self.score),
             "metrics": tuple(metric for metric, _ in self.metrics),
             "baselines": {player: found.ref for player, found in self.baselines.items()},
@@ -86,6 +98,7 @@ class _Parts:
             for key in OWN_KEYS
             if key not in _HASHED_ALWAYS and key in resolved["dataset"]
         }
+        readings = {name: [found.canonical() for found in chain] for name, chain in self.readings.items()}
         # As written, not as resolved: which plugins are installed beside this one must not change the hash.
         return {
             "dataset": [source.canonical(), reference.id_field, *([later] if later else [])],
@@ -93,6 +106,7 @@ class _Parts:
             "parse": [found.canonical() for found in self.parse],
             "score": [found.canonical() for found in self.score],
             "baselines": {name: found.canonical() for name, found in self.baselines.items()},
+            **({"readings": readings} if readings else {}),
             "metrics": [[_metric_content(metric, found), found.canonical()] for metric, found in self.metrics],
         }
 
@@ -153,12 +167,14 @@ def _read_parts(reading: Reading, find_files: bool) -> tuple[_Parts, ScoreNames 
     protocol = _read_protocol(reading)
     conditions = read_conditions(reading, protocol.component if protocol else None)
     dataset = read_dataset(reading, str(reading.value("task", "")), find_files)
-    scorers = read_list(reading, "score", "scorer")
+    readings = read_readings(reading)
+    scorers = read_scorers(reading, readings)
     scores = produced_scores(reading, scorers)
     parts = _Parts(
         dataset=dataset,
         protocol=protocol,
         parse=read_list(reading, "parse", "parser"),
+        readings=readings,
         score=scorers,
         metrics=read_metrics(reading, scores),
         baselines=read_baselines(reading),

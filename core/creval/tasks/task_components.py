@@ -14,7 +14,7 @@ from typing import Any
 
 from creval.errors import PluginError, Problem, UnknownNameError
 from creval.plugins.registry import Component, Registry
-from creval.tasks.task_model import ComponentRef
+from creval.tasks.task_model import ComponentRef, ScorerRef
 from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
 from creval.tasks.yaml.schema import problems_of, validator_for
 from creval.types.kinds import Kind
@@ -48,7 +48,8 @@ class FoundComponent:
 
     def canonical(self) -> Any:
         """Return the same plain data for every way of writing it (for the task's hash)."""
-        return [self.written.name, _canonical(self.ref.parameters)]
+        own = [self.ref.reading, self.ref.label, self.ref.suffix] if isinstance(self.ref, ScorerRef) else []
+        return [self.written.name, _canonical(self.ref.parameters), *([own] if any(own) else [])]
 
 
 def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[Component]:

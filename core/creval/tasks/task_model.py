@@ -26,6 +26,7 @@ __all__ = [
     "PromptMessage",
     "PromptPart",
     "Said",
+    "ScorerRef",
     "Task",
     "TaskSource",
 ]
@@ -40,6 +41,40 @@ class ComponentRef:
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerRef(ComponentRef):
+    """A scorer of a task: the reading of the answers that it scores, and what its scores are called.
+
+    `label` (YAML: `as`) is the name of its score, or precedes the names where it gives several (`single` is false).
+    `suffix` is the reading that is put behind them: `exact_match@strict`. `position` is its place in the file.
+    """
+
+    reading: str = ""
+    label: str = ""
+    suffix: str = ""
+    single: bool = False
+    position: int = 0
+
+    @property
+    def renames(self) -> bool:
+        """Whether its scores have other names than the component gives them."""
+        return bool(self.label or self.suffix)
+
+    def named(self, score: str) -> str:
+        """Return what the task calls a score of the component."""
+        name = score if not self.label else self.label if self.single else f"{self.label}_{score}"
+        return f"{name}@{self.suffix}" if self.suffix else name
+
+    def own(self, name: str) -> str | None:
+        """Return the component's name for a score of the task; None where that is none of its scores."""
+        if self.suffix and not name.endswith(f"@{self.suffix}"):
+            return None
+        name = name.removesuffix(f"@{self.suffix}") if self.suffix else name
+        if not self.label:
+            return name
+        return name.removeprefix(f"{self.label}_") if name.startswith(f"{self.label}_") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +305,8 @@ class Task:
     task itself names for its roles (an instrument, like a resource), `role_settings` its generation settings for them,
     `role_prompts` their prompts by name, `making_roles` those that the protocol asks. `by_reference`:
     run folders hold digests in place of the docs' text. `examples` are the task's
-    own tests. `human` is how people are asked. `tools` are what the target may call.
+    own tests. `human` is how people are asked. `tools` are what the target may call. `readings` are
+    named parser chains over the same answers (`parse` is then the first of them, for who needs one).
     `base` is the plugin's task that a task from outside this plugin changes, by `include` or by a suite's overrides.
     `template`: made to be included, so that the numbers of a task which includes it are that task's own.
     `cluster` says what is independent of each other: docs, or trials (where every doc asks the same). With
@@ -316,6 +352,12 @@ class Task:
     by_reference: bool = False
     human: HumanWording | None = None
     tools: Sequence[Tool] = ()
+    readings: Mapping[str, Sequence[ComponentRef]] = field(default_factory=dict)
+
+    @property
+    def chains(self) -> Mapping[str, Sequence[ComponentRef]]:
+        """The parsers of each reading; those of `parse` under "" where there are no readings."""
+        return self.readings or {"": self.parse}
 
     @property
     def parity(self) -> Mapping[str, Any]:

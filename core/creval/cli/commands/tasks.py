@@ -235,6 +235,7 @@ def _facts(task: Task) -> Iterator[tuple[str, str]]:
     yield "measures", ", ".join(task.measures)
     yield "data", _yaml(task.resolved["dataset"]) if "dataset" in task.resolved else task.dataset.source
     yield "protocol", task.protocol.name
+    yield "readings", "\n".join(f"{name}: {' > '.join(r.name for r in refs)}" for name, refs in task.readings.items())
     yield "conditions", ", ".join(condition.name for condition in task.conditions)
     yield "repeats", str(task.repeats)
     yield "resources", ", ".join(f"{name}={spec}" for name, spec in task.resources.items())

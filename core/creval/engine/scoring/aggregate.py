@@ -115,7 +115,9 @@ def task_results(
     """Return one task's part of results.json."""
     task = plan.task
     tally, usage = tallies
-    juries = [agreement_data(jury, [tally.column(name) for name in jury.scores()]) for jury in juries_of(task)]
+    juries = [
+        agreement_data(jury, names[0], [tally.column(name) for name in names[1:]]) for jury, names in juries_of(task)
+    ]
     return {
         "task": task.name,
         "qualified": task.qualified,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from creval.engine.run_options import RunOptions
-from creval.plugins.registry import ANY_SCORE, Registry
+from creval.plugins.registry import ANY_SCORE, Component, Registry
 from creval.tasks.sections.resource_section import resource_kind, role_behind
 from creval.tasks.task_components import whole
-from creval.tasks.task_model import ComponentRef, MetricSpec, Task
+from creval.tasks.task_model import ComponentRef, MetricSpec, ScorerRef, Task
 
 __all__ = ["Instruments", "changed_parameters", "changed_sections", "standard_metric"]
 
@@ -78,9 +78,9 @@ class Instruments:
         """
         components = [*whole(registry.get("protocol", task.protocol.name), task.protocol, registry)]
         scorers = [(registry.get("scorer", ref.name), ref) for ref in task.score]
-        stated = any(metric.source in scorer.produces for scorer, _ in scorers)
+        stated = any(_gives(scorer, ref, metric.source) for scorer, ref in scorers)
         for scorer, ref in scorers:
-            if metric.source in scorer.produces or (ANY_SCORE in scorer.produces and not stated):
+            if _gives(scorer, ref, metric.source) or (not stated and _may_give(scorer, ref, metric.source)):
                 components += whole(scorer, ref, registry)
         own = self.own
         if task.base is not None and standard_metric(task, metric) is not None:
@@ -94,6 +94,17 @@ class Instruments:
             and name in self.chosen
             and not _same(name, _spelled(self.chosen[name], self.chosen), _spelled(own[name], asked), registry)
         ]
+
+
+def _gives(scorer: Component, ref: ComponentRef, score: str) -> bool:
+    """Whether a scorer declares a score of the task."""
+    names = scorer.produces if not isinstance(ref, ScorerRef) else [ref.named(name) for name in scorer.produces]
+    return score in names
+
+
+def _may_give(scorer: Component, ref: ComponentRef, score: str) -> bool:
+    """Whether a scorer that names its scores at run time may give one."""
+    return ANY_SCORE in scorer.produces and (not isinstance(ref, ScorerRef) or ref.own(score) is not None)
 
 
 def _spelled(spec: str, models: Mapping[str, str]) -> str:
@@ -162,7 +173,7 @@ def _producing(task: Task, metric: MetricSpec, registry: Registry) -> dict[str, 
     found = {}
     for ref in task.score:
         scorer = registry.get("scorer", ref.name)
-        if metric.source in scorer.produces or "*" in scorer.produces:
+        if _gives(scorer, ref, metric.source) or _may_give(scorer, ref, metric.source):
             found[scorer.qualified] = ref
     return found
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from creval.engine.planning.seeds import derive
 from creval.errors import UsageError
 from creval.scoring.agreement import krippendorff_alpha
-from creval.tasks.task_model import Task
+from creval.tasks.task_model import ScorerRef, Task
 from creval.types.components import Context
 
 __all__ = ["JUDGE", "Jury", "agreement_data", "combined", "juries_of", "jury_note"]
@@ -96,19 +96,21 @@ def combined(how: str, numbers: Sequence[float]) -> float:
     return fmean(numbers)
 
 
-def juries_of(task: Task) -> list[Jury]:
-    """Return the juries of a task."""
-    return [
-        Jury.of(ref.parameters)
-        for ref in task.score
-        if ref.name.removeprefix("core/") == JUDGE and len(ref.parameters.get("roles", ())) > 1
-    ]
+def juries_of(task: Task) -> list[tuple[Jury, Sequence[str]]]:
+    """Return the juries of a task, each with what the task calls its score and its jurors' scores."""
+    found: list[tuple[Jury, Sequence[str]]] = []
+    for ref in task.score:
+        if ref.name.removeprefix("core/") == JUDGE and len(ref.parameters.get("roles", ())) > 1:
+            jury = Jury.of(ref.parameters)
+            names = [jury.name, *jury.scores()]
+            found.append((jury, [ref.named(name) for name in names] if isinstance(ref, ScorerRef) else names))
+    return found
 
 
-def agreement_data(jury: Jury, columns: Sequence[Any]) -> dict[str, Any]:
+def agreement_data(jury: Jury, score: str, columns: Sequence[Any]) -> dict[str, Any]:
     """Return how far a jury agrees over the samples of a task, as results.json has it."""
     alpha, units, verdicts = krippendorff_alpha(columns, jury.level)
-    found = {"score": jury.name, "roles": list(jury.roles), "level": jury.level}
+    found = {"score": score, "roles": list(jury.roles), "level": jury.level}
     return {**found, "alpha": alpha, "samples": units, "verdicts": verdicts}
 
 

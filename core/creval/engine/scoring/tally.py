@@ -279,7 +279,7 @@ class TaskTally:
 def metric_names(plan: TaskPlan) -> list[str]:
     """Return the score names that the metrics of a task are made from."""
     named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
-    named += [name for jury in juries_of(plan.task) for name in jury.scores()]
+    named += [name for _, names in juries_of(plan.task) for name in names[1:]]
     return list(dict.fromkeys(named))
 
 

@@ -9,7 +9,7 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -25,7 +25,7 @@ from creval.plugins.component_code import fault_of
 from creval.plugins.registry import ANY_SCORE, Registry
 from creval.plugins.traits import ScorerTraits
 from creval.runs.text_references import with_doc, with_media
-from creval.tasks.task_model import ComponentRef, Task
+from creval.tasks.task_model import ComponentRef, ScorerRef, Task
 from creval.types.code_location import line_of, source_of
 from creval.types.components import Parsed, Score, Scorer, ScorerInput
 from creval.types.sample import ComponentFault, Condition, MissingScore, Sample, ScoreRecord, Status
@@ -39,7 +39,8 @@ BATCH = 256
 class ScorerPart:
     """One scorer of a task: its name, and those of the scores that are missing where it fails.
 
-    `closed`: it gives no other scores than these; one of another name is an error.
+    `closed`: it gives no other scores than these; one of another name is an error. `ref` says what the task calls its
+    scores and which reading of the answers it scores.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ScorerPart:
     traits: ScorerTraits
     gives: Sequence[str] = ()
     closed: bool = False
+    ref: ScorerRef = field(default_factory=lambda: ScorerRef(""))
 
     @property
     def waits(self) -> bool:
@@ -71,19 +73,46 @@ class _Failed(Score):
     fault: ComponentFault | None = None
 
 
-@dataclass(slots=True)
-class Pending:
-    """A sample on its way through the scorers."""
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The answers of a sample as one chain of parsers reads them. `unread`: why some of several could not be read."""
 
     scorer_input: ScorerInput
     status: Status
     reason: str | None
     route: str | None
     unread: str | None = None
+
+
+@dataclass(slots=True)
+class Pending:
+    """A sample on its way through the scorers. `readings` by name; "" where the task has one chain of parsers."""
+
+    readings: Mapping[str, _Reading]
+    status: Status
+    reason: str | None
     scores: list[tuple[ScorerPart, Score]] = field(default_factory=list)
     faults: list[ComponentFault] = field(default_factory=list)
     passing: bool = False
     """Whether something else than a component's own fault made it errored, so that another try may end otherwise."""
+
+    @property
+    def scorer_input(self) -> ScorerInput:
+        """What the scorers of the first reading are given."""
+        return next(iter(self.readings.values())).scorer_input
+
+    @property
+    def value(self) -> Any:
+        """What was read, as it is stored; by reading where there are several."""
+        values = {name: list(each.scorer_input.values) for name, each in self.readings.items()}
+        plain = {name: each[0] if len(each) == 1 else each or None for name, each in values.items()}
+        return plain.get("", plain)
+
+    @property
+    def route(self) -> str | None:
+        """By which ways the answers were read."""
+        routes = [f"{name}: {each.route}" if name else each.route for name, each in self.readings.items() if each.route]
+        return "; ".join(routes) or None
 
     def note(self, fault: ComponentFault | None) -> None:
         """Take in why a scorer failed; None: for another reason than its own fault."""
@@ -96,7 +125,7 @@ class TaskScoring:
     """What scoring a task needs. `scorers` in the order of the task file."""
 
     task: Task
-    chain: ParserChain
+    chains: Mapping[str, ParserChain]
     scorers: Sequence[ScorerPart]
     context: TaskContext
     conditions: Mapping[str, Condition]
@@ -154,12 +183,11 @@ class TaskScoring:
                 status, reason = lack.status, lack.reason
         if not numbers and all(lack.status is status for lack in missing.values()):
             missing = {}  # the sample's own status says it all
-        value = list(pending.scorer_input.values)
         return ScoreRecord(
             key=pending.scorer_input.key,
             status=status,
             scores=numbers,
-            value=value[0] if len(value) == 1 else value or None,
+            value=pending.value,
             route=pending.route,
             reason=reason,
             details=details,
@@ -168,14 +196,20 @@ class TaskScoring:
         )
 
     def _read(self, sample: Sample) -> Pending:
-        """Parse the answers of a sample, or keep why it cannot be scored."""
+        """Parse the answers of a sample in every reading, or keep why it cannot be scored."""
+        faults = list(sample.faults)
+        readings = {name: self._read_by(chain, sample, faults) for name, chain in self.chains.items()}
+        first = min(readings.values(), key=lambda each: each.status is not Status.SCORED)
+        passing = any(each.status is Status.ERRORED for each in readings.values()) and not faults
+        return Pending(readings, first.status, first.reason, faults=faults, passing=passing)
+
+    def _read_by(self, chain: ParserChain, sample: Sample, faults: list[ComponentFault]) -> _Reading:
         condition = self.conditions.get(sample.key.condition, Condition(sample.key.condition))
         parsed: list[Parsed] = []
         status, reason, unread = sample.status, sample.reason, None
-        faults = list(sample.faults)
         if status is Status.SCORED:
             try:
-                parsed = [self.chain.parse(answer) for answer in sample.answers]
+                parsed = [chain.parse(answer) for answer in sample.answers]
             except (Exception, SystemExit) as error:  # a plugin's parser, or a pattern that takes too long
                 status, reason = Status.ERRORED, _reason("a parser of the task", error)
                 step = step_that_raised(error)
@@ -192,8 +226,7 @@ class TaskScoring:
         scorer_input = ScorerInput(
             sample.key, sample.doc, condition, values, sample.answers, sample.outcome, parsed, sample.calls
         )
-        passing = status is Status.ERRORED and not faults
-        return Pending(scorer_input, status, reason, routes, unread, faults=faults, passing=passing)
+        return _Reading(scorer_input, status, reason, routes, unread)
 
     async def _apply_all(self, pending: Sequence[Pending], chosen: Callable[[ScorerPart], bool]) -> None:
         for part in filter(chosen, self.scorers):
@@ -201,12 +234,16 @@ class TaskScoring:
             some = part.traits.reads_some
             items = []
             for each in pending:
-                if each.status is Status.SCORED and each.unread is not None and not some:
-                    each.scores.append((part, Score({}, failure=each.unread)))
-                elif each.status is Status.SCORED or (every and each.status in FAILED):
+                read = each.readings[part.ref.reading]
+                if read.status is Status.SCORED and read.unread is not None and not some:
+                    each.scores.append((part, Score({}, failure=read.unread)))
+                elif read.status is Status.SCORED or (every and read.status in FAILED):
                     items.append(each)
+                elif each.status is Status.SCORED:  # another reading could read it
+                    errored = read.status is Status.ERRORED
+                    each.scores.append((part, Score({}, failure=read.reason or "it was not read", errored=errored)))
             for group in _groups(part, items):
-                scores = await self._apply(part, [each.scorer_input for each in group])
+                scores = await self._apply(part, [each.readings[part.ref.reading].scorer_input for each in group])
                 for each, score in zip(group, scores, strict=True):
                     each.scores.append((part, score))
 
@@ -235,26 +272,49 @@ class TaskScoring:
             raise MisshapenError(f"the scorer {part.name!r} {fault} ({source_of(part.scorer.score)})")
         if part.closed:
             _check_names(part, scores)
-        return scores
+        return [_renamed(score, part.ref) for score in scores] if part.ref.renames else scores
 
 
 def make_scoring(task: Task, registry: Registry, context: TaskContext) -> TaskScoring:
     """Return the parser chain and the scorers of a task, which reach resources and roles by this context."""
     scorers = [_scorer(task, ref, registry) for ref in task.score]
     conditions = {condition.name: condition for condition in task.conditions}
-    return TaskScoring(task, build_chain(task.parse, registry), scorers, context, conditions)
+    chains = {name: build_chain(chain, registry) for name, chain in task.chains.items()}
+    return TaskScoring(task, chains, scorers, context, conditions)
 
 
 def _scorer(task: Task, ref: ComponentRef, registry: Registry) -> ScorerPart:
     """Make a scorer. What an open one gives is what the metrics are made of and no other scorer says it gives."""
     component = registry.get("scorer", ref.name)
-    given: Sequence[str] = component.produces
-    if ANY_SCORE in given:
-        taken = {name for other in task.score for name in registry.get("scorer", other.name).produces}
-        given = (*given, *(metric.source for metric in task.metrics if metric.source not in taken))
-    names = tuple(dict.fromkeys(name for name in given if name != ANY_SCORE))
+    called = _called(ref)
+    given: Sequence[str] = [called.named(name) for name in component.produces if name != ANY_SCORE]
+    if ANY_SCORE in component.produces:
+        taken = {name for other in task.score for name in _declared(other, registry)}
+        open_ = [metric.source for metric in task.metrics if metric.source not in taken]
+        given = [*given, *(name for name in open_ if called.own(name) is not None)]
     scorer, traits = component.make_scorer(ref.parameters), component.scorer_traits(ref.parameters)
-    return ScorerPart(ref.name, scorer, traits, names, ANY_SCORE not in component.produces)
+    names = tuple(dict.fromkeys(given))
+    return ScorerPart(ref.name, scorer, traits, names, ANY_SCORE not in component.produces, called)
+
+
+def _called(ref: ComponentRef) -> ScorerRef:
+    return ref if isinstance(ref, ScorerRef) else ScorerRef(ref.name, ref.parameters)
+
+
+def _declared(ref: ComponentRef, registry: Registry) -> list[str]:
+    """Return what a task calls the scores that a scorer declares."""
+    return [_called(ref).named(name) for name in registry.get("scorer", ref.name).produces if name != ANY_SCORE]
+
+
+def _renamed(score: Score, ref: ScorerRef) -> Score:
+    """Return a score under the names that the task gives it; what is beside the numbers gets its name's ending too."""
+    beside = replace(ref, single=False)
+    return replace(
+        score,
+        scores={ref.named(name): value for name, value in score.scores.items()},
+        missing={ref.named(name): lack for name, lack in score.missing.items()},
+        details={beside.named(name): value for name, value in (score.details or {}).items()},
+    )
 
 
 def _groups(part: ScorerPart, items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
@@ -288,7 +348,7 @@ def _shape_fault(scores: Any, count: int) -> str | None:
 
 def _check_names(part: ScorerPart, scores: Sequence[Score]) -> None:
     for score in scores:
-        foreign = next((name for name in score.scores if name not in part.gives), None)
+        foreign = next((name for name in score.scores if part.ref.named(name) not in part.gives), None)
         if foreign is not None:
             what = f"the scorer {part.name!r} gave the score {foreign!r}, which it does not declare"
             raise MisshapenError(what, fix=f"It declares: {', '.join(part.gives)}. Report this to its plugin.")

@@ -2,26 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from creval.errors import nearest
+from creval.errors import Problem, nearest
 from creval.plugins.registry import ANY_SCORE, Range
 from creval.tasks.sections.section_reader import Reading
-from creval.tasks.task_components import ComponentReader, FoundComponent, Written
-from creval.tasks.task_model import MetricSpec
+from creval.tasks.task_components import ComponentReader, FoundComponent, Written, unfold
+from creval.tasks.task_model import ComponentRef, MetricSpec, ScorerRef
 from creval.tasks.yaml.nodes import KeyPath, Node, plain
 from creval.types.kinds import Kind
 
-__all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics"]
+__all__ = ["ScoreNames", "produced_scores", "read_list", "read_metrics", "read_readings", "read_scorers"]
 
 DEFAULT_AGGREGATION = "mean"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 
 
 def read_list(reading: Reading, key: str, kind: Kind) -> Sequence[FoundComponent]:
     """Read a list of components; a single one may stand without a list."""
     found = [reading.component(kind, node, path) for path, node in reading.entries(key)]
     return [component for component in found if component is not None]
+
+
+def read_readings(reading: Reading) -> Mapping[str, Sequence[FoundComponent]]:
+    """Return the parsers of each named reading of the answers."""
+    node = reading.section("readings")
+    if node is None:
+        return {}
+    if reading.section("parse") is not None:
+        fix = "Keep one of them; an included parse goes with parse: null."
+        reading.add(node.key or node.place, "readings take the place of parse", ("readings",), fix)
+    found = {}
+    for path, name, member in reading.members("readings"):
+        items = [((*path, i), item) for i, item in enumerate(member.value)] if member.is_list else [(path, member)]
+        parsers = [reading.component("parser", item, at) for at, item in items]
+        found[name] = [parser for parser in parsers if parser is not None]
+    return found
+
+
+def read_scorers(reading: Reading, readings: Mapping[str, Sequence[FoundComponent]]) -> Sequence[FoundComponent]:
+    """Read the scorers; one that names no reading scores each of them, under names of its own."""
+    scorers = []
+    for position, (path, node) in enumerate(reading.entries("score")):
+        given = unfold(node, path)
+        if isinstance(given, Problem):
+            reading.problems.append(given)
+            continue
+        found, said = _read_scorer(reading, given)
+        if found is None:
+            continue
+        single = len(found.component.produces) == 1 and ANY_SCORE not in found.component.produces
+        if not (said or readings):
+            scorers.append(found)
+            continue
+        stated = said.get("reading")
+        for name in [stated] if stated is not None else [*readings] or [""]:
+            called = (name, said.get("as", ""), _suffix(name, said), single, position)
+            scorers.append(replace(found, ref=ScorerRef(found.ref.name, found.ref.parameters, *called)))
+    return scorers
+
+
+def _suffix(reading: str, said: Mapping[str, str]) -> str:
+    """A name that the file gives to one reading's score says all."""
+    return "" if "as" in said and "reading" in said else reading
+
+
+def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | None, Mapping[str, str]]:
+    """Return a scorer, and what the file says of it beside its own parameters: `reading` and `as`."""
+    component = reading.registry.find("scorer", given.name)
+    own = component.parameters.get("properties", {}) if component is not None else {}
+    beside = {key: given.parameters.get(key) for key in ("reading", "as") if key not in own}
+    stated = {key: node for key, node in beside.items() if node is not None}
+    rest = {key: node for key, node in given.parameters.value.items() if key not in stated}
+    written = replace(given, parameters=Node(rest, given.parameters.place, given.parameters.key))
+    found = ComponentReader(reading.registry, reading.owner.plugin, reading.problems).resolve("scorer", written)
+    readings = list(reading.value("readings", {}))
+    for key, node in stated.items():
+        path = (*given.path, key)
+        if key == "as" and not (isinstance(node.value, str) and _NAME.fullmatch(node.value)):
+            reading.add(node.place, f"{node.value!r} is no name for a score", path, "Use letters, digits and _.")
+        elif key == "reading" and node.value not in readings:
+            fix = f"There are: {', '.join(readings)}." if readings else "Add readings: {NAME: its parsers}."
+            reading.add(node.place, f"the task has no reading {node.value!r}", path, fix)
+    return found, {key: str(node.value) for key, node in stated.items()}
 
 
 class ScoreNames:
@@ -36,8 +102,13 @@ class ScoreNames:
     def range_of(self, name: str) -> Range | None:
         """Return what a score can be, where its scorer says so."""
         givers = [self._givers[name]] if name in self._givers else self._open_givers
-        said = [found.component.range_of(name, found.ref.parameters) for found in givers]
-        return next((each for each in said if each is not None), None)
+        for found in givers:
+            raw = next((each for each in found.component.produces if _called(found.ref, each) == name), None)
+            raw = raw or (found.ref.own(name) if isinstance(found.ref, ScorerRef) else name)
+            said = None if raw is None else found.component.range_of(raw, found.ref.parameters)
+            if said is not None:
+                return said
+        return None
 
     def has(self, name: str) -> bool:
         return self.is_open or name in self.names
@@ -54,17 +125,24 @@ def produced_scores(reading: Reading, scorers: Sequence[FoundComponent]) -> Scor
     giver: dict[str, FoundComponent] = {}
     open_givers: list[FoundComponent] = []
     for found in scorers:
-        for name in found.component.produces:
-            if name == ANY_SCORE:
+        for raw in found.component.produces:
+            name = _called(found.ref, raw)
+            if raw == ANY_SCORE:
                 open_givers.append(found)
             elif name in giver:
                 message = f"the scorers {giver[name].component.name!r} and {found.component.name!r} both give {name!r}"
-                reading.add(found.written.node.place, message, found.written.path, "Keep one of them.")
+                fix = "Keep one of them, or give one another name: as: NAME."
+                reading.add(found.written.node.place, message, found.written.path, fix)
             else:
                 giver[name] = found
     node = reading.section("score")
     written = len(node.value) if node is not None and node.is_list else 1
-    return ScoreNames(giver, open_givers) if len(scorers) == written else None
+    read = len({found.ref.position if isinstance(found.ref, ScorerRef) else id(found) for found in scorers})
+    return ScoreNames(giver, open_givers) if read == written else None
+
+
+def _called(ref: ComponentRef, score: str) -> str:
+    return ref.named(score) if isinstance(ref, ScorerRef) and score != ANY_SCORE else score
 
 
 def read_metrics(reading: Reading, scores: ScoreNames | None) -> Sequence[tuple[MetricSpec, FoundComponent]]:
@@ -170,8 +248,6 @@ def _check_weight(reading: Reading, metric: MetricSpec, path: KeyPath, given: tu
 
 
 def _with_primary(metric: MetricSpec) -> MetricSpec:
-    from dataclasses import replace
-
     return replace(metric, primary=True)
 
 
