@@ -11,6 +11,7 @@ import pytest
 from support.chat_server import Answer, ChatServer, Received
 from support.commands import write_spelling
 
+import creval
 from creval.cli.main import invoke
 
 
@@ -96,3 +97,24 @@ def test_another_yaml_scores_the_same_answers_beside_the_old_scores(
     (made / "named.yaml").write_text(text.replace("task: spelling", "task: speling"))
     assert invoke(["score", run, "--task-file", str(made / "named.yaml")]) == 2
     assert "Did you mean 'spelling'?" in capsys.readouterr().err
+
+
+def test_question_target_answer_and_cost_are_seen_side_by_side(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(made / "run")
+    assert invoke(["samples", run, "--doc", "w2", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out.splitlines()[0])
+    (sample, *_) = [sample for sample in creval.open_run(run).samples() if sample.key.doc == "w2"]
+    assert row["input"] == sample.calls[0].messages[-1]["content"]
+    assert (row["target"], row["answer"], row["output"]) == (sample.doc["target"], "ok", sample.answers[0])
+    assert row["input_tokens"] > 0 and row["output_tokens"] > 0 and row["seconds"] == sample.seconds > 0
+    assert "cost" in row and row["reason"] is None
+    (shown, *_) = [one for one in creval.open_run(run).to_rows() if one["doc"] == "w2"]
+    assert {name: shown[name] for name in row if name != "key"} == {name: row[name] for name in row if name != "key"}
+    assert invoke(["samples", run, "--columns", "doc, target,output"]) == 0
+    head = capsys.readouterr().out.split("\n")[1]
+    assert head.split() == ["doc", "target", "output"]
+    assert invoke(["samples", run, "--columns", "doc,tarket"]) == 2
+    assert "Did you mean 'target'" in capsys.readouterr().err
+    assert invoke(["sample", run, "w2:0"]) == 0
+    printed = capsys.readouterr().out
+    assert "target: ok" in printed and "tokens in," in printed

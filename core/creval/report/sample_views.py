@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from creval.errors import UnknownNameError, UsageError, nearest
 from creval.runs.reader import Run
+from creval.runs.sample_rows import sample_row
 from creval.runs.text_references import RunTexts
 from creval.types.sample import CallRecord, Sample, SampleKey, ScoreRecord
 
@@ -25,16 +26,8 @@ class Seen(NamedTuple):
     score: ScoreRecord | None
 
     def to_row(self) -> dict[str, Any]:
-        """Return it as one flat row: key, task, doc, condition, repeat, status, route, reason and every score."""
-        score = self.score
-        return {
-            "key": self.key,
-            **self.sample.key._asdict(),
-            "status": self.sample.status.value,
-            "route": score.route if score else None,
-            "reason": self.sample.reason,
-            **(score.scores if score else {}),
-        }
+        """Return it as one flat row: its key, then what `sample_row` says."""
+        return {"key": self.key, **sample_row(self.sample, self.score)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +141,7 @@ def transcript(seen: Seen, judged: Sequence[Mapping[str, Any]] = ()) -> dict[str
         **seen.to_row(),
         "seed": sample.seed,
         "started": sample.started,
-        "seconds": sample.seconds,
         "served_by": sorted({str(served) for call in sample.calls if (served := _served(call.reply_data))}),
-        "cost": _cost(sample.calls),
         "doc_fields": {"digest": sample.doc_digest} if referenced else dict(sample.doc),
         "by_reference": referenced,
         "turns": list(_turns(sample.calls)),
@@ -220,8 +211,3 @@ def _judge(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _served(reply: Mapping[str, Any] | None) -> str | None:
     return (reply or {}).get("served_by")
-
-
-def _cost(calls: Sequence[CallRecord]) -> float | None:
-    costs = [(call.reply_data or {}).get("cost") for call in calls if call.role == "target" and call.reply_data]
-    return None if not costs or any(cost is None for cost in costs) else sum(float(cost or 0) for cost in costs)

@@ -19,6 +19,7 @@ from creval.runs.lock import is_locked
 from creval.runs.record_data import read_sample, read_score
 from creval.runs.result_metrics import Metrics, data_frame, flat_metric, metrics_table, of_task
 from creval.runs.run_commands import resume_command, score_command
+from creval.runs.sample_rows import sample_row
 from creval.runs.shapes import misshapen
 from creval.types.messages import Usage
 from creval.types.sample import Sample, SampleKey, ScoreRecord, Status
@@ -228,17 +229,17 @@ class Run:
                 )
 
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
-        """Return one flat row per sample: model, task, doc, condition, repeat, status, reason, and every score."""
-        return [
-            {
-                "model": self.model,
-                **score.key._asdict(),
-                "status": score.status.value,
-                "reason": score.reason,
-                **score.scores,
-            }
-            for score in self.scores(task)
-        ]
+        """Return one flat row per sample: model, task, doc, condition, repeat, status, and what was asked and answered.
+
+        `input`, `target` (the right answer that the doc states), `answer` (as read), `output`, the reason, tokens, cost
+        in US dollars, seconds, and every score under its name.
+        """
+        rows = []
+        for name in self._names(task):
+            scores = {score.key: score for score in self.scores(name)} if self.has_scores(name) else {}
+            found = ((sample, scores.get(sample.key)) for sample in self.samples(name))
+            rows += [{"model": self.model, **sample_row(sample, score)} for sample, score in found]
+        return rows
 
     def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
         """Return one flat row per metric and condition: model, task, metric, value, interval, n, counts by status."""

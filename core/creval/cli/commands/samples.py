@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,10 @@ from creval.cli.option_values import FilePath
 __all__ = ["samples"]
 
 
-_REASON = 80
+_LONGEST = 60
+"""Characters of a text in a table."""
+_HIDDEN = ("task", "doc", "condition", "repeat", "route")
+"""Columns that the table has only where --columns names them; the key says the first four."""
 
 
 @click.command(epilog="Example: creval samples runs/mine --status unparsed")
@@ -25,11 +28,15 @@ _REASON = 80
 @click.option("--doc", metavar="ID", help="Only this doc.")
 @click.option("--condition", metavar="C", help="Only this condition.")
 @click.option("--text", metavar="WORDS", help="Only samples with these words in an answer.")
+@click.option("--columns", metavar="NAMES", help="Columns of the table, with commas: input,target,answer,seconds ...")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Rows shown in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per sample, all of them.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, all of them; --docs takes such a file.")
-def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | None) -> None:
-    """List the samples of RUN: key, status, how the answer was read, and the scores."""
+def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: bool, **wanted: str | None) -> None:
+    """List the samples of RUN: what was asked, the right answer, what was answered and read, scores, tokens, cost.
+
+    `answer` is what the parsers read of the `output`. A table shortens long texts; --csv and --json have them whole.
+    """
     import itertools
 
     from creval.escape import json_text, visible
@@ -46,6 +53,8 @@ def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | 
     listed = list(rows) if as_csv else list(itertools.islice(rows, limit))
     more = 0 if as_csv else sum(1 for _ in rows)
     names = list(dict.fromkeys(name for row in listed for name in row))
+    if columns is not None:
+        names = _chosen(columns, names)
     if as_csv:
         click.echo(csv_text(names, [[row.get(name) for name in names] for row in listed]), nl=False)
         return
@@ -53,20 +62,35 @@ def samples(run: Path, limit: int, as_json: bool, as_csv: bool, **wanted: str | 
         asked = " ".join(f"--{name} {value}" for name, value in wanted.items() if value is not None)
         click.echo(visible(f"no sample fits {asked}" if asked else "no sample is finished yet"), err=True)
         return
-    names = [name for name in names if name not in ("task", "doc", "condition", "repeat")]
-    names = [name for name in names if name == "status" or any(row.get(name) is not None for row in listed)]
-    cells = [[_short(row.get(name)) if name == "reason" else row.get(name) for name in names] for row in listed]
+    if columns is None:
+        names = [name for name in names if name not in _HIDDEN]
+        listed_costs = any(row.get("cost") for row in listed)
+        names = [name for name in names if any(row.get(name) is not None for row in listed)]
+        names = [name for name in names if name != "cost" or listed_costs]
+    cells = [[_short(row.get(name)) for name in names] for row in listed]
     print_table("", names, cells)
     if more:
         click.echo(f"and {more} more (--limit {len(listed) + more}, or --csv)", err=True)
     click.echo(visible(f"One of them whole: creval sample {run} '{listed[0]['key']}'"), err=True)
 
 
-def _short(reason: object) -> str | None:
-    if reason is None:
-        return None
-    text = " ".join(str(reason).split())
-    return text if len(text) <= _REASON else f"{text[:_REASON]}…"
+def _chosen(columns: str, known: Sequence[str]) -> list[str]:
+    """Return the names of columns that were asked for. Raises UnknownNameError for one that no sample has."""
+    from creval.errors import UnknownNameError
+
+    names = [name.strip() for name in columns.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("column", name, known, where="--columns")
+    return names
+
+
+def _short(value: object) -> object:
+    """Return a text on one line, cut where it is long."""
+    if not isinstance(value, str):
+        return value
+    text = " ".join(value.split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 @click.command(epilog="Example: creval sample runs/mine w7")
@@ -113,6 +137,8 @@ def _lines(data: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]
         yield "text", _json(data["outcome"])
     yield "head", "\nread and scored"
     yield "text", f"  parser: {data['route'] or 'none read it'}"
+    if data["target"] is not None:
+        yield "text", f"  target: {data['target']}"
     if "value" in data and data["value"] is not None:
         yield "text", f"  value: {_json(data['value'])}"
     for name, value in data.get("scores", {}).items():
@@ -163,6 +189,8 @@ def _part(part: Mapping[str, Any]) -> str:
 def _facts(data: Mapping[str, Any]) -> Iterator[str]:
     yield f"{data['task']}, doc {data['doc']}, condition {data['condition']}, repeat {data['repeat']}"
     yield f"{data['seconds']:.2f} s"
+    if data["input_tokens"] is not None:
+        yield f"{data['input_tokens']:,} tokens in, {data['output_tokens'] or 0:,} out"
     if data["cost"]:
         yield f"${data['cost']:.5f}"
     if data["served_by"]:

@@ -1,0 +1,76 @@
+"""A sample as one flat row: what was asked, the right answer, what was answered and read, scores, tokens and cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from creval.types.sample import CallRecord, Sample, ScoreRecord
+
+__all__ = ["sample_row", "target_of"]
+
+_TARGETS = ("target", "solution", "answer", "gold", "truth", "label")
+"""Fields of a doc that hold its right answer, by the first that is there."""
+
+
+def target_of(doc: Mapping[str, Any]) -> Any:
+    """Return the right answer that a doc states (`target`, else `solution`, `answer`, `gold`, `truth` or `label`), or None."""
+    return next((doc[name] for name in _TARGETS if name in doc), None)
+
+
+def sample_row(sample: Sample, score: ScoreRecord | None) -> dict[str, Any]:
+    """Return a sample as a flat row of texts and numbers.
+
+    `input` is the last message to the target in its first call, `target` the right answer that the doc states, `answer`
+    what the parsers read, `output` the texts of the model. Lists and mappings are JSON. Tokens and cost (US dollars,
+    None where no price is known) are those of the target's calls, `seconds` the time from the first request to the last
+    answer. The scores follow under their own names. What is stored by reference is None.
+    """
+    target = [call for call in sample.calls if call.role == "target"]
+    return {
+        **sample.key._asdict(),
+        "status": sample.status.value,
+        "route": score.route if score else None,
+        "reason": sample.reason,
+        "input": _input(target),
+        "target": _plain(target_of(sample.doc)),
+        "answer": _plain(score.value) if score else None,
+        "output": "\n\n".join(sample.answers) or None,
+        "input_tokens": _tokens(target, "input_tokens"),
+        "output_tokens": _tokens(target, "output_tokens"),
+        "cost": _cost(target),
+        "seconds": sample.seconds,
+        **(score.scores if score else {}),
+    }
+
+
+def _cost(calls: list[CallRecord]) -> float | None:
+    """Return what calls cost together in US dollars; None where there are none, or the price of one is not known."""
+    costs = [call.reply_data.get("cost") for call in calls if call.reply_data]
+    return None if not costs or None in costs else sum(float(cost or 0) for cost in costs)
+
+
+def _input(calls: list[CallRecord]) -> str | None:
+    messages = calls[0].messages if calls else ()
+    return next((_text(message) for message in reversed(messages) if message.get("role") == "user"), None)
+
+
+def _text(message: Mapping[str, Any]) -> str | None:
+    content = message.get("content")
+    return "".join(_parts(content)) if isinstance(content, list) else content
+
+
+def _parts(content: list[Any]) -> Iterator[str]:
+    for part in content:
+        if isinstance(part, Mapping):
+            yield part["text"] if part.get("type") == "text" else f"[{part.get('type')}]"
+
+
+def _tokens(calls: list[CallRecord], name: str) -> int | None:
+    found = [(call.reply_data.get("usage") or {}).get(name) for call in calls if call.reply_data]
+    return sum(count or 0 for count in found) if any(found) else None
+
+
+def _plain(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
