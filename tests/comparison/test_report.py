@@ -28,16 +28,17 @@ def test_several_runs_stand_in_one_table(runs: Path, said: Any) -> None:
 
 
 def test_equal_models_are_told_apart_by_their_folders_and_what_differs_is_said(runs: Path, said: Any) -> None:
-    _, out, _ = said("report", "strong", "part", "trials_strong")
-    head = next(line for line in out.splitlines() if "metric" in line)
-    assert all(f"hosted_vllm/strong ({name})" in head for name in ("strong", "part", "trials_strong"))
+    _, out, _ = said("report", "strong", "part", "trials_strong", "--all")
+    lines = out.splitlines()
+    heads = "".join("".join(lines[: next(i for i, line in enumerate(lines) if "──" in line)]).split())
+    assert all(f"({name})" in heads for name in ("strong", "part")) and "(trials_" in heads
     assert "numbers of local/spelling do not compare: these runs differ in docs" in out
     rows = [line for line in out.splitlines() if line.startswith(" hot ")]
     assert len(rows) == 6 and all(line.count("–") >= 2 for line in rows)
 
 
 def test_a_table_each_is_as_for_one_run(runs: Path, said: Any) -> None:
-    _, out, _ = said("report", "weak", "strong", "--each")
+    _, out, _ = said("report", "weak", "strong", "--layout", "each", "--all")
     assert out.count("20 scored") == 4 and "hosted_vllm/weak (weak)" in out
     assert "20 scored" in said("report", "weak")[1]
 
@@ -48,7 +49,7 @@ def test_every_format_is_read_by_its_own_reader(runs: Path, said: Any, names: tu
     from markdown_it import MarkdownIt
     from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
-    printed = {form: said("report", *names, f"--{form}")[1] for form in ("json", "csv", "markdown", "latex")}
+    printed = {form: said("report", *names, "--all", f"--{form}")[1] for form in ("json", "csv", "markdown", "latex")}
     rows = json.loads(printed["json"])
     frame = pandas.read_csv(io.StringIO(printed["csv"]))
     assert len(frame) == len(rows)

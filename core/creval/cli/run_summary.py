@@ -26,6 +26,7 @@ from creval.models.answers.flags import (
     UNKNOWN_FINISH_REASON,
 )
 from creval.report.baselines import Baselines, find_baselines
+from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.result_tables import count_groups, listed_names, print_results, setting_words
 from creval.runs.folder import RunFolder
 from creval.runs.run_commands import CONSENTS, resume_command
@@ -41,7 +42,10 @@ LONGEST = 1_000
 def ending(finished: Finished, allowed_error_share: float) -> int:
     """Print the results table and what the user should know, and return the exit code."""
     result = RunResult(finished.folder, finished.results)
-    print_results([result], find_baselines(finished.folder.parent))
+    shown, hidden = chosen([result], MetricChoice(every=len(result.tasks) == 1))
+    print_results(shown, find_baselines(finished.folder.parent))
+    if hidden:
+        click.echo(f"{hidden} more metrics: creval report {shlex.quote(str(finished.folder))} --all")
     click.echo(f"run folder: {finished.folder}")
     return last_words(finished, allowed_error_share)
 

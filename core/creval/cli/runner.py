@@ -186,13 +186,13 @@ def _made(sweep: Sweep) -> list[Outcome]:
 def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> int:
     """Print the one table of a sweep, what the user should know of each run, and return the gravest exit code."""
     from creval.api import RunResult
+    from creval.cli.report_layout import print_primary
     from creval.report.baselines import find_baselines
-    from creval.report.result_tables import print_beside
 
     finished = [each.finished for each in outcomes if each.finished is not None]
     if finished:
         results = [RunResult(each.folder, each.results) for each in finished]
-        print_beside(results, find_baselines(output))
+        print_primary(results, find_baselines(output))
     click.echo(f"runs: {output}")
     codes = [last_words(each, options.allowed_error_share) for each in finished]
     for outcome in outcomes:

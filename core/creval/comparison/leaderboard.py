@@ -8,16 +8,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from creval.comparison.comparison_tables import GROUPS_NOTE
-from creval.comparison.metric_comparison import ComparisonRequest, compare_runs
-from creval.errors import CrevalError
+from creval.comparison.significance_groups import significance_groups
 from creval.format import decimals, number
 from creval.runs.reader import Run
 from creval.runs.result_metrics import namesakes
 
-__all__ = ["COLUMNS", "MOST_TESTED", "Standing", "interval", "leaderboard", "leaderboard_html"]
-
-MOST_TESTED = 20
-"""Among more models than this no pairs are tested: their number grows with the square."""
+__all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ def leaderboard(runs: Sequence[Run], *, every_metric: bool = False) -> list[Stan
     """Return the standings of the primary metrics (or of every metric) of finished runs, best first in each group.
 
     Baselines are not ranked: they follow the models. Which models cannot be told apart is tested for up to
-    MOST_TESTED of them. Tasks of one name from different plugins have the plugin before the name.
+    20 of them. Tasks of one name from different plugins have the plugin before the name.
     """
     found: dict[tuple[str, ...], list[_Entrant]] = {}
     shared, called = namesakes(run.results for run in runs), dict[tuple[str, ...], str]()
@@ -137,20 +133,13 @@ def _ranked(group: Sequence[_Entrant]) -> list[Standing]:
     return [*ranked, *baselines, *(one for one in others if one.value is None)]
 
 
-def _groups(entrants: Sequence[_Entrant]) -> list[str | None]:
-    """Return the letters of `creval compare` for each; None for all where their scores cannot be compared."""
-    unknown: list[str | None] = [None] * len(entrants)
-    if not 2 <= len(entrants) <= MOST_TESTED:
-        return unknown
-    about = entrants[0].standing
-    asking = ComparisonRequest((about.task,), (about.metric,))
-    try:
-        found, _ = compare_runs([each.run.as_stored() for each in entrants], asking)
-    except CrevalError:
-        return unknown
-    comparison = next(each for each in found if each.metric == about.metric and each.condition == about.condition)
-    letters = {ranked.run: ranked.groups for ranked in comparison.ranking}
-    return [letters[place] for place in range(len(entrants))]
+def _groups(entrants: Sequence[_Entrant]) -> Sequence[str | None]:
+    """Return the groups of each that cannot be told apart; None for all where that is not known."""
+    about = entrants[0].standing if entrants else None
+    if about is None:
+        return []
+    found = significance_groups([each.run for each in entrants], about.task, about.metric, about.condition)
+    return [None] * len(entrants) if found is None else found
 
 
 def interval(one: Standing) -> str | None:

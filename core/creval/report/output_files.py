@@ -10,7 +10,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from creval.format import cell, numeric
 
 __all__ = [
     "FORMATS",
+    "Emphasis",
     "csv_text",
     "latex_text",
     "markdown_text",
@@ -115,7 +116,7 @@ def unguarded(text: str) -> str:
 
 
 def _csv_cell(value: Any) -> Any:
-    value = plain_data(value)
+    value = str(value) if isinstance(value, Emphasis) else plain_data(value)
     if value is None or isinstance(value, bool | int | float):
         return "" if value is None else value
     text = visible(str(value))
@@ -141,6 +142,31 @@ def write_json(path: Path, data: Any) -> Path:
 
 Cells = Sequence[Sequence[Any]]
 
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """A value of a table of models: in bold where it is the best, with its groups and its interval or error."""
+
+    value: str
+    bold: bool = False
+    groups: str = ""
+    error: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.value, self.groups, self.error]))
+
+    def markdown(self) -> str:
+        value = f"**{_markdown(self.value)}**" if self.bold else _markdown(self.value)
+        groups = f" <sup>{self.groups}</sup>" if self.groups else ""
+        return f"{value}{groups}{f' {_markdown(self.error)}' if self.error else ''}"
+
+    def latex(self) -> str:
+        value = rf"\textbf{{{_latex(self.value)}}}" if self.bold else _latex(self.value)
+        groups = f"$^{{{self.groups}}}$" if self.groups else ""
+        error = rf" {{\footnotesize {_latex(self.error)}}}" if self.error else ""
+        return f"{value}{groups}{error}"
+
+
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 _LATEX = {
@@ -148,6 +174,9 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "±": r"$\pm$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
     "<": "$<$",
     ">": "$>$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -170,12 +199,21 @@ def latex_text(columns: Sequence[str], rows: Cells) -> str:
     return "\n".join([*body, r"\end{tabular}", ""])
 
 
+_MINUS = re.compile(r"(?<![\w.)\]-])-(?=\.?\d)")
+
+
 def _markdown(value: Any) -> str:
+    if isinstance(value, Emphasis):
+        return value.markdown()
     return _MARKDOWN.sub(r"\\\1", _line(value))
 
 
 def _latex(value: Any) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in _line(value))
+    """Render a value for LaTeX: special signs escaped, and a minus before a number set as one."""
+    if isinstance(value, Emphasis):
+        return value.latex()
+    parts = _MINUS.split(_line(value))
+    return "$-$".join("".join(_LATEX.get(sign, sign) for sign in part) for part in parts)
 
 
 def _line(value: Any) -> str:

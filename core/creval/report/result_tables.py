@@ -17,10 +17,10 @@ from rich.text import Text
 
 from creval.api import RunResult
 from creval.escape import visible
-from creval.format import decimals, interval, number
+from creval.format import cell, decimals, interval, number
 from creval.parsing.refusal import REFUSAL_ROUTE
 from creval.report.baselines import Baselines
-from creval.report.terminal_tables import print_table, table_console
+from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table, table_console
 from creval.runs.result_metrics import namesakes
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "print_beside",
     "print_results",
     "result_rows",
+    "run_notes",
     "served_words",
     "setting_words",
 ]
@@ -238,19 +239,44 @@ def print_beside(results: Sequence[RunResult], baselines: Baselines, console: Co
     """Print the table, then what a reader has to know of the runs."""
     console = console or table_console()
     columns, rows = beside_table(results, baselines, marks=True)
-    print_table("", columns, rows, console)
+    print_table("", *_folded(columns, rows), console)
     legend = ["value (95 % interval)", "* primary metric"]
     notes = dict.fromkeys([*(["; ".join([*legend, LEGEND] if "floor" in columns else legend)])])
+    for line in [*notes, *run_notes(results)]:
+        console.print(visible(line), markup=False, soft_wrap=True)
+
+
+def _folded(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    """Return columns and rows with names on several lines, as far as the table needs it to keep to FIT columns."""
+    texts = [list(map(cell, row)) for row in rows]
+    for width in (0, 24, 18, 14, 12):
+        heads = [fold_name(column, width) if width else column for column in columns]
+        named = [[*(fold_name(text, width) if width else text for text in row[:2]), *row[2:]] for row in texts]
+        if width == 12:  # as a last means the interval is below its value
+            named = [[*row[:2], *(text.replace(" (", "\n(") for text in row[2:])] for row in named]
+        used = sum(max(line_width(row[i]) for row in [heads, *named]) + GAP for i in range(len(heads)))
+        if used <= FIT:
+            break
+    return heads, [
+        [text if i < 2 or isinstance(row[i], str) else row[i] for i, text in enumerate(folded)]
+        for folded, row in zip(named, rows, strict=True)
+    ]
+
+
+def run_notes(results: Sequence[RunResult]) -> list[str]:
+    """Return what to know of runs in one table, each thing once with the runs of which it is true."""
+    said: dict[str, list[str]] = {}
     for result, name in zip(results, _names(results), strict=True):
         served = served_words(result)
-        said = [*own_settings(result), *_unscored(result), *interval_notes(result)]
-        said += [f"served by {served}"] if served else []
-        notes |= dict.fromkeys(f"{name}: {words}" for words in said)
+        own = [*own_settings(result), *_unscored(result), *interval_notes(result)]
+        for words in dict.fromkeys([*own, *([f"served by {served}"] if served else [])]):
+            said.setdefault(words, []).append(name)
+    notes = [
+        words if len(names) == len(results) > 1 else f"{listed_names(names)}: {words}" for words, names in said.items()
+    ]
     for name, tasks in namesakes(result.results for result in results).items():
-        notes[f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in rows of their own"] = None
-    notes |= dict.fromkeys(comparison_notes(results))
-    for line in notes:
-        console.print(visible(line), markup=False, soft_wrap=True)
+        notes.append(f"{' and '.join(tasks)} are different tasks called {name}: their numbers are in rows of their own")
+    return list(dict.fromkeys([*notes, *comparison_notes(results)]))
 
 
 def beside_table(

@@ -16,10 +16,13 @@ from rich.text import Text
 from creval.escape import visible
 from creval.format import cell, numeric
 
-__all__ = ["print_table", "table_console"]
+__all__ = ["FIT", "GAP", "fold_name", "line_width", "print_table", "table_console"]
 
 WIDE = 240
-_GAP = 3  # between two columns, their rule included
+FIT = 100
+"""Columns of the terminal that tables of results keep to."""
+GAP = 3
+"""Columns of the terminal between two columns of a table, their rule included."""
 _INTERVAL = re.compile(r"\S+ to \S+")
 
 
@@ -36,7 +39,7 @@ def print_table(
     texts = [[value if isinstance(value, Text) else Text(cell(value)) for value in row] for row in rows]
     heads = [visible(column) for column in columns]
     narrowest = [_narrowest([Text(head), *(row[i] for row in texts)]) for i, head in enumerate(heads)]
-    if sum(narrowest) + _GAP * len(columns) > console.width:
+    if sum(narrowest) + GAP * len(columns) > console.width:
         _print_blocks(title, heads, texts, console)
         return
     table = Table(title=escape(visible(title)) or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
@@ -76,3 +79,21 @@ def table_console() -> Console:
     """Return a console that is as wide as the terminal, or wide enough for any table in a pipe or file."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=WIDE)
+
+
+_BREAKS = re.compile(r"(?<=[/_\-@: ])|(?=\[)")
+
+
+def fold_name(name: str, width: int) -> str:
+    """Return a name on several lines of at most `width` characters, broken at a separator where it has one."""
+    lines = [""]
+    for piece in _BREAKS.split(name):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def line_width(text: str) -> int:
+    """Return how many columns of a terminal the longest line of a text takes."""
+    return max((cell_len(line) for line in text.splitlines()), default=0)

@@ -15,7 +15,7 @@ _TARGETS = ("target", "solution", "answer", "gold", "truth", "label")
 
 
 def target_of(doc: Mapping[str, Any]) -> Any:
-    """Return the right answer that a doc states (`target`, else `solution`, `answer`, `gold`, `truth` or `label`), or None."""
+    """Return the right answer that a doc states: its `target`, else `solution`, `answer` ...; None without one."""
     return next((doc[name] for name in _TARGETS if name in doc), None)
 
 

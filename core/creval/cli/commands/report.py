@@ -30,15 +30,27 @@ _OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant
     help="A folder of runs in which to look for baseline/floor and baseline/ceiling (default: where RUN stands).",
 )
 @click.option("--html", type=NewPath(), metavar="FILE", help="Write one page with samples, to read in any browser.")
-@click.option("--each", is_flag=True, help="Print a table for each run, not one over all.")
+@click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
+@click.option("--metric", "metrics", multiple=True, metavar="M", help="This metric, primary or not; may be repeated.")
+@click.option("--all", "every", is_flag=True, help="All metrics, not the primary ones alone.")
+@click.option(
+    "--layout", type=click.Choice(["auto", "runs", "models", "each"]), default="auto", show_default=True,
+    help="runs: a column per run. models: a row per model, a column per task. each: a table per run. auto: runs for "
+    "up to three, else models.",
+)  # fmt: skip
+@click.option(
+    "--error", type=click.Choice(["interval", "se", "none"]), default="interval", show_default=True,
+    help="What the layout models has next to a value: the 95 % interval, the standard error, or nothing.",
+)  # fmt: skip
+@click.option("--no-groups", is_flag=True, help="Layout models without the tests of which models differ.")
 @format_options
 @click.pass_context
 def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, html: Path | None, **more: Any) -> None:
-    """Print the results of RUNS, with the counts by status and the floor and ceiling beside each score.
+    """Print the results of RUNS: the primary metrics with counts by status, floor and ceiling.
 
-    Several runs stand in one table, a column each; --json and --csv have a row for each run and metric. A run that has
-    no results is told, and the exit code is 2; the others are printed. --html writes one self-contained
-    page in place of the table: results, plots and every sample.
+    --json and --csv have a row for each run and metric, all metrics unless some are chosen. --markdown and --latex hold
+    what the screen holds. If a run has no results, the others are printed, and the exit code is 2. --html writes one
+    self-contained page in place of the table: results, plots and every sample.
     """
     if html is not None:
         from creval.report.page.write_page import write_page
@@ -46,11 +58,14 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
+    from creval.cli.report_layout import hidden_notes, layout_of, print_layout, run_letters
     from creval.cli.run_summary import baseline_notes
     from creval.errors import RunError, UsageError
     from creval.escape import visible
     from creval.report.baselines import find_baselines
-    from creval.report.result_tables import print_beside, print_results
+    from creval.report.metric_choice import MetricChoice, chosen
+    from creval.report.model_table import model_table
+    from creval.report.output_files import FORMATS
 
     results, faults = [], []
     for run in dict.fromkeys(runs):
@@ -63,11 +78,21 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     folder = baselines or runs[0].absolute().parent
     found = find_baselines(folder)
     form = more["form"]
+    layout = layout_of(more["layout"], len(results))
+    in_full = form in ("json", "csv")
+    every = more["every"] or (in_full and not more["metrics"])
+    choice = MetricChoice(more["tasks"], more["metrics"], every, overall=layout == "models" and not in_full)
+    shown, hidden = chosen(results, choice)
+    table = None
+    if layout == "models" and not in_full:
+        table = model_table(shown, found, more["error"], None if more["no_groups"] else run_letters)
     if form is not None:
-        click.echo(_text(form, results, found), nl=False)
+        click.echo(_text(form, shown, found) if table is None else FORMATS[form](table.columns, table.rows), nl=False)
     else:
-        print_results(results, found) if more["each"] or len(results) == 1 else print_beside(results, found)
-        for line in baseline_notes(results, found, folder):
+        print_layout(shown, found, layout, table)
+        for line in hidden_notes(hidden, choice):
+            click.echo(line)
+        for line in baseline_notes(shown, found, folder):
             click.echo(line, err=True)
     for fault in faults:
         click.echo(visible(str(fault)), err=True)

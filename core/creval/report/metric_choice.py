@@ -1,0 +1,76 @@
+"""Which metrics a table shows: the primary ones, unless others are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from creval.api import RunResult
+from creval.errors import UnknownNameError
+
+__all__ = ["MetricChoice", "chosen"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChoice:
+    """Tasks and metrics by name (none: all tasks, and the primary metrics of each); `every`: all metrics.
+
+    `overall`: a metric under a single condition is left out where the metric is there over all conditions.
+    """
+
+    tasks: Sequence[str] = ()
+    metrics: Sequence[str] = ()
+    every: bool = False
+    overall: bool = False
+
+    def of(self, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the metrics of a task that are shown; of a task without a primary metric all."""
+        metrics: list[Mapping[str, Any]] = task["metrics"]
+        if self.overall and not self.every:
+            whole = {one["name"] for one in metrics if one["condition"] is None}
+            metrics = [one for one in metrics if one["condition"] is None or one["name"] not in whole]
+        if self.tasks and not {task["task"], task.get("qualified")} & set(self.tasks):
+            return []
+        if self.metrics:
+            return [one for one in metrics if {one["name"], _plain(one["name"])} & set(self.metrics)]
+        primary = [one for one in metrics if one["primary"]]
+        return metrics if self.every or not primary else primary
+
+
+def _plain(name: str) -> str:
+    return name.partition("[")[0]
+
+
+def chosen(results: Sequence[RunResult], choice: MetricChoice) -> tuple[list[RunResult], int]:
+    """Return the results with the metrics that are shown, and how many metrics are left out.
+
+    Raises UnknownNameError for a task or metric that no run has.
+    """
+    _check(choice.tasks, "task", [name for each in results for name in _task_names(each)])
+    every = [str(one["name"]) for each in results for task in each.results["tasks"] for one in task["metrics"]]
+    _check(choice.metrics, "metric", [*every, *map(_plain, every)])
+    shown, left = [], set()
+    for result in results:
+        tasks = []
+        for task in result.results["tasks"]:
+            metrics = choice.of(task)
+            left |= {(task["task"], one["name"]) for one in task["metrics"]} - {
+                (task["task"], one["name"]) for one in metrics
+            }
+            if metrics:
+                tasks.append({**task, "metrics": metrics})
+        shown.append(replace(result, results={**result.results, "tasks": tasks}))
+    return shown, len(left)
+
+
+def _task_names(result: RunResult) -> Iterator[str]:
+    for task in result.results["tasks"]:
+        yield str(task["task"])
+        yield str(task.get("qualified", task["task"]))
+
+
+def _check(asked: Sequence[str], what: str, known: Sequence[str]) -> None:
+    for name in asked:
+        if name not in known:
+            raise UnknownNameError(what, name, list(dict.fromkeys(known)))

@@ -1,0 +1,159 @@
+"""Tables of models for papers: which metrics, which layout, what is best, and that they fit."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from creval.api import RunResult
+from creval.errors import UnknownNameError
+from creval.report.baselines import Baselines
+from creval.report.metric_choice import MetricChoice, chosen
+from creval.report.model_table import model_table, print_models
+from creval.report.output_files import latex_text, markdown_text
+from creval.report.result_tables import print_beside, run_notes
+from creval.report.terminal_tables import fold_name
+
+STATUSES = ("scored", "unparsed", "truncated", "refused", "errored", "skipped")
+
+
+def metric(name: str, value: float | None, **changes: Any) -> dict[str, Any]:
+    ends = {"ci_low": None, "ci_high": None} if value is None else {"ci_low": value - 0.1, "ci_high": value + 0.1}
+    return {
+        "name": name,
+        "condition": None,
+        "value": value,
+        **ends,
+        "standard_error": 0.05,
+        "n": 20,
+        "primary": True,
+        "higher_is_better": True,
+        "no_interval": None,
+        "cluster": "doc",
+        "counts": dict.fromkeys(STATUSES, 0) | {"scored": 20},
+        **changes,
+    }
+
+
+def run(folder: str, model: str, tasks: dict[str, list[dict[str, Any]]], **changes: Any) -> RunResult:
+    parts = [
+        {"task": name, "qualified": f"own/{name}", "metrics": metrics, "hash": name, "dataset": "d", **changes}
+        for name, metrics in tasks.items()
+    ]
+    return RunResult(Path(folder), {"model": model, "status": "done", "tasks": parts})
+
+
+def texts(table: Any) -> list[list[str]]:
+    return [["–" if value is None else str(value) for value in row] for row in table.rows]
+
+
+def test_primary_metrics_are_shown_unless_others_are_asked_for() -> None:
+    metrics = [metric("a", 0.5), metric("b[x]", 0.5, primary=False), metric("a", 0.4, condition="t=1")]
+    bare = [metric("only", 0.5, primary=False)]
+    results = [run("r", "m/a", {"one": metrics, "two": bare})]
+
+    def names(**choice: Any) -> list[tuple[str, str | None]]:
+        (shown,), _ = chosen(results, MetricChoice(**choice))
+        return [(each["name"], each["condition"]) for task in shown.results["tasks"] for each in task["metrics"]]
+
+    assert names() == [("a", None), ("a", "t=1"), ("only", None)]
+    assert names(overall=True) == [("a", None), ("only", None)]
+    assert names(every=True) == [("a", None), ("b[x]", None), ("a", "t=1"), ("only", None)]
+    assert names(metrics=["b"]) == names(metrics=["b[x]"]) == [("b[x]", None)]
+    assert names(tasks=["own/two"]) == [("only", None)]
+    assert chosen(results, MetricChoice())[1] == 1
+    for choice in ({"tasks": ["ones"]}, {"metrics": ["onli"]}):
+        with pytest.raises(UnknownNameError, match="Did you mean"):
+            chosen(results, MetricChoice(**choice))
+
+
+def test_a_row_per_model_a_column_per_task_and_the_best_in_bold() -> None:
+    results = [
+        run("r1", "m/a", {"one": [metric("score", 0.5)]}),
+        run("r2", "m/a", {"two": [metric("loss", -0.25, higher_is_better=False)]}),
+        run("r3", "m/b", {"one": [metric("score", 0.7)], "two": [metric("loss", 0.25, higher_is_better=False)]}),
+        run("r4", "baseline/ceiling", {"one": [metric("score", 1.0)]}),
+    ]
+    table = model_table(results, Baselines(), error="none")
+    assert table.columns == ["model", "one score ↑", "two loss ↓"]
+    assert texts(table) == [
+        ["m/a", "0.500", "-0.250"],
+        ["m/b", "0.700", "0.250"],
+        ["baseline/ceiling", "1.000", "–"],
+        ["n", "20", "20"],
+    ]
+    bold = [[bool(value and value.bold) for value in row[1:]] for row in table.rows]
+    assert bold == [[False, True], [True, False], [False, False], [False, False]]
+
+
+def test_a_second_run_of_the_same_has_a_row_of_its_own() -> None:
+    results = [run(name, "m/a", {"one": [metric("one", 0.5)]}) for name in ("monday", "friday")]
+    assert [row[0] for row in model_table(results, Baselines()).rows[:2]] == ["m/a (monday)", "m/a (friday)"]
+
+
+def test_latex_has_real_minus_signs_bold_and_groups() -> None:
+    results = [run(name, f"m/{name}", {"t_1": [metric("t_1", value)]}) for name, value in (("a", -0.5), ("b", 0.5))]
+    table = model_table(results, Baselines(), letters=lambda column, entrants: ["a", "ab"])
+    assert table.grouped
+    latex = latex_text(table.columns, table.rows)
+    assert r"m/a & $-$0.500$^{a}$ {\footnotesize [$-$0.600, $-$0.400]} \\" in latex
+    assert r"m/b & \textbf{0.500}$^{ab}$ {\footnotesize [0.400, 0.600]} \\" in latex
+    assert r"model & t\_1 $\uparrow$ \\" in latex and r"\toprule" in latex
+    assert latex_text(["x"], [["gpt-5-mini"], ["1-2"], [-3], ["-.5 to -1e-9"]]).splitlines()[4:8] == [
+        *("gpt-5-mini \\\\", "1-2 \\\\", "$-$3 \\\\", "$-$.5 to $-$1e-9 \\\\"),
+    ]
+    assert r"**0.500** <sup>ab</sup> \[0.400, 0.600\]" in markdown_text(table.columns, table.rows)
+
+
+def test_the_error_is_as_chosen() -> None:
+    results = [run(name, f"m/{name}", {"one": [metric("one", 0.5)]}) for name in "ab"]
+    assert texts(model_table(results, Baselines(), error="se"))[0][1] == "0.500 ± 0.050"
+    assert texts(model_table(results, Baselines()))[0][1] == "0.500 [0.400, 0.600]"
+
+
+def printed(results: list[RunResult], width: int) -> list[str]:
+    out = io.StringIO()
+    print_models(model_table(results, Baselines()), Console(file=out, width=width, force_terminal=False))
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 100, 240])
+def test_a_sweep_of_27_runs_over_seven_tasks_fits(width: int) -> None:
+    names = [f"openrouter/some-provider/a-model-with-a-long-name-{i:02}-instruct-2026" for i in range(27)]
+    tasks = [f"task_with_name_{i}" for i in range(7)]
+    results = [
+        run(f"r{i}", name, {task: [metric(f"metric_{task}[embedded/minilm]", i / 27) for _ in "1"] for task in tasks})
+        for i, name in enumerate(names)
+    ]
+    lines = printed(results, width)
+    assert max(map(len, lines)) <= min(width, 100)
+    text = "".join("\n".join(lines).split())
+    assert all(f"name-{i:02}-" in text for i in range(27)) and text.count("[0.863,1.063]") == 7
+    assert not any(line.startswith("model  ") for line in lines), "no blocks"
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_two_and_three_runs_beside_each_other_fit_in_100_columns(runs: int, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = {"kumo_easy": [metric("relative_action_count", -0.5), metric("drat[embedded/minilm]", 71.31)]}
+    results = [run(f"r{i}", f"openrouter/provider/model-with-a-long-name-{i}", tasks) for i in range(runs)]
+    print_beside(results, Baselines())
+    table = [line for line in capsys.readouterr().out.splitlines() if "(95 %" not in line]
+    assert max(map(len, table)) <= 100
+
+
+def test_what_holds_of_all_runs_is_said_once() -> None:
+    own = {"generation_overrides": {"temperature": 0.5}}
+    results = [run(f"r{i}", f"m/{i}", {"one": [metric("one", 0.5)]}, **own) for i in range(4)]
+    assert run_notes(results) == ["--generation temperature=0.5"]
+    results[0] = run("r0", "m/0", {"one": [metric("one", 0.5)]})
+    assert "m/1, m/2, m/3: --generation temperature=0.5" in run_notes(results)
+
+
+def test_names_fold_at_their_separators_and_lose_nothing() -> None:
+    assert fold_name("drat[embedded/minilm]", 12) == "drat\n[embedded/\nminilm]"
+    assert fold_name("openrouter/openai/gpt-5-mini", 18) == "openrouter/openai/\ngpt-5-mini"
+    assert fold_name("abcdefghij", 4) == "abcdefghij"
