@@ -95,6 +95,13 @@ def test_a_second_run_of_the_same_has_a_row_of_its_own() -> None:
     assert [row[0] for row in model_table(results, Baselines()).rows[:2]] == ["m/a (monday)", "m/a (friday)"]
 
 
+def test_tasks_of_one_name_from_two_plugins_have_a_column_each() -> None:
+    results = [run(name, f"m/{name}", {"rat": [metric("rat", 0.5)]}) for name in "ab"]
+    results[1].results["tasks"][0]["qualified"] = "other/rat"
+    table = model_table(results, Baselines())
+    assert table.columns == ["model", "own/rat rat ↑", "other/rat rat ↑"]
+
+
 def test_latex_has_real_minus_signs_bold_and_groups() -> None:
     results = [run(name, f"m/{name}", {"t_1": [metric("t_1", value)]}) for name, value in (("a", -0.5), ("b", 0.5))]
     table = model_table(results, Baselines(), letters=lambda column, entrants: ["a", "ab"])

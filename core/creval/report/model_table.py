@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -82,9 +82,7 @@ def _rows(results: Sequence[RunResult]) -> list[_Row]:
     for result in results:
         model = str(result.results["model"])
         cells = {
-            Column(
-                str(task["qualified" if task["task"] in shared else "task"]), str(metric["name"]), metric["condition"]
-            ): (result, metric)
+            Column(_task_name(task, shared), str(metric["name"]), metric["condition"]): (result, metric)
             for task in result.results["tasks"]
             for metric in task["metrics"]
         }
@@ -96,6 +94,10 @@ def _rows(results: Sequence[RunResult]) -> list[_Row]:
     for (_, row), name in zip(merged, labels([(row.name, first.folder.name) for first, row in merged]), strict=True):
         row.name = name
     return [row for _, row in merged]
+
+
+def _task_name(task: Mapping[str, Any], shared: Collection[str]) -> str:
+    return str(task["qualified"] if task["task"] in shared else task["task"])
 
 
 def _best(column: Column, rows: Sequence[_Row]) -> float | None:
