@@ -70,6 +70,8 @@ def needs_of(plugin: str, resources: Mapping[str, str], plugins: Plugins) -> lis
         if owner is not None and owner.name not in (CORE, plugin):
             packages.append(owner.distribution)
             about = tomllib.loads((ROOT / "plugins" / owner.name / "pyproject.toml").read_text(encoding="utf-8"))
+            required = [each.partition(">")[0] for each in about["project"]["dependencies"]]
+            packages += [each for each in required if each.startswith("creval-")]
             packages += about["project"].get("optional-dependencies", {}).get(model, [])
     return packages
 

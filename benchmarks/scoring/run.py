@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from creval.errors import UsageError
-from creval.resources.word_vectors import FORMAT, VectorStore
 from creval.types.components import ScorerInput
 from creval.types.sample import Condition, SampleKey
 from creval_association.geometry import unit
 from creval_association.players.greedy import greedy
 from creval_association.scorers.dat import Dat
+from creval_encoders.word_vectors import FORMAT, VectorStore
 
 MODELS, LISTS, WORDS = 54, 120, 10
 VOCABULARY, DIMENSION = 42_000, 300

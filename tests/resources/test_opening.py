@@ -12,7 +12,6 @@ import pytest
 from creval.errors import MissingPartError, PluginError, UnknownNameError, UsageError
 from creval.plugins.builtin import register
 from creval.plugins.registry import Registry
-from creval.resources.entailment_classifier import label_order
 from creval.resources.open_resource import open_resource, resolve
 from creval.resources.resource_options import ResourceOptions
 from creval.user_folders import cache_folder
@@ -76,8 +75,8 @@ def test_a_name_of_the_tasks_own_needs_one_kind(registry: Registry) -> None:
 
 
 def test_unknown_components_name_the_nearest(registry: Registry) -> None:
-    with pytest.raises(UnknownNameError, match="sentence-transformers"):
-        resolve("embedding", "sentence-transformer/all-mpnet-base-v2", registry)
+    with pytest.raises(UnknownNameError, match="hollow"):
+        resolve("embedding", "holow/x", registry)
 
 
 def test_what_is_no_resource_is_refused(registry: Registry, tmp_path: Path) -> None:
@@ -103,18 +102,6 @@ def test_word_files(registry: Registry, tmp_path: Path) -> None:
     assert words.name.startswith("file/words.txt.gz@sha256:")
     with pytest.raises(MissingPartError, match="cannot be read"):
         open_resource("wordlist", "file/none.txt", registry, ResourceOptions())
-
-
-def test_labels_are_read_by_name() -> None:
-    assert label_order({0: "CONTRADICTION", 1: "neutral", 2: "Entailment"}, "m") == [2, 1, 0]
-    assert label_order({0: "not_entailment", 1: "entailment"}, "m") == [1, 0]
-    with pytest.raises(UsageError, match="do not name"):
-        label_order({0: "entailment", 1: "other"}, "m")
-
-
-def test_a_missing_library_or_model_folder_has_a_fix(registry: Registry, tmp_path: Path) -> None:
-    with pytest.raises(MissingPartError, match="no model folder"):
-        open_resource("embedding", f"sentence-transformers/{tmp_path}/none", registry, ResourceOptions())
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

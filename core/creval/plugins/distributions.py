@@ -129,6 +129,11 @@ _KNOWN_ELSEWHERE = {
     ("sandbox", "bubblewrap"): "creval-sandbox",
     ("provider", "human"): "creval-people",
     ("batching", "batches"): "creval-batches",
+    ("embedding", "sentence-transformers"): "creval-encoders",
+    ("embedding", "glove"): "creval-encoders",
+    ("embedding", "fasttext"): "creval-encoders",
+    ("embedding", "vectors"): "creval-encoders",
+    ("entailment", "transformers"): "creval-encoders",
 }
 """Components by kind and name that have a distribution of their own."""
 

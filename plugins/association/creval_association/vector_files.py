@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal
 import numpy as np
 
 from creval.plugin import DataError
-from creval.plugin.vectors import STORE_FORMAT, VectorStore, store_folder
+from creval_encoders import STORE_FORMAT, VectorStore, store_folder
 
 __all__ = ["build_store"]
 

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.word_vectors import open_glove
 from creval.resources.wordlists import WordList, open_word_file
 from creval_association.nouns import open_english
 from creval_association.scorers.dat import Dat, DatDictionary
 from creval_association.validation import candidates, valid_words
+from creval_encoders.word_vectors import open_glove
 
 RNG = np.random.default_rng(3)
 WORDS = ["arm", "bee", "cul-de-sac", "drum", "egg", "fog", "gate", "hill", "icecream"]

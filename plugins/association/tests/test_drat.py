@@ -77,7 +77,7 @@ def test_figure_8_with_sentence_transformers(reference_data: Path) -> None:
     from association_support import ROOT
 
     from creval.resources.resource_options import ResourceOptions
-    from creval.resources.sentence_encoder import SentenceTransformersEmbedding
+    from creval_encoders.sentence_encoder import SentenceTransformersEmbedding
 
     if not (ROOT / ".cache" / "models" / "all-mpnet-base-v2").is_dir():
         pytest.skip("all-mpnet-base-v2 is not there: run `make fidelity`, which fetches it")

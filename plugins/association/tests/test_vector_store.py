@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from creval.errors import DataError, MissingPartError, ScoringError
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.word_vectors import VectorStore, list_stores, open_fasttext, open_glove, store_folder
 from creval_association.vector_files import build_store
+from creval_encoders.word_vectors import VectorStore, list_stores, open_fasttext, open_glove, store_folder
 
 GLOVE = b"""the 0.1 -0.2 0.3
 , 1 2 3
@@ -129,7 +129,7 @@ def test_opening_reads_a_few_pages_of_a_large_store(tmp_path: Path) -> None:
     path.write_text("60000 100\n" + "".join(f"w{i} {row}\n" for i in range(60_000)))
     build_store(path, "large", tmp_path)
     code = (
-        "import resource, sys\nfrom pathlib import Path\nfrom creval.resources.word_vectors import VectorStore\n"
+        "import resource, sys\nfrom pathlib import Path\nfrom creval_encoders.word_vectors import VectorStore\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "store = VectorStore(Path(sys.argv[1]))\nfound = [store.find(f'w{i * 599}') for i in range(100)]\n"
         "assert None not in found\n"

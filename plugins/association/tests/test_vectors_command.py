@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from creval.errors import DataError, UsageError
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.word_vectors import open_glove
 from creval_association.cli.vectors import vectors
+from creval_encoders.word_vectors import open_glove
 
 
 def call(*arguments: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from creval.plugin import Embedding, MissingPartError, ResourceOptions, UnknownNameError
-from creval.plugin.vectors import file_digest
+from creval.plugin.data import sha256_of
 from creval_embedded.parts import MINILM
 
 __all__ = ["SentenceEncoder", "open_embedding"]
@@ -21,10 +21,10 @@ class SentenceEncoder:
     """
 
     def __init__(self, title: str, folder: Path) -> None:
-        from creval.plugin.vectors import NumpyEncoder
+        from creval_encoders import NumpyEncoder
 
         self._encoder = NumpyEncoder(folder)
-        self.name = f"embedded/{title}@sha256:{file_digest(folder / 'model.safetensors')[:12]}"
+        self.name = f"embedded/{title}@sha256:{sha256_of(folder / 'model.safetensors')[:12]}"
         self.dimension = self._encoder.dimension
 
     def has(self, text: str) -> bool:

@@ -14,8 +14,7 @@ from pathlib import Path
 import click
 
 from creval.plugin import DataError, MissingPartError
-from creval.plugin.data import cache_folder
-from creval.plugin.vectors import file_digest
+from creval.plugin.data import cache_folder, sha256_of
 
 __all__ = ["MPNET", "fetch", "fetch_mpnet"]
 
@@ -89,7 +88,7 @@ def _unpack(archive: bytes, folder: Path) -> Path:
 
 def _verify(folder: Path) -> None:
     path = folder / "model.safetensors"
-    digest = file_digest(path) if path.is_file() else ""
+    digest = sha256_of(path) if path.is_file() else ""
     if digest != _SHA256:
         raise DataError(
             f"the weights are not those of {MPNET}: sha256 {digest or 'of no file'}",

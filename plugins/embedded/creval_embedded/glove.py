@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from creval.plugin import MissingPartError, ScoringError
-from creval.plugin.vectors import file_digest
+from creval.plugin.data import sha256_of
 from creval_embedded.parts import GLOVE
 
 __all__ = ["PackagedGlove"]
@@ -35,7 +35,7 @@ class PackagedGlove:
         self._index = {word: i for i, word in enumerate(words)}
         self._vectors = np.load(path, mmap_mode="r", allow_pickle=False)
         self.dimension = int(self._vectors.shape[1])
-        self.name = f"embedded/glove-6b-50d@sha256:{file_digest(path)[:12]}"
+        self.name = f"embedded/glove-6b-50d@sha256:{sha256_of(path)[:12]}"
 
     @property
     def words(self) -> Sequence[str]:

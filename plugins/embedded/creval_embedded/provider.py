@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import Completion, MissingPartError, ModelError, Reply, UnknownNameError, Usage
+from creval.plugin.data import sha256_of
 from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits
-from creval.plugin.vectors import file_digest
 from creval_embedded import parts
 from creval_embedded.stream import Gathered
 
@@ -108,7 +108,7 @@ class EmbeddedProvider:
         self._server = None
 
     def _digest(self) -> str:
-        return file_digest(self._path)[:12]
+        return sha256_of(self._path)[:12]
 
     def _bodies(self, request: GenerateRequest, seed: int | None) -> Sequence[Mapping[str, Any]]:
         """Chat-completions bodies that together ask for n completions, at most `SLOTS` in each."""

@@ -171,24 +171,6 @@ def register_protocols(registry: Registry) -> None:
 def register_resources(registry: Registry) -> None:
     """Add them to the registry."""
     registry.add(
-        "embedding",
-        "sentence-transformers",
-        "creval.resources.sentence_encoder:open_sentence_encoder",
-        "any model of the sentence-transformers library, by hub name or folder",
-    )
-    for name, summary in (
-        ("glove", "GloVe word vectors, added once with `creval association vectors add glove-... FILE`"),
-        ("fasttext", "fastText word vectors, added once with `creval association vectors add fasttext-... FILE`"),
-        ("vectors", "any word vectors, added once with `creval association vectors add NAME FILE`"),
-    ):
-        registry.add("embedding", name, f"creval.resources.word_vectors:open_{name}", summary)
-    registry.add(
-        "entailment",
-        "transformers",
-        "creval.resources.entailment_classifier:TransformersEntailment",
-        "a natural-language-inference model of the transformers library, by hub name or folder",
-    )
-    registry.add(
         "entailment",
         "exact",
         "creval.resources.entailment:ExactEntailment",

@@ -9,8 +9,8 @@ import click
 
 from creval.plugin import UsageError
 from creval.plugin.data import cache_folder
-from creval.plugin.vectors import list_stores, store_folder
 from creval_association.vector_files import build_store
+from creval_encoders import list_stores, store_folder
 
 __all__ = ["vectors"]
 

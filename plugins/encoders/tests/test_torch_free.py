@@ -18,11 +18,11 @@ import pytest
 from creval.errors import DataError, MissingPartError
 from creval.plugins.builtin import register
 from creval.plugins.registry import Registry
-from creval.resources import sentence_encoder
 from creval.resources.open_resource import open_resource
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.sentence_encoder import KNOWN_ENCODERS, SentenceTransformersEmbedding
 from creval.types.components import Embedding
+from creval_encoders import sentence_encoder
+from creval_encoders.sentence_encoder import KNOWN_ENCODERS, SentenceTransformersEmbedding
 
 pytestmark = pytest.mark.model
 
@@ -164,9 +164,9 @@ import sys
 for name in ("torch", "transformers", "sentence_transformers"):
     sys.modules[name] = None
 from pathlib import Path
-from creval.resources import sentence_encoder
+from creval_encoders import sentence_encoder
 sentence_encoder._packaged = lambda encoder: None
-from creval.resources.sentence_encoder import TorchFreeEncoder
+from creval_encoders.sentence_encoder import TorchFreeEncoder
 from creval.resources.resource_options import ResourceOptions
 encoder = TorchFreeEncoder("all-MiniLM-L6-v2", ResourceOptions(cache=Path(sys.argv[1])))
 print(encoder.embed(["a brick"])[0, :3].tolist())

@@ -6,7 +6,7 @@ Finds the files of a known encoder: a folder of the user, an installed package, 
 
 The encoders that are served without torch, each pinned to the weights for which that was measured.
 
-With these weights the vectors of `creval.resources.numpy_encoder` equal those of the sentence-transformers library
+With these weights the vectors of `creval_encoders.numpy_encoder` equal those of the sentence-transformers library
 to 1e-5 in every number (tests), so a metric keeps its plain name; the instrument's own name says which of the two ran.
 """
 
@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import DataError, MissingPartError, UsageError
-from creval.resources.local_models import file_digest, find_model, is_local_only, library_absent, not_loaded
-from creval.resources.numpy_encoder import NumpyEncoder
-from creval.resources.resource_options import ResourceOptions
-from creval.types.components import Embedding
+from creval.plugin import DataError, Embedding, MissingPartError, ResourceOptions, UsageError
+from creval.plugin.data import sha256_of
+from creval_encoders.local_models import find_model, is_local_only, library_absent, not_loaded
+from creval_encoders.numpy_encoder import NumpyEncoder
 
 __all__ = ["KNOWN_ENCODERS", "SentenceTransformersEmbedding", "TorchFreeEncoder", "open_sentence_encoder"]
 
@@ -97,7 +96,7 @@ def model_folder(encoder: KnownEncoder, options: ResourceOptions) -> Path:
     if not weights.is_file():
         fix = shortest_fix(encoder, options)
         raise MissingPartError(f"the model folder has no {WEIGHTS}", where=str(found), fix=fix)
-    if file_digest(weights) != encoder.sha256:
+    if sha256_of(weights) != encoder.sha256:
         raise DataError(
             f"the weights are not those of {encoder.title}",
             where=str(weights),

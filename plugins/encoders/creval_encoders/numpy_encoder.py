@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import DataError, MissingPartError, UsageError
+from creval.plugin import DataError, MissingPartError, UsageError
 
 __all__ = ["NumpyEncoder", "read_safetensors"]
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.errors import CrevalError, MissingPartError, UsageError
-from creval.hub_address import hub_address, hub_answers
-from creval.resources.resource_options import ResourceOptions
+from creval.plugin import CrevalError, MissingPartError, ResourceOptions, UsageError
+from creval.plugin.data import sha256_of
+from creval.plugin.encoders import hub_address, hub_answers
 
-__all__ = ["ModelSource", "file_digest", "find_model", "is_local_only", "library_absent", "not_loaded"]
+__all__ = ["ModelSource", "find_model", "is_local_only", "library_absent", "not_loaded"]
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.onnx")
 _ABSENT = "in the cached files"
@@ -36,7 +35,7 @@ class ModelSource:
             for name in _WEIGHTS:
                 path = Path(self.place) / name
                 if path.is_file():
-                    return f"sha256:{file_digest(path)[:12]}"
+                    return f"sha256:{sha256_of(path)[:12]}"
         revision = getattr(config, "_commit_hash", None)
         return str(revision)[:12] if revision else "unknown"
 
@@ -59,12 +58,6 @@ def find_model(model: str, options: ResourceOptions) -> ModelSource:
         return ModelSource(str(folder), model, True)
     name, _, revision = model.partition("@")
     return ModelSource(name, name, False, revision or None)
-
-
-def file_digest(path: Path) -> str:
-    """Return the sha256 of a file as hex, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def library_absent(model: str, packages: str, error: ImportError) -> MissingPartError:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, UsageError
-from creval.resources.entailment_classifier import TransformersEntailment
 from creval.resources.resource_options import ResourceOptions
-from creval.resources.sentence_encoder import SentenceTransformersEmbedding
+from creval_encoders.entailment_classifier import TransformersEntailment, label_order
+from creval_encoders.sentence_encoder import SentenceTransformersEmbedding, open_sentence_encoder
 
 pytestmark = pytest.mark.model
 
@@ -180,3 +180,15 @@ def test_where_the_hub_does_not_answer_one_message_says_so(tmp_path: Path, monke
             _ = SentenceTransformersEmbedding("maker/none", ResourceOptions(cache=tmp_path)).name
     assert address in str(caught.value)
     assert "--resource NAME=R" in str(caught.value.fix)
+
+
+def test_labels_are_read_by_name() -> None:
+    assert label_order({0: "CONTRADICTION", 1: "neutral", 2: "Entailment"}, "m") == [2, 1, 0]
+    assert label_order({0: "not_entailment", 1: "entailment"}, "m") == [1, 0]
+    with pytest.raises(UsageError, match="do not name"):
+        label_order({0: "entailment", 1: "other"}, "m")
+
+
+def test_a_missing_library_or_model_folder_has_a_fix(tmp_path: Path) -> None:
+    with pytest.raises(MissingPartError, match="no model folder"):
+        open_sentence_encoder(f"{tmp_path}/none", ResourceOptions())

@@ -10,9 +10,9 @@ import pytest
 
 from creval.errors import MissingPartError, ScoringError, UsageError
 from creval.resources.entailment import CachedEntailment, ExactEntailment, RoleEntailment, read_label
-from creval.resources.entailment_classifier import TransformersEntailment
-from creval.resources.local_models import find_model
 from creval.resources.resource_options import ResourceOptions
+from creval_encoders.entailment_classifier import TransformersEntailment
+from creval_encoders.local_models import find_model
 
 pytestmark = pytest.mark.model
 

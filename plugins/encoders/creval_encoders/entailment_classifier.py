@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.local_models import find_model, is_local_only, library_absent, not_loaded
-from creval.resources.resource_options import ResourceOptions
+from creval.plugin import MissingPartError, ResourceOptions, ScoringError, UsageError
+from creval_encoders.local_models import find_model, is_local_only, library_absent, not_loaded
 
 __all__ = ["TransformersEntailment", "label_order"]
 

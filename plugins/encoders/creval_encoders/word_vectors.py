@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from creval.errors import DataError, MissingPartError, ScoringError
-from creval.resources.resource_options import ResourceOptions
+from creval.plugin import DataError, MissingPartError, ResourceOptions, ScoringError
 
 __all__ = [
     "STORE_FORMAT",
