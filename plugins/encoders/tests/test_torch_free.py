@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from creval.errors import DataError, MissingPartError
-from creval.plugins.builtin import register
 from creval.plugins.registry import Registry
 from creval.resources.open_resource import open_resource
 from creval.resources.resource_options import ResourceOptions
 from creval.types.components import Embedding
 from creval_encoders import sentence_encoder
+from creval_encoders.plugin import creval_components
 from creval_encoders.sentence_encoder import KNOWN_ENCODERS, SentenceTransformersEmbedding
 
 pytestmark = pytest.mark.model
@@ -41,7 +41,7 @@ TEXTS = [
 @pytest.fixture
 def registry() -> Registry:
     registry = Registry().scoped("core")
-    register(registry)
+    creval_components(registry)
     return registry
 
 
