@@ -416,3 +416,12 @@ def test_a_merged_run_holds_the_images_of_its_shards(write, options, tmp_path):
         ]
     merged = merge_runs(shards, tmp_path / "merged")
     assert merged is not None and len(list((tmp_path / "merged" / "media").iterdir())) == 3
+
+
+@pytest.mark.parametrize("form", ["struct", "files"])
+def test_an_image_in_a_text_is_no_word(form, write, options):
+    task = write(form, **{'"Look. {{ word }}"': '"Look. {{ picture }}"'})
+    with ChatServer(answer=see) as server:
+        with pytest.raises(TaskError, match="a field of media is in a text"):
+            creval.run([task], "chat/see", options(base_url=server.url))
+        assert not server.requests

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import NoReturn
 
 from creval.plugin import Completion, Message, Reply, UsageError
-from creval.plugin.models import GenerateRequest, ProviderOptions, ProviderTraits
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits
 from creval.plugin.screens import Screen, Seat, View
 from creval_people.screens import FindScreen, screens_of
 
@@ -39,6 +39,9 @@ class PersonProvider:
 
     async def generate(self, request: GenerateRequest) -> Reply:
         """Return the person's answer. Raises KeyboardInterrupt where the person stops."""
+        if request.tools:
+            what = "a person calls no tools, and the task offers some"
+            raise FatalModelError(what, where=f"human/{self._name}", fix="Leave the task out.", every_call=True)
         screen = self._screen(request)
         view = screen.view(request) if screen else messages_view(request)
         start = perf_counter()

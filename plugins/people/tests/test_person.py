@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
-from creval.plugin import Message, Registry, UsageError
-from creval.plugin.models import GenerateRequest
+from creval.plugin import MediaPart, Message, Registry, TextPart, Tool, UsageError
+from creval.plugin.models import FatalModelError, GenerateRequest
 from creval.plugin.screens import OptionGroup, ScreenOption, View
 from creval.plugins.loader import load_plugins
 from creval_people.person import PersonProvider, messages_view
+from creval_people.seats.board import ask_state
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +112,19 @@ def test_a_person_answers_one_question_at_a_time(registry) -> None:
     with pytest.raises(UsageError, match="one question at a time") as refused:
         open_model("human/ada", registry, ModelOptions(concurrency=64))
     assert "--concurrency 1" in str(refused.value)
+
+
+def test_images_are_named_in_the_terminal_and_shown_on_the_page(ask) -> None:
+    png = b"\x89PNG\r\n\x1a\n" + bytes(20)
+    parts = (TextPart("What is it?"), MediaPart("image", png), MediaPart("image", url="https://example.org/a.png"))
+    view = messages_view(replace(ask(), messages=(Message("user", parts),)))
+    assert view.reading == "What is it?\n[image: image/png, 28 bytes]\n[image: https://example.org/a.png]"
+    state = ask_state(view, 1, "ada", (0, 1), "")
+    assert [base64.b64decode(url.removeprefix("data:image/png;base64,")) for url in state["images"]] == [png]
+
+
+def test_nobody_is_asked_to_call_a_tool(ask) -> None:
+    seat = Answers(["x"])
+    with pytest.raises(FatalModelError, match="calls no tools"):
+        asyncio.run(PersonProvider("ada", seat).generate(replace(ask(), tools=(Tool("look"),))))
+    assert not seat.views

@@ -84,9 +84,18 @@ def render(messages: Sequence[PromptMessage], fields: Mapping[str, object], file
     fields where a field is undefined, the template fails, or it outgrows `creval.tasks.templates.environment`'s bounds.
     """
     return [
-        Message(message.role, _render_parts(message, fields, file) if message.parts else _render(message, fields, file))
+        Message(message.role, _render_parts(message, fields, file) if message.parts else _text(message, fields, file))
         for message in messages
     ]
+
+
+def _text(message: PromptMessage, fields: Mapping[str, object], file: Path) -> str:
+    """Fill in a text. Raises TaskError where it holds the mark of an image, which would be sent as a word."""
+    text = _render(message, fields, file)
+    if "media:" in text and not media_in(fields).keys().isdisjoint(_MARK.findall(text)):
+        fix = 'Write it as a part:  content: [{text: ...}, {image: "{{ field }}"}]'
+        raise TaskError([Problem("a field of media is in a text", message.file or file, message.line, fix=fix)])
+    return text
 
 
 _NO_MEDIA = frozenset({"", "None", "[]"})
@@ -102,10 +111,11 @@ def _render_parts(message: PromptMessage, fields: Mapping[str, object], file: Pa
     found: dict[str, Media] | None = None
     for part in message.parts:
         single = replace(message, template=part.template, line=part.line, parts=())
-        text = _render(single, fields, file)
         if part.kind == "text":
+            text = _text(single, fields, file)
             parts += [TextPart(text)] if text.strip() else []
             continue
+        text = _render(single, fields, file)
         found = media_in(fields) if found is None else found
         try:
             parts += _media_parts(part.kind, text.strip(), found)
