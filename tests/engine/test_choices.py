@@ -133,6 +133,17 @@ def test_by_reference_the_run_holds_none_of_the_docs_texts(tmp_path: Path) -> No
     assert done.metrics("mine")["acc"]["value"] in (0.0, 1.0)
 
 
+def test_a_run_states_the_length_of_its_models_context(tmp_path: Path) -> None:
+    row = {"question": "many words " * 20, "choices": ["a", "b"], "target": 0}
+    task = written(tmp_path, "{choices: {context_length: 30}}", [row])
+    with CompletionsServer() as server:
+        options = RunOptions(base_url=server.url, output=tmp_path / "run", generation={"extra": {"context_length": 12}})
+        done = run([task], "chat/m", options)
+        (body,) = server.of("/v1/completions")
+    assert [len(prompt) for prompt in body["prompt"]] == [11, 11]
+    assert done.results["tasks"][0]["flags"] == {"context_cut": 1}
+
+
 def test_a_prompt_of_several_messages_is_refused(tmp_path: Path) -> None:
     task = written(tmp_path, "choices", [{"question": "Which?", "choices": ["a", "b"], "target": 0}])
     text = Path(task).read_text().replace("prompt: [", "prompt: [{role: system, content: Hello.}, ")

@@ -20,7 +20,8 @@ USERS = {
 }
 AUTHORS = """
 Aggregation Analysis AnalysisOutput Baseline BudgetError CallRecord Completion Condition Context CrevalError DataError
-Doc Embedding Entailment Expected FieldSpec Generator Kind Media MediaPart Message MissingPartError
+Doc Embedding Entailment Expected FieldSpec Generator JudgedPart Kind Loglikelihood LoglikelihoodRequest
+Media MediaPart Message MissingPartError
 MissingScore ModelError Parsed Parser Part PluginError Registry Reply ResourceOptions Run RunError Sample SampleKey
 Score ScoreRecord Scorer ScorerInput ScoringError Session Status TaskProtocol TextPart TokenLogprob Tool
 ToolCall Turn UnknownNameError
