@@ -17,14 +17,16 @@ from creval.models.answers.flags import MALFORMED_ARGUMENTS
 from creval.models.cache_key import cache_key
 from creval.models.model_options import ModelSpec, ProviderOptions
 from creval.models.provider_traits import ProviderTraits
-from creval.models.providers.chat_provider import openai, parse_body
+from creval.models.providers.chat_provider import parse_body
 from creval.models.providers.chat_reply import read_reply
+from creval.models.providers.completions import openai
 from creval.models.providers.litellm_provider import LitellmProvider
 from creval.models.secrets import Mask, masked_reply
 from creval.types.content import Media, MediaPart, TextPart, content_digest, media_in, media_type_of, read_data_url
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
-from creval.types.reply_json import message_from_json, message_to_json, reply_from_json, reply_to_json
+from creval.types.reply_json import reply_from_json, reply_to_json
 from creval.types.tools import Tool, ToolCall
+from creval_ray.wire import decode_message, encode_message
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 WAV = b"RIFF\x10\0\0\0WAVEfmt " + bytes(16)
@@ -159,7 +161,7 @@ def test_messages_as_plain_data() -> None:
     assert (PARTS.text, [part.kind for part in PARTS.media]) == ("What is this?", ["image", "image", "audio", "file"])
     assert content_digest(stored) != content_digest(stored[:-1])
     for message in (PARTS, Message("assistant", "x", (ToolCall("a", "f", "{"),)), Message("tool", "y", (), "a")):
-        assert message_from_json(json.loads(json.dumps(message_to_json(message)))) == message
+        assert decode_message(json.loads(json.dumps(encode_message(message)))) == message
 
 
 def test_media_of_a_doc() -> None:

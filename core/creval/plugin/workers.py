@@ -32,13 +32,10 @@ from creval.tasks.task_paths import is_path, parse_path
 from creval.types.reply_json import (
     lost_from_json,
     lost_to_json,
-    media_from_json,
-    media_to_json,
-    message_from_json,
-    message_to_json,
     reply_from_json,
     reply_to_json,
 )
+from creval.types.tools import tool_calls_from_json
 
 __all__ = [
     "CONSENTS",
@@ -70,10 +67,6 @@ __all__ = [
     "lost_from_json",
     "lost_to_json",
     "make_sample",
-    "media_from_json",
-    "media_to_json",
-    "message_from_json",
-    "message_to_json",
     "open_plans",
     "open_setup",
     "options_data",
@@ -90,5 +83,6 @@ __all__ = [
     "store",
     "store_sample",
     "task_yaml",
+    "tool_calls_from_json",
     "with_task_files",
 ]

@@ -1,53 +1,14 @@
-"""A Reply as plain data and back: for the run folder, the cache and replays; messages with their media for workers."""
+"""A Reply as plain data and back: for the run folder, the cache and replays."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
-from creval.types.content import MediaPart, TextPart
-from creval.types.messages import Completion, Lost, Message, Reply, TokenLogprob, Usage
+from creval.types.messages import Completion, Lost, Reply, TokenLogprob, Usage
 from creval.types.tools import tool_calls_from_json
 
-__all__ = [
-    "lost_from_json",
-    "lost_to_json",
-    "media_from_json",
-    "media_to_json",
-    "message_from_json",
-    "message_to_json",
-    "reply_from_json",
-    "reply_to_json",
-]
-
-
-def media_to_json(part: MediaPart) -> dict[str, Any]:
-    """Plain data of a part, with its bytes in base64."""
-    told = {name: getattr(part, name) for name in ("kind", "media_type", "name", "url", "digest")}
-    return {**told, "data": base64.b64encode(part.data).decode("ascii")}
-
-
-def media_from_json(data: Mapping[str, Any]) -> MediaPart:
-    """What `media_to_json` wrote."""
-    return MediaPart(**{**data, "data": base64.b64decode(data["data"])})
-
-
-def message_to_json(message: Message) -> dict[str, Any]:
-    """Plain data of a message, with all that is to be sent."""
-    if message.plain:
-        return message.to_json()
-    content = message.content
-    parts = [p.to_json() if isinstance(p, TextPart) else media_to_json(p) for p in content if not isinstance(p, str)]
-    return {**message.to_json(), "content": content if isinstance(content, str) else parts}
-
-
-def message_from_json(data: Mapping[str, Any]) -> Message:
-    """What `message_to_json` wrote."""
-    content = data["content"]
-    if not isinstance(content, str):
-        content = tuple(TextPart(each["text"]) if "text" in each else media_from_json(each) for each in content)
-    return Message(data["role"], content, tool_calls_from_json(data.get("tool_calls")), data.get("tool_call_id"))
+__all__ = ["lost_from_json", "lost_to_json", "reply_from_json", "reply_to_json"]
 
 
 def lost_to_json(lost: Lost) -> dict[str, Any]:

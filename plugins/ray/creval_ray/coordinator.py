@@ -9,9 +9,9 @@ from typing import Any
 
 from creval.plugin import Sample
 from creval.plugin.executors import ItemResult, ScoreSink
-from creval.plugin.workers import TARGET, RunContext, media_from_json, read_sample, read_score, sample_data
+from creval.plugin.workers import TARGET, RunContext, read_sample, read_score, sample_data
 from creval_ray.broker import Broker
-from creval_ray.wire import decode_error, decode_stats
+from creval_ray.wire import decode_error, decode_media, decode_stats
 from creval_ray.worker_spec import WorkerSpec, make_spec, needs_of, private_of
 
 __all__ = ["Coordinator"]
@@ -58,7 +58,7 @@ class Coordinator:
         if "raised" in result:
             raise decode_error(result["raised"])
         error = None if result["error"] is None else decode_error(result["error"])
-        media = {part.digest: part for part in map(media_from_json, result.get("media", ()))}
+        media = {part.digest: part for part in map(decode_media, result.get("media", ()))}
         return ItemResult(replace(read_sample(json.loads(result["line"])), media=media), error)
 
     def take_scores(self, result: Mapping[str, Any], scored: ScoreSink) -> None:

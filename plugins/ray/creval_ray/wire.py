@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from creval.plugin import Condition, CrevalError, ModelError, PluginError, Reply, SampleKey, Tool, Usage
+from creval.plugin import (
+    Condition,
+    CrevalError,
+    MediaPart,
+    Message,
+    ModelError,
+    PluginError,
+    Reply,
+    SampleKey,
+    TextPart,
+    Tool,
+    Usage,
+)
 from creval.plugin.models import GenerateRequest, Origin
 from creval.plugin.workers import (
     ModelStats,
     lost_from_json,
     lost_to_json,
-    message_from_json,
-    message_to_json,
     redact,
     reply_from_json,
     reply_to_json,
+    tool_calls_from_json,
 )
 
 __all__ = [
     "decode_error",
+    "decode_media",
     "decode_reply",
     "decode_request",
     "decode_stats",
     "encode_error",
+    "encode_media",
     "encode_reply",
     "encode_request",
 ]
@@ -67,11 +81,39 @@ def decode_error(data: Mapping[str, Any]) -> CrevalError:
     return error
 
 
+def encode_media(part: MediaPart) -> dict[str, Any]:
+    """Return a part with its bytes in base64."""
+    told = {name: getattr(part, name) for name in ("kind", "media_type", "name", "url", "digest")}
+    return {**told, "data": base64.b64encode(part.data).decode("ascii")}
+
+
+def decode_media(data: Mapping[str, Any]) -> MediaPart:
+    """Return what `encode_media` encoded."""
+    return MediaPart(**{**data, "data": base64.b64decode(data["data"])})
+
+
+def encode_message(message: Message) -> dict[str, Any]:
+    """Return a message with all that is to be sent."""
+    if message.plain:
+        return message.to_json()
+    content = message.content
+    parts = [p.to_json() if isinstance(p, TextPart) else encode_media(p) for p in content if not isinstance(p, str)]
+    return {**message.to_json(), "content": content if isinstance(content, str) else parts}
+
+
+def decode_message(data: Mapping[str, Any]) -> Message:
+    """Return what `encode_message` encoded."""
+    content = data["content"]
+    if not isinstance(content, str):
+        content = tuple(TextPart(each["text"]) if "text" in each else decode_media(each) for each in content)
+    return Message(data["role"], content, tool_calls_from_json(data.get("tool_calls")), data.get("tool_call_id"))
+
+
 def encode_request(request: GenerateRequest) -> dict[str, Any]:
     """Return a request as plain data."""
     origin, condition = request.origin, request.origin.condition
     return {
-        "messages": [message_to_json(message) for message in request.messages],
+        "messages": [encode_message(message) for message in request.messages],
         "tools": [tool.to_json() for tool in request.tools],
         "settings": dict(request.settings),
         "n": request.n,
@@ -90,7 +132,7 @@ def decode_request(data: Mapping[str, Any]) -> GenerateRequest:
     """Return the request that `encode_request` encoded."""
     condition = None if data["condition"] is None else Condition(*data["condition"])
     return GenerateRequest(
-        tuple(message_from_json(each) for each in data["messages"]),
+        tuple(decode_message(each) for each in data["messages"]),
         data["settings"],
         Origin(SampleKey(*data["key"]), data["role"], data["call"], data["doc"], condition),
         data["n"],

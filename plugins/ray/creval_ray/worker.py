@@ -20,7 +20,6 @@ from creval.plugin.workers import (
     dump_line,
     load_plugins,
     make_sample,
-    media_to_json,
     open_plans,
     open_setup,
     read_sample,
@@ -30,7 +29,7 @@ from creval.plugin.workers import (
     with_task_files,
 )
 from creval_ray.remote import Channel, RemoteBudget, RemoteLedger, RemoteLimiters, remote_roles
-from creval_ray.wire import encode_error
+from creval_ray.wire import encode_error, encode_media
 from creval_ray.worker_spec import WorkerSpec, check_tasks, check_versions, options_of, tasks_of
 
 __all__ = ["Worker", "open_worker"]
@@ -103,7 +102,7 @@ class Worker:
             stored = store_sample(made.sample, plan.task.by_reference)
         except CrevalError as error:
             return {"raised": encode_error(error)}
-        made_here = {"line": stored.line, "media": [*map(media_to_json, stored.media)]}
+        made_here = {"line": stored.line, "media": [*map(encode_media, stored.media)]}
         return {**made_here, "error": None if made.error is None else encode_error(made.error)}
 
     async def score(self, task: str, samples: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
