@@ -27,6 +27,7 @@ PLUGIN = """
         add("scorer", "judged", "creval_odd_parts:Judged", produces=("judged",), waits=True, roles=("judge",))
         asks = {"waits": True, "roles": ("judge",)}
         add("scorer", "spread", "creval_odd_parts:Spread", produces=("spread",), unit="doc", **asks)
+        add("scorer", "undeclared", "creval_odd_parts:Undeclared", produces=("undeclared",), **asks)
         add("scorer", "hasty", "creval_odd_parts:Spread", produces=("hasty",), unit="doc")
         add("scorer", "near", "creval_odd_parts:Near", produces=("near",), uses=("embedding",))
         inner = {"type": "object", "properties": {"of": {"x-component": "scorer"}}, "additionalProperties": False}
@@ -74,6 +75,9 @@ PARTS = """
             said = "; ".join(item.value for item in items)
             reply = await context.ask("judge", [Message("user", f"How many ideas? {said}")], items[0].key)
             return [Score({"spread": float(len(items))}, {"said": reply.text}) for _ in items]
+
+    class Undeclared(Spread):
+        whole_docs = True
 
     class Plain:
         def score(self, items, context):
@@ -156,6 +160,25 @@ def test_a_scorer_of_whole_docs_may_ask_a_judge(make_task, server, options, tmp_
     result = creval.run([task], MODEL, given)
     assert [row["scores"] for row in read_lines(result.folder / "scores/parrot.jsonl")] == [{"spread": 6.0}] * 30
     assert sorted(doc for _, doc, _, _ in plugin.Loud.calls) == [f"d{number}" for number in range(5)]
+
+
+def test_a_set_that_asks_a_judge_is_resumed_whole_and_pays_nothing_twice(make_task, server, options, tmp_path, plugin):
+    task = with_scorer(make_task, tmp_path, "spread", docs=5)
+    result = creval.run([task], MODEL, options(base_url=server.url, roles={"judge": "loud/four"}, repeats=6))
+    path = result.folder / "scores" / "parrot.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:8]))  # killed within the second doc
+    plugin.Loud.calls.clear()
+    assert resume(result.folder).results == result.results
+    assert [row["scores"] for row in read_lines(path)] == [{"spread": 6.0}] * 30
+    assert plugin.Loud.calls == []
+    assert len(list(read_lines(result.folder / "calls/judge.jsonl"))) == 5
+
+
+def test_a_set_that_is_not_declared_is_refused(make_task, server, options, tmp_path, plugin):
+    task = with_scorer(make_task, tmp_path, "undeclared")
+    with pytest.raises(PluginError, match="looks at whole docs, but is registered without unit='doc'"):
+        creval.run([task], MODEL, options(base_url=server.url, roles={"judge": "loud/four"}, repeats=6))
+    assert not server.requests
 
 
 def test_a_scorer_that_waits_and_does_not_say_so_is_refused_before_the_first_call(

@@ -13,6 +13,7 @@ from creval.engine.roles.context import OpenResources, resource_options_of
 from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import RunOptions
 from creval.engine.setup import Setup, open_plans, open_setup
+from creval.engine.shared_answers import with_shared
 from creval.errors import CrevalError, MissingPartError, UsageError
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import listed_price
@@ -203,14 +204,17 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
     if not tasks or not model:
         raise UsageError("a dry run needs --tasks and --model", fix="Add the one that is missing.")
     plugins = load_plugins()
-    plans = open_plans(list(tasks), options, plugins)
+    plans = with_shared(open_plans(list(tasks), options, plugins), model, plugins.registry)
     setup = open_setup([plan.task for plan in plans], {TARGET: model, **options.roles}, options, plugins)
     look = _Look(setup, options)
     price = look.price(model)
     rows = []
     for plan in plans:
         runtime = setup.runtime(plan.task)
-        rows.append(_estimate(plan, runtime, (price, look.honours_n)))
+        if plan.shares is None:
+            rows.append(_estimate(plan, runtime, (price, look.honours_n)))
+        else:
+            look.notes.append(f"{plan.task.name} asks what {plan.shares} asks: the model is asked once.")
         look.note_media(plan.task, price)
         rows += look.roles(plan, runtime)
     look.parts(model)

@@ -43,7 +43,7 @@ __all__ = [
 _READING = ("json-repair", "regex")
 _PATHS = ("output", "cache_folder")
 _DAMAGED = "Name a run folder that creval made."
-_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning", "few_shot")
+_ASKED = ("dataset", "protocol", "prompt", "prompts", "generation", "conditions", "reasoning", "few_shot", "tools")
 
 
 def now() -> str:
@@ -127,6 +127,7 @@ def task_data(plan: TaskPlan) -> dict[str, Any]:
         "repeats": plan.repeats,
         "planned": plan.total,
         "by_reference": task.by_reference,
+        **({"shares": plan.shares} if plan.shares else {}),
     }
 
 

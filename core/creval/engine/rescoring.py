@@ -116,6 +116,7 @@ def _words(path: Path, how: Rescoring) -> Iterator[str]:
     pairs = [("resource", f"{name}={spec}") for name, spec in how.resources.items()]
     pairs += [("role", f"{role}={model}") for role, model in how.role_words()]
     pairs += [("task-file", str(file)) for file in how.task_files]
+    pairs += [("task", name) for name in how.tasks]
     pairs += [("reuse", str(run)) for run in how.reuse]
     pairs += [
         (name, f"{limit:g}") for name, limit in (("max-cost", how.max_cost), ("max-calls", how.max_calls)) if limit

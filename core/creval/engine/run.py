@@ -20,6 +20,7 @@ from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import Rescoring, Resuming, RunOptions
 from creval.engine.scoring.tally import ResumableTally
 from creval.engine.setup import Common, Setup, open_plans, open_setup
+from creval.engine.shared_answers import shared_as_before, with_shared, with_task
 from creval.engine.snapshot import keep_files
 from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
@@ -34,6 +35,7 @@ from creval.runs.run_commands import resume_command, score_command
 from creval.runs.task_copies import tasks_here
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
+from creval.tasks.task_paths import is_path
 from creval.types.execution import Executor
 from creval.types.screens import Seat
 
@@ -68,6 +70,7 @@ def run_new(
         raise UsageError("a person sits at this machine", where="--executor", fix="Leave --executor out.")
     requested = [str(task) for task in TaskIndex(plugins).choose(tasks)]  # a pattern may match other tasks tomorrow
     plans = open_plans(requested, options, plugins, people=asks_people(model))
+    plans = with_shared(plans, model, plugins.registry)
     roles = {TARGET: model, **options.roles}
     setup = open_setup([plan.task for plan in plans], roles, options, plugins, seat=seat)
     setup.open_parts(resources=not executor.remote)
@@ -138,7 +141,7 @@ def resume(
         plugins = load_plugins()
         executor = _executor(options, plugins)
         named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
-        plans = open_plans(named, options, plugins, new=False, people=people)
+        plans = shared_as_before(open_plans(named, options, plugins, new=False, people=people), manifest)
         _check_unchanged(manifest, plans, path)
         kept, spending = _kept(folder, plans), Spending()
         for each in kept.values():
@@ -179,7 +182,12 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         named, people = tasks_here(folder, manifest["requested"], own), asked_people(manifest)
         plans = open_plans(named, options, plugins, people=people)
         plans = with_task_files(plans, how.task_files, options, plugins)
-        plans = [_as_asked(plan, manifest, path) for plan in plans]
+        plans = shared_as_before([_as_asked(plan, manifest, path) for plan in plans], manifest)
+        for name in how.tasks:
+            plans = _with_task(name, plans, (manifest, options, plugins), path)
+        if how.tasks and own:
+            sign(manifest, path)
+        named = [*named, *how.tasks]
         roles = {**manifest["roles"], **how.roles}
         setup = open_setup([plan.task for plan in plans], roles, options, plugins)
         setup.open_parts(target=False, resources=not executor.remote)
@@ -190,6 +198,23 @@ def rescore(path: Path, how: Rescoring = _AS_BEFORE, observer: Observer | None =
         kept = _kept(folder, plans, anew=True)
         execution = Execution(RunContext(setup, plans, request), executor)
         return RunSteps(folder, manifest, execution, watcher, kept).scored_again()
+
+
+def _with_task(
+    name: str, plans: list[TaskPlan], given: tuple[dict[str, Any], RunOptions, Plugins], path: Path
+) -> list[TaskPlan]:
+    """Return the plans of a run with those of a further task that asks the same; the manifest names it, too."""
+    manifest, options, plugins = given
+    added = []
+    for plan in open_plans([name], options, plugins, people=asked_people(manifest)):
+        if plan.task.name not in [each.task.name for each in plans]:
+            added.append(with_task(plan, plans, manifest, plugins.registry))
+    if added:
+        manifest["tasks"] += map(task_data, added)
+        manifest["requested"].append(str(Path(name).expanduser().absolute()) if is_path(name) else name)
+        if is_path(name):
+            keep_task_files(path, [Path(name)], plugins)
+    return [*plans, *added]
 
 
 def _check_trust(manifest: dict[str, Any], path: Path, verb: str, given: Mapping[str, Any] | Rescoring) -> bool:

@@ -309,7 +309,7 @@ class Rescoring:
     `max_cost` and `max_calls` hold for this scoring alone; None: the run's own limits, from zero. So do consent to run
     programs, and `batch` and `detach` (as in RunOptions). `executor` carries it out (None: the run's own).
     `task_files` are other YAML for tasks of the run that ask the same; `output` is a new run folder for the scores
-    (None: they take the place of the old ones).
+    (None: they take the place of the old ones). `tasks` are further tasks that ask what a task of the run asked.
     """
 
     resources: Mapping[str, str] = field(default_factory=dict)
@@ -326,6 +326,7 @@ class Rescoring:
     batch: bool = False
     detach: bool = False
     role_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tasks: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         split_roles(self)
@@ -344,6 +345,7 @@ class Rescoring:
         words += [f"--role {shlex.quote(f'{name}={value}')}" for name, value in self.role_words()]
         words += [f"--reuse {shlex.quote(str(path))}" for path in self.reuse]
         words += [f"--task-file {shlex.quote(str(path))}" for path in self.task_files]
+        words += [f"--task {shlex.quote(name)}" for name in self.tasks]
         return " ".join(words)
 
     def applied(self, options: RunOptions) -> RunOptions:

@@ -23,6 +23,7 @@ from creval.engine.roles.role_models import TARGET
 from creval.engine.scoring.aggregate import TaskUsage, aggregate_task, task_results
 from creval.engine.scoring.scoring_step import Scoring, ScoringWatch, score_again, score_missing
 from creval.engine.scoring.tally import ResumableTally, empty_tally
+from creval.engine.shared_answers import copy_shared
 from creval.errors import BudgetError, CrevalError, DetachedError, RunError, ScoringError
 from creval.interruption import CURRENT
 from creval.models.answers.read_answers import READING, reading_of
@@ -139,14 +140,15 @@ class RunSteps:
     async def _work(self) -> Finished:
         try:
             await self._executor.open(self._context)
-            jobs = [Job(plan, self._kept[plan.task.name]) for plan in self._plans]
-            lacking = any(kept.samples.sound < kept.total for kept in self._kept.values())
+            jobs = [Job(plan, self._kept[plan.task.name]) for plan in self._plans if plan.shares is None]
+            lacking = any(job.kept.samples.sound < job.kept.total for job in jobs)
             if lacking:
                 self._context.prepare()
             means = Means(self._executor.make, self._context.concurrency, self._context.target_stats)
             budget = await generate(jobs, means, self._observer)
             if lacking:
                 self._context.rest()
+            self._copy_shared()
             results, unpaid = await self._results("budget" if budget else "done")
             budget = budget or unpaid
         finally:
@@ -158,6 +160,12 @@ class RunSteps:
         self._end("budget" if budget else "done")
         return self._finish(results, budget)
 
+    def _copy_shared(self) -> None:
+        """Give each task that asks what another one asked the answers of that."""
+        for plan in self._plans:
+            if plan.shares is not None:
+                copy_shared(self._folder, plan, self._kept[plan.task.name])
+
     def _settle_batches(self, budget: BudgetError | None) -> None:
         """Leave no second copy of the answers behind once every sample and call holds its own."""
         if self._setup.models.batching is not None and budget is None:
@@ -166,6 +174,10 @@ class RunSteps:
     async def _score_only(self) -> Finished:
         try:
             await self._executor.open(self._context)
+            for plan in self._plans:
+                if plan.shares is not None:  # scoring again reads no samples beforehand
+                    self._kept[plan.task.name].load()
+            self._copy_shared()
             results, budget = await self._results(self._manifest["status"], again=True)
         finally:
             await self._close()

@@ -118,13 +118,20 @@ class Component:
             raise PluginError(what, where=f"plugin {self.plugin}") from error
 
     def make_scorer(self, parameters: Mapping[str, Any]) -> Any:
-        """Load a scorer and call its factory. Raises PluginError where it waits and does not state so."""
+        """Load a scorer and call its factory. Raises PluginError where it states less than it does."""
         scorer = self.load()(**parameters)
         if _is_async(getattr(scorer, "score", None)) and not self.scorer_traits(parameters).waits:
             raise PluginError(
                 f"the scorer {self.name!r} has `async def score`, but is registered without waits=True",
                 where=f"plugin {self.plugin}",
                 fix="Add waits=True to its registry.add, or write `def score`.",
+            )
+        sets = getattr(scorer, "whole_docs", False) or getattr(scorer, "unit", None) == "doc"
+        if sets and self.scorer_traits(parameters).unit != "doc":
+            raise PluginError(
+                f"the scorer {self.name!r} says that it looks at whole docs, but is registered without unit='doc'",
+                where=f"plugin {self.plugin}",
+                fix="Add unit='doc' to its registry.add; an attribute of the class is not read.",
             )
         return scorer
 

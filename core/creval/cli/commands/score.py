@@ -20,6 +20,14 @@ __all__ = ["score"]
 @click.option(
     "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML file for a task."
 )
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="TASK",
+    help="Also score them by this task, which asks the same.",
+    shell_complete=completion.tasks,
+)
 @click.option("--output", "-o", type=NewPath(), metavar="RUN2", help="New run folder; RUN keeps its scores.")
 @click.option(
     "--resource", multiple=True, metavar="NAME=R", help="Use another resource, e.g. embedding=embedded/minilm."
@@ -46,6 +54,7 @@ def score(
     """Score the saved answers of RUN again, with the tasks as they are now; no target model is asked.
 
     --task-file scores with another YAML of a task, where it asks the same: other parsers, scorers, metrics.
+    --task adds a variant (or any task) that asks what a task of RUN asked; the model is not asked again.
     What a judge was paid for before is not asked again, and the verdicts of another judge stay where they are.
     """
     from creval.cli.option_values import read_roles, texts

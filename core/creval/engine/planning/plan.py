@@ -116,7 +116,8 @@ class TaskPlan:
     """The samples of one task. `indices` are the docs chosen, None for all; `shard` says which part of more they are.
 
     `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
-    task's; both have gone into the task's conditions where it varies them.
+    task's; both have gone into the task's conditions where it varies them. `shares` is the task of the run whose
+    answers are this one's too, as both ask the same.
     """
 
     task: Task
@@ -126,6 +127,7 @@ class TaskPlan:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     varied: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     shard: Shard | None = None
+    shares: str | None = None
 
     @property
     def chosen(self) -> Sequence[int]:

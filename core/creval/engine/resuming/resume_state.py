@@ -52,7 +52,7 @@ class Spending:
 
     def add_sample(self, record: Mapping[str, Any]) -> None:
         """Add the target's calls of a line of samples/; an answer from the cache was not paid again."""
-        for call in record["calls"]:
+        for call in () if "shared_from" in record else record["calls"]:
             if call["role"] == TARGET:
                 reply, lost = call.get("reply"), call.get("lost")
                 if reply is not None and not reply.get("cached"):

@@ -70,10 +70,14 @@ class UsageTally:
     def add(self, record: Mapping[str, Any]) -> None:
         """Add the target's calls of a sample, a line of samples/; those of other roles stand in the ledger."""
         flags: set[str] = set()
+        shared = "shared_from" in record  # counted with the task that asked
         for call in record["calls"]:
             if call["role"] == _TARGET:
                 reply = call.get("reply")
-                self.add_call(reply, call.get("lost"))
+                if shared:
+                    self.reused += reply is not None
+                else:
+                    self.add_call(reply, call.get("lost"))
                 if reply is not None and "flags" in reply:
                     flags.update(reply["flags"])
                 if reply is not None and reply.get("served_by"):

@@ -150,11 +150,17 @@ def task_results(
         },
         "flags": dict(sorted(usage.target.flags.items())),
         "served_by": dict(sorted(usage.target.served_by.items())),
-        "notes": [*instruments.notes, *map(jury_note, juries)],
+        "notes": [*instruments.notes, *map(jury_note, juries), *_shared_note(plan)],
         **({"juries": juries} if juries else {}),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }
+
+
+def _shared_note(plan: TaskPlan) -> list[str]:
+    if plan.shares is None:
+        return []
+    return [f"{plan.task.name} has the answers of {plan.shares}, which asks the same: asked once, and counted there"]
 
 
 def _identity(plan: TaskPlan) -> str:

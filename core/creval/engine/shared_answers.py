@@ -1,0 +1,98 @@
+"""Tasks that ask the same: the model is asked once, and the samples of one are those of the other too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from creval.engine.manifest import asked_hash
+from creval.engine.planning.plan import TaskPlan
+from creval.engine.resuming.resume_state import ResumeState
+from creval.errors import RunError
+from creval.plugins.registry import Registry
+from creval.runs.folder import RunFolder
+from creval.runs.jsonl import Appender, dump_line
+from creval.tasks.task_model import Task
+
+__all__ = ["copy_shared", "shared_as_before", "with_shared", "with_task"]
+
+_BY_TASK = ("baseline", "replay", "human")
+"""Providers that answer for each task on its own."""
+_SECTIONS = ("prompt", "prompts", "protocol", "generation", "conditions", "few_shot", "reasoning", "tools", "dataset")
+
+
+def with_shared(plans: Sequence[TaskPlan], model: str, registry: Registry) -> list[TaskPlan]:
+    """Return the plans of a new run; one that asks what an earlier one asks shares its answers."""
+    if model.partition("/")[0] in _BY_TASK:
+        return list(plans)
+    first: dict[str, str] = {}
+    shared = []
+    for plan in plans:
+        name = first.setdefault(_questions(plan, registry), plan.task.name)
+        shared.append(plan if name == plan.task.name else replace(plan, shares=name))
+    return shared
+
+
+def shared_as_before(plans: Sequence[TaskPlan], manifest: Mapping[str, Any]) -> list[TaskPlan]:
+    """Return the plans of a run that goes on: those share answers that did when it began."""
+    before = {task["task"]: task.get("shares") for task in manifest["tasks"]}
+    return [replace(plan, shares=before.get(plan.task.name)) for plan in plans]
+
+
+def with_task(plan: TaskPlan, plans: Sequence[TaskPlan], manifest: Mapping[str, Any], registry: Registry) -> TaskPlan:
+    """Return the plan of a further task for a run, over the saved answers of the task that asks the same.
+
+    Raises RunError, which says what it asks differently, where none does.
+    """
+    asked = {task["task"]: task for task in manifest["tasks"]}
+    for other in plans:
+        old = asked[other.task.name]
+        own = replace(plan, indices=old["indices"], repeats=old["repeats"], shares=other.shares or other.task.name)
+        if _questions(own, registry) == _questions(other, registry):
+            return own
+    nearest = min(plans, key=lambda other: len(_differences(plan, other)))
+    differing = ", ".join(_differences(plan, nearest)) or "its instruments"
+    raise RunError(
+        f"{plan.task.name!r} does not ask what {nearest.task.name!r} asked: it differs in {differing}",
+        where="--task",
+        fix="Only readings, scorers and metrics may differ. Run it: creval --tasks " + plan.task.name,
+    )
+
+
+def copy_shared(folder: RunFolder, plan: TaskPlan, kept: ResumeState[Any]) -> None:
+    """Write the samples that a task shares under its own name, where it has them not yet."""
+    assert plan.shares is not None
+    kept.prepare()
+    file = Appender(kept.samples.path)
+    try:
+        for key, line in folder.sample_lines(plan.shares):
+            if key._replace(task=plan.task.name) in kept.samples.done:
+                continue
+            record = {**line.record(), "task": plan.task.name, "shared_from": plan.shares}
+            text = dump_line(record)
+            file.append_line(text)
+            kept.add_sample(record, len(text))
+    finally:
+        file.close()
+    kept.keep()
+
+
+def _questions(plan: TaskPlan, registry: Registry) -> str:
+    """Return all that shapes the answers to a task: equal for tasks that may share them."""
+    task = plan.task
+    protocol = registry.get("protocol", task.protocol.name)
+    conditions = [[each.name, dict(each.settings)] for each in task.conditions]
+    parts = [asked_hash(task), plan.dataset.fingerprint, plan.docs_digest, plan.repeats, conditions]
+    parts += [dict(plan.overrides), task.by_reference, sorted(task.requires), protocol.qualified]
+    parts += [dict(task.resources) if protocol.uses else None, [task.role_models.get(r) for r in task.making_roles]]
+    parts += [[[ref.name, repr(ref.parameters)] for ref in task.parse] if task.protocol.name != "chat" else None]
+    return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _differences(one: TaskPlan, other: TaskPlan) -> list[str]:
+    tasks: tuple[Task, Task] = (one.task, other.task)
+    found = [key for key in _SECTIONS if tasks[0].resolved.get(key) != tasks[1].resolved.get(key)]
+    same_data = one.dataset.fingerprint == other.dataset.fingerprint
+    return found if same_data or "dataset" in found else [*found, "its data"]
