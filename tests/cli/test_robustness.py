@@ -70,6 +70,15 @@ def without(monkeypatch: pytest.MonkeyPatch, distribution: str) -> None:
     monkeypatch.setattr(loader, "find_distributions", lambda path=None: found)
 
 
+def test_the_form_of_the_hub_without_creval_hub_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without(monkeypatch, "creval-hub")
+    assert invoke(["show", "rat", "--eval-yaml"]) == 2
+    said = "`creval show --eval-yaml` needs creval-hub, which is not installed: pip install creval-hub"
+    assert capsys.readouterr().err.splitlines() == [f"error: {said}"]
+
+
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.distribution])
 def test_a_command_of_an_absent_distribution_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str

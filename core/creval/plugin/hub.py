@@ -13,11 +13,14 @@ from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
 from creval.runs.record_data import score_data
 from creval.runs.trust import MADE_HERE
+from creval.tasks.task_model import ComponentRef, Task
 
 __all__ = [
     "MADE_HERE",
+    "ComponentRef",
     "Mask",
     "RunFolder",
+    "Task",
     "dump_line",
     "file_name",
     "find_runs",

@@ -203,8 +203,9 @@ def show(ctx: click.Context, task: str, resolved: bool, eval_yaml: bool) -> None
 
 def _show_hub_form(task: Task) -> int:
     """Print the Hub's form of a task and return 0, or the reasons why it has none and return 1."""
-    from creval.tasks.hub_form import hub_form
+    from creval.cli.lazy_group import import_installed
 
+    hub_form = import_installed("creval_hub.hub_form:hub_form", "creval-hub", "`creval show --eval-yaml`")
     form = hub_form(task)
     for reason in form.reasons:
         click.echo(visible(f"{task.qualified} has no eval.yaml: {reason}"), err=True)

@@ -9,10 +9,10 @@ import pytest
 from support.toy_plugins import sound_task
 
 from creval.plugins.loader import load_plugins
-from creval.tasks.hub_form import HubForm, hub_form
 from creval.tasks.index import TaskIndex
+from creval_hub.hub_form import HubForm, hub_form
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tasks"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "tasks"
 ENTRY = {"id", "config", "split", "field_spec", "solvers", "scorers", "shuffle_choices", "epochs", "epoch_reducer"}
 SOLVERS = {"prompt_template", "system_message", "multiple_choice", "generate"}
 SCORERS = {"includes", "match", "pattern", "exact", "choice"}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from creval.tasks.task_model import ComponentRef, Task
+from creval.plugin.hub import ComponentRef, Task
 
 __all__ = ["HubForm", "hub_form"]
 
