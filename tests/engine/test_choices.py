@@ -13,7 +13,7 @@ from support.completions_server import CompletionsServer
 from creval import RunOptions, open_run, run
 from creval.engine.run import resume
 from creval.errors import CrevalError, UsageError
-from creval.scoring.likelihoods import FirstToken, LikeliestChoice, Perplexity, PerplexityMean
+from creval.scoring.likelihood_scores import FirstToken, LikeliestChoice, Perplexity, PerplexityMean
 from creval.types.components import ScorerInput
 from creval.types.sample import CallRecord, Condition, SampleKey
 

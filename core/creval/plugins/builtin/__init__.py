@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from creval.plugins import parameters as params
-from creval.plugins.builtin import likelihoods, parsers, scorers
+from creval.plugins.builtin import likelihood_components, parsers, scorers
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -17,7 +17,7 @@ def register(registry: Registry) -> None:
     register_protocols(registry)
     parsers.register(registry)
     scorers.register(registry)
-    likelihoods.register(registry)
+    likelihood_components.register(registry)
     register_resources(registry)
     register_executors(registry)
 

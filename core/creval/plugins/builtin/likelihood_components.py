@@ -7,7 +7,7 @@ from creval.plugins.registry import BINARY, Registry
 
 __all__ = ["register"]
 
-_HOME = "creval.scoring.likelihoods"
+_HOME = "creval.scoring.likelihood_scores"
 
 
 def register(registry: Registry) -> None:
