@@ -21,12 +21,14 @@ FILES = sorted(FOLDER.glob("*.yaml"))
 PAGE = (ROOT / "docs" / "task-without-code.md").read_text(encoding="utf-8")
 EXPECTED = {
     "questions": {"numeric": (0.0, 1.0)},
+    "readings": {"numeric@strict": (None, 1.0), "numeric@flexible": (0.0, 1.0), "near": (0.0, 1.0)},
     "choices": {"exact_match": (None, 1.0), "group_accuracy": (None, 1.0), "consistency": (None, 1.0)},
     "likeliest": {"acc": (None, 1.0), "acc_norm": (None, 1.0)},
     "first_token": {"first_token": (None, 1.0), "first_token_probability": (None, 1.0)},
     "perplexity": {"bits_per_byte": (8.0, 0.0), "byte_perplexity": (256.0, 1.0), "word_perplexity": (None, 1.0)},
     "few_shot": {"numeric": (0.0, 1.0)},
     "judged": {"originality": (1.0, 5.0)},
+    "jury": {"originality": (1.0, 5.0), "originality_of_a": (1.0, 5.0)},
     "pairwise": {"wins": (0.0, 0.5), "wins_agrees": (1.0, 1.0)},
     "best_of_n": {"numeric": (0.0, 1.0)},
     "best_of_n_majority": {"numeric": (0.0, 1.0)},
@@ -70,7 +72,9 @@ def test_it_runs_with_its_floor_and_ceiling(task: str, run_task: Any) -> None:
     values = []
     for player in ("floor", "ceiling"):
         judge = _judge(short(task), player)
-        done = run_task(task, f"baseline/{player}", **({"judge": judge} if judge else {}))
+        jurors = ("a", "b", "c") if short(task) == "jury" else ("judge",)
+        roles = {"roles": dict.fromkeys(jurors, judge)} if judge else {}
+        done = run_task(task, f"baseline/{player}", **roles)
         found = done.metrics(short(task))
         values.append({name.partition("[")[0]: metric["value"] for name, metric in found.items()})
     floor, ceiling = values
@@ -82,7 +86,7 @@ def test_it_runs_with_its_floor_and_ceiling(task: str, run_task: Any) -> None:
 
 
 def _judge(task: str, player: str) -> Any:
-    if task == "judged":
+    if task in ("judged", "jury"):
         return lambda doc: "1" if player == "floor" else "5"
     if task == "pairwise":
         return lambda doc: ["second", "first"] if player == "floor" else ["tie", "tie"]
