@@ -17,6 +17,7 @@ from support.chat_server import Answer, ChatServer, Received
 from support.parrot import parrot
 
 import creval
+from creval.engine.estimate import estimate_run
 from creval.engine.run import rescore, resume
 from creval.engine.run_file import read_run_file
 from creval.engine.run_options import Rescoring
@@ -126,6 +127,19 @@ def test_every_verdict_is_in_the_ledger_and_none_is_paid_twice(judged, tmp_path)
     assert {role: used["calls"] for role, used in again.results["tasks"][0]["usage_by_role"].items()} == dict.fromkeys(
         "abc", 4
     )
+
+
+def test_the_estimate_has_a_row_for_each_juror(tmp_path, options):
+    prompt = "how good is {{ answer }}? " + "x" * 400
+    rows = {}
+    for parameters in ("scale: [1, 5]", "scale: [1, 5], draw: 2"):
+        task = write(tmp_path, parameters, prompt=prompt)
+        found = estimate_run([task], "hosted_vllm/x", options(roles=models(), base_url="http://localhost:9/v1"))
+        rows[parameters] = {row.task: (row.calls.low, row.calls.high) for row in found.tasks}
+        assert "draw" in parameters or all(row.input_tokens.low > 100 for row in found.tasks[1:])
+    calls = {"judged": (4, 4), **{f"judged: {juror}": (4, 8) for juror in "abc"}}
+    assert rows["scale: [1, 5]"] == calls
+    assert rows["scale: [1, 5], draw: 2"] == {**calls, **{f"judged: {juror}": (0, 8) for juror in "abc"}}
 
 
 def test_a_pool_is_drawn_by_doc_and_seed_without_the_target(judged, tmp_path):

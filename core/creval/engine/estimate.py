@@ -113,7 +113,9 @@ class RoleCalls:
         calls = _sum([each.expected_role_calls(doc, self._expected(work)).get(role) for each in self._own])
         if calls is None:
             return None
-        prompts = self._runtime.task.role_prompts.get(role, {}).values()
+        task = self._runtime.task
+        shared = [messages for name, messages in task.prompts.items() if name != "prompt"]  # a jury's
+        prompts = task.role_prompts.get(role, {}).values() or shared
         sizes = [sum(len(each.template.encode("utf-8", "replace")) for each in messages) for messages in prompts] or [0]
         more = len(str(dict(doc)).encode("utf-8", "replace"))
         return self._of_calls(role, work, calls, (min(sizes), max(sizes) + more, 1))
