@@ -108,6 +108,9 @@ def test_a_replacement_takes_the_place_of_any_source(tmp_path: Path) -> None:
 # --- pinned sources --------------------------------------------------------------------------------------
 
 
+HUB_WHERE = "{source: huggingface, dataset: a/b, split: [test, dev], revision: newest, where: %s}"
+
+
 @pytest.mark.parametrize(
     ("dataset", "path", "part"),
     [
@@ -122,6 +125,10 @@ def test_a_replacement_takes_the_place_of_any_source(tmp_path: Path) -> None:
             "dataset.dataset",
             "owner/name",
         ),
+        (HUB_WHERE % "{n: {mn: 3}}", "dataset.where.n.mn", "unknown key 'mn'"),
+        (HUB_WHERE % "{n: {min: true}}", "dataset.where.n.min", "must be a text or a number, but is true"),
+        (HUB_WHERE % "{n: {in: []}}", "dataset.where.n.in", "must not be empty"),
+        (HUB_WHERE % "{}", "dataset.where", "must not be empty"),
         ("{source: url, url: 'https://example.org/x.jsonl'}", "dataset", "the key 'sha256' is missing"),
         ("{source: url, url: 'https://example.org/x.jsonl', sha256: abc}", "dataset.sha256", "64 hexadecimal digits"),
         (

@@ -1,4 +1,4 @@
-"""The source `huggingface`: a data set of the hub at one commit.
+"""The source `huggingface`: splits of a data set of the hub at one commit.
 
 Each commit has a cache folder of its own. The library `datasets` would otherwise fall back to whatever version it
 downloaded last when the hub cannot be reached, which is not the pinned one.
@@ -6,19 +6,28 @@ downloaded last when the hub cannot be reached, which is not the pinned one.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from creval.data.data_options import DataOptions
 from creval.data.mirror import offline_fix
+from creval.data.row_filter import RowFilter
 from creval.data.row_types import MalformedRow, Row, Rows
 from creval.errors import DataError, MissingPartError
 from creval.hub_address import hub_address, hub_answers
 
-__all__ = ["HuggingFaceRows", "open_huggingface"]
+__all__ = ["NEWEST", "HuggingFaceRows", "open_huggingface"]
+
+NEWEST = "newest"
+"""In place of a commit: the newest one when the data are first fetched, kept in the cache from then on."""
 
 
 class HuggingFaceRows:
@@ -45,10 +54,50 @@ class HuggingFaceRows:
         """Nothing to release."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """What is taken of a data set: its parts (configurations and splits), which rows of them, and their columns."""
+
+    split: str | Sequence[str]
+    config: str | Sequence[str] | None = None
+    where: Mapping[str, Any] | None = None
+    columns: Sequence[str] | None = None
+    origin: str = "origin"
+    streaming: bool = False
+    take: int | None = None
+
+    @property
+    def parts(self) -> Sequence[tuple[str | None, str]]:
+        """(configuration, split) of each part, in order."""
+        return [(config, str(split)) for config in _listed(self.config) for split in _listed(self.split)]
+
+    def marked(self, config: str | None, split: str) -> Mapping[str, str]:
+        """Return the field that says of which part a row is, where there are several."""
+        return {self.origin: _name(config, split)} if len(self.parts) > 1 else {}
+
+
+def _listed(value: str | Sequence[str] | None) -> Sequence[str | None]:
+    return [value] if value is None or isinstance(value, str) else list(value)
+
+
+def _name(config: str | None, split: str) -> str:
+    return split if config is None else f"{config}/{split}"
+
+
 def open_huggingface(
-    dataset: str, revision: str, split: str, *, base: Path, options: DataOptions, config: str | None = None
+    dataset: str,
+    revision: str,
+    split: str | Sequence[str],
+    *,
+    base: Path,
+    options: DataOptions,
+    **chosen: Any,
 ) -> Rows:
-    """Open one split of a data set at one commit; never runs code of the data set.
+    """Open splits of a data set at one commit; never runs code of the data set.
+
+    `revision` is a full commit, or `newest`. Of several configurations (`config`) or splits the rows follow each other,
+    and each has the field `origin`, such as `config/split`. `where` says which rows (see RowFilter), `columns` which of
+    their fields, `take` how many of these from the front. With `streaming` only what is taken is stored.
 
     Raises MissingPartError without the package datasets; DataError where the data cannot be had.
     """
@@ -60,28 +109,152 @@ def open_huggingface(
             where=dataset,
             fix=f"Install it: pip install datasets. Or give a local file: --data {options.task or 'TASK'}=FILE.",
         ) from error
-    where = f"huggingface {dataset}@{revision[:12]} split {split}"
     if Path(dataset).exists():
         raise DataError(
             f"a local folder is called {dataset!r} and would be read in place of the hub's data set",
-            where=where,
+            where=f"huggingface {dataset}",
             fix="Run from another folder.",
         )
-    cache = options.cache / "huggingface" / dataset.replace("/", "--") / revision
-    arguments = {"name": config, "split": split, "revision": revision, "cache_dir": str(cache)}
-    away = not options.offline and not hub_answers()
-    if away and not any(cache.glob("**/*.arrow")):
-        raise DataError(
-            f"the Hugging Face Hub cannot be reached ({hub_address()})",
-            where=where,
-            fix=f"Check the network and HF_ENDPOINT, or give a local file: --data {options.task or 'TASK'}=FILE.",
+    selection = _Selection(split, **chosen)
+    fetch = _Fetch(datasets, dataset, options)
+    commit = fetch.commit(revision)
+    said = f"huggingface {dataset}@{commit[:12]} split {', '.join(_name(*part) for part in selection.parts)}"
+    table = (fetch.streamed if selection.streaming else fetch.whole)(commit, selection, said)
+    if not len(table):
+        raise DataError("no row fits `where` under `dataset`" if selection.where else "there are no rows", where=said)
+    return HuggingFaceRows(table, said)
+
+
+class _Fetch:
+    """Fetches one data set into the cache, or takes it from there."""
+
+    def __init__(self, datasets: Any, dataset: str, options: DataOptions) -> None:
+        self._datasets = datasets
+        self._dataset = dataset
+        self._options = options
+        self._cache = options.cache / "huggingface" / dataset.replace("/", "--")
+        self._away = not options.offline and not hub_answers()
+
+    def commit(self, revision: str) -> str:
+        """Return the commit; that of `newest` is asked for once."""
+        kept = self._cache / NEWEST
+        if revision != NEWEST:
+            return revision
+        if not kept.is_file():
+            self._need_hub(f"huggingface {self._dataset}")
+            from huggingface_hub import HfApi
+
+            try:
+                found = str(HfApi().dataset_info(self._dataset).sha)
+            except Exception as error:  # see `_load`
+                raise self._failure(error, f"huggingface {self._dataset}") from error
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(found + "\n", encoding="utf-8")
+        return kept.read_text(encoding="utf-8").strip()
+
+    def whole(self, commit: str, chosen: _Selection, said: str) -> Any:
+        """Return the table of all parts, each downloaded whole."""
+        tables = []
+        for config, split in chosen.parts:
+            table = self._load(commit, config, split, said)
+            if chosen.where:
+                table = table.filter(RowFilter(chosen.where, said), load_from_cache_file=False, keep_in_memory=True)
+            table = table.select_columns(_known(chosen.columns, table.column_names, said)) if chosen.columns else table
+            for field, name in chosen.marked(config, split).items():
+                _need_free(field, table.column_names, said)
+                table = table.add_column(field, [name] * len(table))
+            tables.append(table)
+        joined = self._joined(tables, said)
+        return joined if chosen.take is None else joined.select(range(min(chosen.take, len(joined))))
+
+    def _joined(self, tables: Sequence[Any], said: str) -> Any:
+        try:
+            return tables[0] if len(tables) == 1 else self._datasets.concatenate_datasets(tables)
+        except Exception as error:
+            raise DataError(
+                f"the configurations or splits do not fit together: {_reason(error)}",
+                where=said,
+                fix="Name those of the same columns, or take the common ones: columns: [a, b].",
+            ) from error
+
+    def streamed(self, commit: str, chosen: _Selection, said: str) -> Any:
+        """Return what is taken of a stream. It is stored when the stream was read to its end."""
+        about = [chosen.parts, chosen.where, chosen.columns, chosen.origin, chosen.take]
+        digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+        folder = self._cache / commit / f"streamed-{digest}"
+        if not folder.is_dir():
+            self._need_hub(said)
+            partial = folder.with_name(f".{folder.name}")
+            shutil.rmtree(partial, ignore_errors=True)
+            rows = list(islice(self._rows(commit, chosen, said), chosen.take))
+            self._datasets.Dataset.from_list(rows).save_to_disk(str(partial))
+            partial.rename(folder)
+        return self._datasets.load_from_disk(str(folder))
+
+    def _rows(self, commit: str, chosen: _Selection, said: str) -> Iterator[dict[str, Any]]:
+        takes = RowFilter(chosen.where or {}, said)
+        for config, split in chosen.parts:
+            stream = iter(self._load(commit, config, split, said, streaming=True))
+            while True:
+                try:
+                    row = next(stream, None)
+                except Exception as error:  # see `_load`
+                    raise self._failure(error, said) from error
+                if row is None:
+                    break
+                if not takes(row):
+                    continue
+                kept = {name: row[name] for name in _known(chosen.columns, list(row), said)} if chosen.columns else row
+                for field in chosen.marked(config, split):
+                    _need_free(field, list(kept), said)
+                yield {**kept, **chosen.marked(config, split)}
+
+    def _need_hub(self, said: str) -> None:
+        if self._options.offline:
+            raise self._failure(LookupError(), said)
+        if self._away:
+            raise DataError(
+                f"the Hugging Face Hub cannot be reached ({hub_address()})",
+                where=said,
+                fix="Check the network and HF_ENDPOINT, or give a local file: "
+                f"--data {self._options.task or 'TASK'}=FILE.",
+            )
+
+    def _load(self, commit: str, config: str | None, split: str, said: str, streaming: bool = False) -> Any:
+        cache = self._cache / commit
+        arguments: dict[str, Any] = {"name": config, "split": split, "revision": commit, "cache_dir": str(cache)}
+        if self._away and not any(cache.glob("**/*.arrow")):
+            self._need_hub(said)
+        try:
+            with _offline(self._datasets) if self._options.offline or self._away else _as_it_is():
+                loaded = self._datasets.load_dataset(self._dataset, **arguments, streaming=streaming)
+                return _undecoded(loaded, self._datasets)
+        except Exception as error:  # the library raises whatever its own dependencies raise
+            raise self._failure(error, said) from error
+
+    def _failure(self, error: Exception, said: str) -> DataError:
+        if self._options.offline:
+            return DataError(
+                "the data set is not in the cache, and --offline forbids the network",
+                where=said,
+                fix=offline_fix(self._options),
+            )
+        names = {type(each).__name__ for each in _chain(error)}
+        reason = _reason(error)
+        page = f"{hub_address()}/datasets/{self._dataset}"
+        if "GatedRepoError" in names or "is a gated dataset" in reason:
+            return DataError(
+                "the data set is gated: its owners give access to accounts that accept their terms",
+                where=said,
+                fix=f"Accept them at {page}, and set HF_TOKEN to a token of that account.",
+            )
+        if "RevisionNotFoundError" in names:
+            fix = f"Its commits are listed at {page}/commits/main."
+            return DataError(f"the data set has no such Revision: {reason}", where=said, fix=fix)
+        fix = (
+            "Check dataset, revision, config and split; a private data set needs the token of its account in HF_TOKEN."
         )
-    try:
-        with _offline(datasets) if options.offline or away else _as_it_is():
-            table = _undecoded(datasets.load_dataset(dataset, **arguments), datasets)
-    except Exception as error:  # the library raises whatever its own dependencies raise
-        raise _failure(error, where, options) from error
-    return HuggingFaceRows(table, where)
+        return DataError(f"the data set cannot be loaded: {reason}", where=said, fix=fix)
 
 
 def _undecoded(table: Any, datasets: Any) -> Any:
@@ -96,16 +269,31 @@ def _undecoded(table: Any, datasets: Any) -> Any:
     return table
 
 
-def _failure(error: Exception, where: str, options: DataOptions) -> DataError:
-    reason = " ".join(str(error).split())[:300] or type(error).__name__
-    if options.offline:
-        return DataError(
-            "the data set is not in the cache, and --offline forbids the network",
-            where=where,
-            fix=offline_fix(options),
-        )
-    fix = "Check dataset, revision, config and split; for a gated data set accept its terms and set HF_TOKEN."
-    return DataError(f"the data set cannot be loaded: {reason}", where=where, fix=fix)
+def _known(columns: Sequence[str], there: Sequence[str], said: str) -> list[str]:
+    missing = [name for name in columns if name not in there]
+    if missing:
+        what = f"the data have no column {missing[0]!r}; there are {', '.join(there)}"
+        raise DataError(what, where=said, fix="Correct `columns` under `dataset`.")
+    return list(columns)
+
+
+def _need_free(origin: str, there: Sequence[str], said: str) -> None:
+    if origin in there:
+        what = f"the data have a column {origin!r} of their own, where the name of the split would stand"
+        raise DataError(what, where=said, fix="Name another field under `dataset`, as in origin: subset.")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    following: BaseException | None = error
+    while following is not None and id(following) not in seen:
+        seen.add(id(following))
+        yield following
+        following = following.__cause__ or following.__context__
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 @contextmanager

@@ -90,8 +90,13 @@ def creval_components(registry: Registry) -> None:
         "source",
         "create_published",
         "creval_create.queries.imported:open_published",
-        "the published 931 queries, imported by creval create import",
-        parameters=params.schema(remote=True),
+        "the published 931 queries, from the Hugging Face hub",
+        parameters=params.schema(
+            revision=params.text(
+                pattern="^([0-9a-f]{40}|newest)$", about="a full commit of the hub, or newest: that of the first fetch"
+            ),
+            remote=True,
+        ),
     )
     registry.add(
         "provider",

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.commands import creval
+from support.hub_server import HubServer
 
 from creval.plugin import DataError
 from creval.plugin.data import DataOptions
@@ -91,8 +93,19 @@ def test_nothing_is_kept_of_a_refused_set(caches: Path) -> None:
     file.write_text("\n".join(map(json.dumps, full_set()[:400])))
     code, said = run(str(file))
     assert code != 0 and "not the published set" in said
-    with pytest.raises(DataError, match="creval create import FILE"):
-        open_published(base=caches, options=DataOptions.from_environment())
+    assert not list(caches.rglob("published.jsonl"))
+
+
+def test_the_set_is_fetched_and_checked_without_an_import(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    with HubServer({}) as hub:
+        about = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_TOKEN": ""}
+        published = hub.add("wadhma/CREATE", {"train.jsonl": "\n".join(map(json.dumps, full_set())).encode()})
+        done = creval(tmp_path, "prefetch", "create_published", CREVAL_CACHE=str(tmp_path / "cache"), **about)
+    pinned = f"huggingface wadhma/CREATE@{published.commits[-1].oid[:12]} split train"
+    assert f"{COUNT} docs from {pinned}" in done.stdout, done.stdout
+    rows = open_published(base=tmp_path, options=DataOptions(cache=tmp_path / "cache", offline=True))
+    assert rows.origin == pinned and rows.row(0)["id"] == "0" and rows.row(0)["relation"] == "P166"  # type: ignore[index]
 
 
 def test_a_file_or_a_revision_and_a_full_one(caches: Path) -> None:

@@ -84,6 +84,7 @@ def test_floor_and_ceiling_give_one_strict_path(
     assert {len(path) for path in paths} == {triples}
 
 
-def test_without_the_import_the_fix_is_said(tmp_path: Path) -> None:
+def test_without_a_cache_there_is_one_message_offline(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
     done = creval(tmp_path, "--tasks", "create_published", "--model", "baseline/floor", "--offline")
-    assert done.returncode == 2 and "creval create import FILE" in done.stderr
+    assert done.returncode == 2 and "--data create_published=FILE" in done.stderr and "not in the cache" in done.stderr

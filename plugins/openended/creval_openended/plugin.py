@@ -24,6 +24,9 @@ _ANALYSES = (
     ("novelty", "novelty:Novelty", "Solutions ranked by a novelty judge, against entropy and people."),
 )
 _ENTROPIES = ("semantic_entropy", "semantic_entropy_count", "naive_entropy", "classes", "candidates")
+_REVISION = params.text(
+    pattern="^([0-9a-f]{40}|newest)$", about="a full commit of the hub, or newest: that of the first fetch, kept"
+)
 _DIVERGENCE = (
     *(f"{name}{end}" for name in _ENTROPIES for end in ("", "_min", "_max")),
     "semantic_entropy_unfiltered",
@@ -130,18 +133,19 @@ def _register_sources(registry: Registry) -> None:
         "source",
         "hypogen",
         "creval_openended.published.imported:open_hypogen",
-        "HypoGen's bits and flips, imported by creval openended import",
-        parameters=params.schema(remote=True),
+        "HypoGen's bits and flips, from the Hugging Face hub",
+        parameters=params.schema(revision=_REVISION, remote=True),
     )
     registry.add(
         "source",
         "bookmia",
         "creval_openended.published.imported:open_bookmia",
-        "beginnings and endings of BookMIA's excerpts, imported by creval openended import",
+        "beginnings and endings of BookMIA's excerpts, from the Hugging Face hub",
         parameters=params.schema(
             sentences=params.list_of(params.integer(1), minimum=2, about="of the beginning, of the ending"),
             between=params.integer(1, about="words that must stand between them"),
             splitter=params.text(about="the rule that tells sentences"),
+            revision=_REVISION,
             remote=True,
         ),
     )

@@ -13,7 +13,7 @@ from support.hub_server import HubServer
 
 from creval.plugin import open_run
 from creval.plugin.data import DataOptions
-from creval_openended.published.imported import open_bookmia
+from creval_openended.published.imported import open_bookmia, open_hypogen
 from creval_openended.stepwise.sentences import split_sentences
 
 DATASETS = {"hypogen": "UniverseTBD/hypogen-dr1", "bookmia": "swj0419/BookMIA"}
@@ -73,6 +73,26 @@ def test_a_commit_is_fetched_once_and_played(name: str, tmp_path: Path, monkeypa
         framed = [(" ".join(one[:2]), " ".join(one[-2:])) for one in sentences]
         assert [(doc["starter"], doc["ending"]) for doc in docs] == framed  # type: ignore[index]
         assert "begins." not in told and "harbour" not in told
+
+
+def test_tasks_fetch_their_data_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("datasets")
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    arguments = ("--tasks", ",".join(DATASETS), "--model", "baseline/floor", "--limit", "1", "--output", "run")
+    local = ("--resource", "entailment=cosine/0.85", "--resource", "embedding=embedded/minilm")
+    pinned = {}
+    with HubServer({}) as hub:
+        for name, dataset in DATASETS.items():
+            published = hub.add(dataset, {"train.jsonl": lines(name, 310), "test.jsonl": lines(name, 50)})
+            pinned[name] = published.commits[-1].oid
+        done = run(tmp_path, hub, *arguments, *local)
+    assert done.returncode == 0, done.stderr
+    offline = DataOptions(cache=tmp_path / "cache", offline=True)
+    for name, source in (("hypogen", open_hypogen), ("bookmia", open_bookmia)):
+        rows = source(base=tmp_path, options=offline)
+        assert rows.origin == f"huggingface {DATASETS[name]}@{pinned[name][:12]} split train" and len(rows) == 310
+    told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
+    assert "Belief" in told and "harbour" not in told  # excerpts of books are kept by reference
 
 
 def test_a_commit_that_the_hub_has_not_is_named(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -56,13 +57,12 @@ def run(*arguments: str) -> str:
     return done.output
 
 
-def test_until_it_is_imported_the_fix_is_named(tmp_path: Path) -> None:
-    options = DataOptions(cache=tmp_path)
-    with pytest.raises(DataError) as found:
-        open_hypogen(base=tmp_path, options=options)
-    assert "creval openended import hypogen --revision COMMIT" in str(found.value)
-    with pytest.raises(DataError, match="import bookmia --revision COMMIT"):
-        open_bookmia(base=tmp_path, options=options)
+@pytest.mark.parametrize(("name", "source"), [("hypogen", open_hypogen), ("bookmia", open_bookmia)])
+def test_without_a_cache_there_is_one_message_offline(name: str, source: Any, tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    with pytest.raises(DataError, match="not in the cache, and --offline forbids the network") as found:
+        source(base=tmp_path, options=DataOptions(cache=tmp_path, offline=True, task=name))
+    assert f"--data {name}=FILE" in str(found.value)
 
 
 def test_bits_and_flips_are_kept_and_nothing_else(tmp_path: Path, cache: Path) -> None:

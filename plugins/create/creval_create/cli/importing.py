@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["import_published"]
 
-_DATASET = "wadhma/CREATE"
-
 
 @click.command(
     "import",
@@ -24,19 +22,20 @@ _DATASET = "wadhma/CREATE"
 @click.option(
     "--revision",
     metavar="COMMIT",
-    help=f"Without FILE: fetch {_DATASET} from the Hugging Face hub at this commit (40 hexadecimal digits).",
+    help="Without FILE: fetch wadhma/CREATE from the Hugging Face hub at this commit (40 hexadecimal digits).",
 )
 @click.option("--offline", is_flag=True, help="With --revision: take it from the cache only.")
 def import_published(file: Path | None, revision: str | None, offline: bool) -> None:
     """Check the published set of CREATE and keep it for the tasks create_published, create_published_creative ...
 
-    FILE is the split train as jsonl, json, csv, tsv or parquet. It must hold 931 rows and the number of queries of
-    each of the eleven relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a wording
-    that is turned round, or that names the hidden entity) are printed and kept: they are part of the published set.
+    A run fetches the set by itself; this is for a file in place of the Hub, or for another commit. FILE is the split
+    train as jsonl, json, csv, tsv or parquet. It must hold 931 rows and the number of queries of each of the eleven
+    relations in the paper's Table 4. Its sha256 is recorded. Faults of single queries (a wording that is turned
+    round, or that names the hidden entity) are printed and kept: they are part of the published set.
     """
     from creval.plugin import UsageError
     from creval.plugin.data import DataOptions
-    from creval_create.queries.imported import keep
+    from creval_create.queries.imported import keep, sound_rows
     from creval_create.queries.lint import lint
     from creval_create.queries.published import published_rows
 
@@ -44,7 +43,7 @@ def import_published(file: Path | None, revision: str | None, offline: bool) -> 
         raise UsageError("give either FILE or --revision", fix="creval create import FILE")
     options = DataOptions.from_environment(offline=offline)
     rows, origin = _from_file(file) if file is not None else _from_hub(str(revision), options)
-    docs = published_rows(_sound(rows), rows.origin)
+    docs = published_rows(sound_rows(rows), rows.origin)
     kept = keep(docs, origin, options)
     findings = lint(docs)
     for finding in findings:
@@ -61,23 +60,11 @@ def _from_file(file: Path) -> tuple[Rows, dict[str, Any]]:
 def _from_hub(revision: str, options: DataOptions) -> tuple[Rows, dict[str, Any]]:
     from creval.plugin import UsageError
     from creval.plugin.data import open_huggingface
+    from creval_create.queries.published import DATASET, SPLIT
 
     if len(revision) != 40 or set(revision) - set("0123456789abcdef"):
         raise UsageError(
             f"{revision!r} is no full commit", fix="Give the 40 digits of a commit: branches and tags move."
         )
-    rows = open_huggingface(_DATASET, revision, "train", base=Path(), options=options)
-    return rows, {"dataset": _DATASET, "revision": revision, "split": "train"}
-
-
-def _sound(rows: Rows) -> list[Any]:
-    """All rows, each a mapping. Raises DataError at the first one that cannot be read."""
-    from creval.plugin import DataError
-
-    found: list[Any] = []
-    for row in rows:
-        if not isinstance(row, dict):
-            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
-            raise DataError(reason, where=where, fix="Download the file again.")
-        found.append(row)
-    return found
+    rows = open_huggingface(DATASET, revision, SPLIT, base=Path(), options=options)
+    return rows, {"dataset": DATASET, "revision": revision, "split": SPLIT}

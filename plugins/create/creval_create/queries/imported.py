@@ -1,18 +1,18 @@
-"""The imported published set: written by `creval create import`, read by the source `create_published`."""
+"""Source `create_published`: the published set from the Hugging Face hub, or as `creval create import` keeps it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from creval.plugin import DataError
-from creval.plugin.data import DataOptions, Rows, open_file
+from creval.plugin.data import DataOptions, ListRows, Rows, open_file, open_huggingface
 from creval.plugin.report import write_json, write_lines
-from creval_create.queries.published import COUNT
+from creval_create.queries.published import DATASET, SPLIT, published_rows
 
-__all__ = ["Imported", "home", "keep", "open_published"]
+__all__ = ["Imported", "home", "keep", "open_published", "sound_rows"]
 
 Imported = dict[str, Any]
 
@@ -30,14 +30,24 @@ def keep(docs: Sequence[dict[str, Any]], origin: Imported, options: DataOptions)
     return file
 
 
-def open_published(*, base: Path, options: DataOptions) -> Rows:
-    """Open the imported published set. Raises DataError where it has not been imported."""
+def open_published(revision: str = "newest", *, base: Path, options: DataOptions) -> Rows:
+    """Open the published set: what was imported, else the hub's data set at a commit, checked as an import is.
+
+    Raises DataError where it cannot be had or is another one, MissingPartError without the package datasets.
+    """
     file = home(options) / "published.jsonl"
-    if not file.is_file():
-        raise DataError(
-            f"the {COUNT} published queries of CREATE are not here; they may not be shipped (no licence is stated)",
-            where=str(file),
-            fix="Fetch the split train of wadhma/CREATE from Hugging Face, then: creval create import FILE. "
-            "Or play our own twenty queries: --tasks create",
-        )
-    return open_file(file)
+    if file.is_file():
+        return open_file(file)
+    rows = open_huggingface(DATASET, revision, SPLIT, base=base, options=options)
+    return ListRows(published_rows(sound_rows(rows), rows.origin), rows.origin)
+
+
+def sound_rows(rows: Rows) -> list[Any]:
+    """Return all rows, each a mapping. Raises DataError at the first one that cannot be read."""
+    found: list[Any] = []
+    for row in rows:
+        if not isinstance(row, Mapping):
+            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
+            raise DataError(reason, where=where, fix="Download the file again.")
+        found.append(row)
+    return found

@@ -8,9 +8,10 @@ from typing import Any
 
 from creval.plugin import DataError
 
-__all__ = ["COUNT", "FIELDS", "RELATIONS", "published_rows"]
+__all__ = ["COUNT", "DATASET", "FIELDS", "RELATIONS", "SPLIT", "published_rows"]
 
 COUNT = 931
+DATASET, SPLIT = "wadhma/CREATE", "train"
 FIELDS = ("query", "entity_a", "rel_b", "entity_b", "description")
 RELATIONS: Mapping[str, tuple[str, int]] = {
     "P166": ("award received", 99),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +30,13 @@ _COMMIT_LENGTH = 40
 def import_published(task: str, file: Path | None, revision: str | None, offline: bool) -> None:
     """Keep the problems of a published set for its task, and where they came from.
 
-    FILE is the split train of UniverseTBD/hypogen-dr1 or of swj0419/BookMIA as jsonl, json, csv, tsv or parquet.
-    Without it the set is fetched at a commit that you name: none is preset, and branches move.
+    A run fetches them by itself; this is for a file in place of the Hub, or for another commit. FILE is the split
+    train of UniverseTBD/hypogen-dr1 or of swj0419/BookMIA as jsonl, json, csv, tsv or parquet. Without it the set is
+    fetched at the commit that you name.
     """
     from creval.plugin import UsageError
     from creval.plugin.data import DataOptions, open_file, sha256_of
-    from creval_openended.published.imported import keep
+    from creval_openended.published.imported import keep, sound_rows
     from creval_openended.published.sets import SETS, kept_rows
 
     if (file is None) == (revision is None):
@@ -48,7 +48,7 @@ def import_published(task: str, file: Path | None, revision: str | None, offline
         rows, origin = open_file(file), {"file": file.name, "sha256": sha256_of(file)}
     else:
         rows, origin = _from_hub(published, str(revision), options)
-    kept = kept_rows(published, _sound(rows), rows.origin)
+    kept = kept_rows(published, sound_rows(rows), rows.origin)
     where = keep(task, kept, {**origin, "rows": len(rows), "kept": len(kept)}, options)
     click.echo(f"{len(kept)} of {len(rows)} rows kept in {where}. Play them: --tasks {task}")
 
@@ -63,16 +63,3 @@ def _from_hub(published: PublishedSet, revision: str, options: Any) -> tuple[Row
         )
     rows = open_huggingface(published.dataset, revision, published.split, base=Path(), options=options)
     return rows, {"dataset": published.dataset, "revision": revision, "split": published.split}
-
-
-def _sound(rows: Rows) -> list[Mapping[str, Any]]:
-    """All rows, each a mapping. Raises DataError at the first one that cannot be read."""
-    from creval.plugin import DataError
-
-    found: list[Mapping[str, Any]] = []
-    for row in rows:
-        if not isinstance(row, Mapping):
-            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
-            raise DataError(reason, where=where, fix="Download the file again.")
-        found.append(row)
-    return found

@@ -1,19 +1,21 @@
-"""Sources `hypogen` and `bookmia`: the sets as `creval openended import` keeps them."""
+"""Sources `hypogen` and `bookmia`: the sets from the Hugging Face hub, or as `creval openended import` keeps them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from creval.plugin import DataError, UsageError
-from creval.plugin.data import DataOptions, ListRows, Rows
+from creval.plugin.data import DataOptions, ListRows, Rows, open_huggingface
 from creval.plugin.report import write_json, write_lines
-from creval_openended.published.sets import SETS
+from creval_openended.published.sets import SETS, kept_rows
 from creval_openended.stepwise.sentences import SPLITTER, split_sentences
 
-__all__ = ["keep", "open_bookmia", "open_hypogen", "story_frame"]
+__all__ = ["keep", "open_bookmia", "open_hypogen", "sound_rows", "story_frame"]
+
+NEWEST = "newest"
 
 
 def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any], options: DataOptions) -> Path:
@@ -24,15 +26,17 @@ def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any]
     return file
 
 
-def open_hypogen(*, base: Path, options: DataOptions) -> Rows:
-    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set was not imported."""
-    return _docs("hypogen", _imported("hypogen", options))
+def open_hypogen(revision: str = NEWEST, *, base: Path, options: DataOptions) -> Rows:
+    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set cannot be had."""
+    rows, origin = _published("hypogen", revision, options)
+    return ListRows(list(rows), origin)
 
 
 def open_bookmia(
     sentences: Sequence[int] = (2, 2),
     between: int = 60,
     splitter: str = SPLITTER,
+    revision: str = NEWEST,
     *,
     base: Path,
     options: DataOptions,
@@ -44,9 +48,9 @@ def open_bookmia(
     """
     if splitter != SPLITTER:
         raise UsageError(f"there is no splitter {splitter!r}", where="dataset: splitter", fix=f"There is {SPLITTER}.")
-    rows = _imported("bookmia", options)
+    rows, origin = _published("bookmia", revision, options)
     framed = ((row["id"], story_frame(row["snippet"], sentences[0], sentences[-1], between)) for row in rows)
-    return _docs("bookmia", ({"id": name, **frame} for name, frame in framed if frame is not None))
+    return ListRows([{"id": name, **frame} for name, frame in framed if frame is not None], origin)
 
 
 def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[str, str] | None:
@@ -58,22 +62,27 @@ def story_frame(excerpt: str, starter: int, ending: int, between: int) -> dict[s
     return {"starter": " ".join(sentences[:starter]), "ending": " ".join(sentences[-ending:])}
 
 
-def _docs(task: str, rows: Iterable[Mapping[str, str]]) -> Rows:
-    return ListRows(list(rows), f"the imported rows of {SETS[task].dataset}")
-
-
-def _imported(task: str, options: DataOptions) -> Iterator[Mapping[str, str]]:
+def _published(task: str, revision: str, options: DataOptions) -> tuple[Iterable[Mapping[str, str]], str]:
+    """Return the rows of a set and where they come from: what was imported, else the hub's data set."""
+    published = SETS[task]
     file = _file(task, options)
-    if not file.is_file():
-        published = SETS[task]
-        raise DataError(
-            f"the problems of {task} ({published.dataset}) are not here; they are not shipped, and no commit is preset",
-            where=str(file),
-            fix=f"Take a commit from https://huggingface.co/datasets/{published.dataset}/commits/main and run once: "
-            f"creval openended import {task} --revision COMMIT. Or play ten of our own: --tasks {task}_own",
-        )
-    with file.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+    if file.is_file():
+        lines = file.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines], f"the imported rows of {published.dataset}"
+    selection = {"columns": list(published.fields)}
+    rows = open_huggingface(published.dataset, revision, published.split, base=Path(), options=options, **selection)
+    return kept_rows(published, sound_rows(rows), rows.origin), rows.origin
+
+
+def sound_rows(rows: Rows) -> list[Mapping[str, Any]]:
+    """Return all rows. Raises DataError at the first one that cannot be read."""
+    found: list[Mapping[str, Any]] = []
+    for row in rows:
+        if not isinstance(row, Mapping):
+            reason, where = getattr(row, "reason", "the row is no object"), getattr(row, "where", rows.origin)
+            raise DataError(reason, where=where, fix="Download the file again.")
+        found.append(row)
+    return found
 
 
 def _file(task: str, options: DataOptions) -> Path:
