@@ -99,7 +99,8 @@ def test_the_published_table_is_the_one_that_validity_ships() -> None:
             for name in ("dat", "cdat_n", "drat", "pace", "rat")
             if row[name]
         }
-    assert {(each.metric, each.model): each.value for each in printed_numbers("association")} == pytest.approx(known)
+    ours = [each for each in printed_numbers("association") if ", Table 3" in each.source]
+    assert {(each.metric, each.model): each.value for each in ours} == pytest.approx(known)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_there_are_twenty_domains_and_a_task_of_each_kind() -> None:
     tasks = {header.name for header in INDEX.headers() if header.plugin == "kumo" and header.kind == "task"}
     single = {f"kumo_{difficulty}_{name}" for difficulty in ("easy", "hard") for name in names}
     published = {"kumo_published_easy", "kumo_published_hard", "kumo_published_all"}
-    variants = {"kumo_counterfactual", "kumo_tools", "kumo_multi_truth", "kumo_probabilistic"}
+    variants = {"kumo_counterfactual", "kumo_tools", "kumo_multi_truth", "kumo_probabilistic", "kumo_long_book"}
     assert tasks == single | published | variants | {"kumo", "kumo_easy", "kumo_hard"}
 
 
