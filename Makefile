@@ -10,13 +10,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PLUGINS := association batches create embedded encoders hub kumo neocoder openended people ray sandbox shards testing trackio validity wandb
+PLUGINS := $(sort $(notdir $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))))
 INSTALLED := $(VENV)/.installed
 TORCH := $(VENV)/.torch
 EEE := $(VENV)/.eee
 # kumo[fast] compiles the optimal search; without it the hard games fall back to pure Python
 # trackio, wandb and ray come without the library that they are for, which only their tests need
-EDITABLE := -e plugins/association -e plugins/batches -e plugins/create -e plugins/embedded -e plugins/encoders -e plugins/hub -e 'plugins/kumo[fast]' -e plugins/neocoder -e plugins/openended -e plugins/people -e plugins/sandbox -e plugins/shards -e plugins/testing -e plugins/validity
+EDITABLE := $(foreach plugin,$(filter-out ray trackio wandb,$(PLUGINS)),-e 'plugins/$(plugin)$(if $(filter kumo,$(plugin)),[fast])')
 # what each distribution's tests import, as it states itself; the demo works without
 TESTED := $(foreach plugin,$(PLUGINS),-e 'plugins/$(plugin)[test]')
 

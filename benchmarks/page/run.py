@@ -21,8 +21,8 @@ from selenium import webdriver
 
 import creval
 from creval.report.baselines import Baselines
-from creval.report.page.write_page import page_data, page_text
 from creval.runs.reader import open_runs
+from creval_page.write_page import page_data, page_text
 
 SIZES = (60, 1_000, 10_000)
 WATCH = """

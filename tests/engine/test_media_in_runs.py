@@ -355,7 +355,7 @@ def test_a_judge_sees_the_image_when_scores_are_made_again(write, options, monke
 
 
 def test_a_page_and_a_sample_show_the_images(write, options, tmp_path, monkeypatch):
-    from creval.report.page import page_samples
+    from creval_page import page_samples
 
     with ChatServer(answer=see) as server:
         result = creval.run([write()], "chat/see", options(base_url=server.url))
@@ -369,7 +369,7 @@ def test_a_page_and_a_sample_show_the_images(write, options, tmp_path, monkeypat
 
 @pytest.mark.parametrize("strange", ["link", "other bytes", "a page", "no file"])
 def test_a_strangers_media_folder_shows_nothing_else(strange, write, options, tmp_path):
-    from creval.report.page.page_samples import collect_samples
+    from creval_page.page_samples import collect_samples
 
     with ChatServer(answer=see) as server:
         result = creval.run([write()], "chat/see", options(base_url=server.url))

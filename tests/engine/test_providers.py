@@ -13,9 +13,9 @@ from creval.api import RunOptions, RunResult, run
 from creval.cli.main import invoke
 from creval.engine.planning.check_plans import pinned_providers, provider_advice
 from creval.report.baselines import Baselines
-from creval.report.page.write_page import page_data
 from creval.report.result_tables import served_words
 from creval.runs.reader import open_runs
+from creval_page.write_page import page_data
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ SECTIONS = {
         "plugins": _command("plugins:plugins", "List plugins, what they add, and what failed to load."),
         "runs": _command("runs:runs", "List or search the runs in a folder."),
         "report": _command("report:report", "Print results next to their floor and ceiling."),
-        "view": _command("report:view", "Open runs as one page in the browser."),
+        "view": LazyCommand("creval_page.cli:view", "Open runs as one page in the browser.", "creval-page"),
         "samples": _command("samples:samples", "List the samples of a run."),
         "sample": _command("samples:sample", "Print one sample: its messages, parsed answer and scores."),
     },

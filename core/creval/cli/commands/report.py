@@ -1,7 +1,9 @@
-"""`creval report RUN...` and `creval view RUN...`."""
+"""`creval report RUN...`."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.cli import completion
-from creval.cli.option_values import FilePath, NewPath
+from creval.cli.option_values import NewPath
 from creval.cli.shared_options import format_options
 
 if TYPE_CHECKING:
@@ -53,8 +55,11 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     self-contained page in place of the table: results, plots and every sample.
     """
     if html is not None:
-        from creval.report.page.write_page import write_page
+        from creval.cli.lazy_group import missing_distribution
 
+        if importlib.util.find_spec("creval_page") is None:
+            raise missing_distribution("`creval report --html`", "creval-page")
+        write_page = importlib.import_module("creval_page.write_page").write_page
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
@@ -132,25 +137,3 @@ def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, 
             own = {name: task.get(name) for name in _OWN}
             named = {"task": task["qualified"]} if task["task"] in shared else {}
             yield {"run": str(result.folder), **row, **named, **beside, **own}
-
-
-@click.command(epilog="Example: creval view runs/mine --no-open")
-@click.argument("runs", nargs=-1, required=True, type=FilePath(), shell_complete=completion.runs)
-@click.option("--html", type=NewPath(), metavar="FILE", help="Where to write it (default: report.html in the run).")
-@click.option("--baselines", type=FilePath(), metavar="FOLDER", help="Where to look for floor and ceiling.")
-@click.option("--no-open", is_flag=True, help="Write the page and open no browser.")
-def view(runs: Sequence[Path], html: Path | None, baselines: Path | None, no_open: bool) -> None:
-    """Write RUNS as one page (see creval report --html) and open it in the browser."""
-    from creval.opener import plain_size
-    from creval.report.page.write_page import write_page
-
-    folders = list(dict.fromkeys(runs))
-    if html is None:
-        plain_size(folders[0] / "report.html")  # a link there would lead to another file
-    page = write_page(folders, html or folders[0] / "report.html", baselines)
-    click.echo(page)
-    if not no_open:
-        import webbrowser
-
-        if not webbrowser.open(page.absolute().as_uri()):
-            click.echo("No browser could be opened: open the file yourself.", err=True)

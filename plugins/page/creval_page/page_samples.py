@@ -12,12 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from creval.errors import RunError
-from creval.report.sample_views import Seen, judge_calls, seen_samples, transcript
-from creval.runs.media import MediaFolder
-from creval.runs.reader import Run
-from creval.types.content import data_url, media_type_of
-from creval.types.sample import SampleKey
+from creval.plugin import RunError, SampleKey
+from creval.plugin.page import MediaFolder, Run, Seen, data_url, judge_calls, media_type_of, seen_samples, transcript
 
 __all__ = ["MOST", "PageSamples", "collect_samples"]
 

@@ -23,18 +23,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from creval.engine.planning.check_plans import pinned_providers, provider_advice
-from creval.engine.run_options import RunOptions
-from creval.errors import CrevalError, PluginError
-from creval.opener import read_bytes
-from creval.plugins.loader import load_plugins
-from creval.report.baselines import Baselines, find_baselines
-from creval.report.output_files import write_text
-from creval.report.page.page_samples import MOST, PageSamples, collect_samples
-from creval.runs.folder import file_name
-from creval.runs.reader import Run, open_runs
-from creval.tasks.yaml.nodes import plain
-from creval.tasks.yaml.yaml_reader import read_yaml_text
+from creval.plugin import CrevalError, PluginError
+from creval.plugin.page import (
+    Baselines,
+    Run,
+    RunOptions,
+    file_name,
+    find_baselines,
+    load_plugins,
+    open_runs,
+    pinned_providers,
+    plain,
+    provider_advice,
+    read_bytes,
+    read_yaml_text,
+    write_text,
+)
+from creval_page.page_samples import MOST, PageSamples, collect_samples
 
 __all__ = [
     "Printed",
@@ -354,7 +359,7 @@ def _inside_script(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return (files("creval.report.page") / "assets" / name).read_text(encoding="utf-8")
+    return (files("creval_page") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

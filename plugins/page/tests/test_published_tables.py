@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from creval.plugins.loader import load_plugins
-from creval.report.page.write_page import Printed, printed_numbers, remarks, same_model
 from creval.tasks.index import TaskIndex
+from creval_page.write_page import Printed, printed_numbers, remarks, same_model
 
 PLUGINS = ("association", "create", "kumo", "neocoder", "openended")
 FIVE = ("MedicalEnv", "ChemicalEnv", "MusicEnv", "EducationEnv", "FantasyEnv")

@@ -20,10 +20,10 @@ from creval import RunOptions, run
 from creval.cli.main import invoke
 from creval.errors import PluginError, RunError
 from creval.report.baselines import Baselines
-from creval.report.page.write_page import differences, page_data, page_text, printed_numbers, same_model, write_page
 from creval.runs.reader import open_runs
+from creval_page.write_page import differences, page_data, page_text, printed_numbers, same_model, write_page
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 needs_browser = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with chromedriver is installed")
 HOSTILE = "</script><script>alert(1)</script><!-- <b>\u2028"
@@ -122,7 +122,7 @@ def test_a_damaged_table_of_a_plugin_is_told_with_its_line(
 ) -> None:
     (tmp_path / "published.csv").write_text(f"task,metric,model,value,source,equal\nrat,rat,m,{end}\n")
     plugins = type("Loaded", (), {"task_folders": (("mine", tmp_path),)})()
-    monkeypatch.setattr("creval.report.page.write_page.load_plugins", lambda: plugins)
+    monkeypatch.setattr("creval_page.write_page.load_plugins", lambda: plugins)
     with pytest.raises(PluginError, match=r"published\.csv:2"):
         printed_numbers("mine")
 
