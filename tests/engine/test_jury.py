@@ -17,11 +17,15 @@ from support.chat_server import Answer, ChatServer, Received
 from support.parrot import parrot
 
 import creval
+from creval.cli.main import invoke
+from creval.data.check_task_data import check_all
+from creval.data.data_options import DataOptions
 from creval.engine.estimate import estimate_run
 from creval.engine.run import rescore, resume
 from creval.engine.run_file import read_run_file
 from creval.engine.run_options import Rescoring
 from creval.errors import TaskError, UsageError
+from creval.plugins.loader import load_plugins
 from creval.runs.trust import Claims, UntrustedError
 from creval.scoring.agreement import krippendorff_alpha
 
@@ -182,6 +186,37 @@ def test_a_pool_without_enough_others_is_refused_before_the_first_call(judged, t
         judged(task, roles={**models(), "b": MODEL})
     with pytest.raises((UsageError, TaskError), match="cannot be drawn from 2 roles"):
         judged(write(tmp_path, "scale: [1, 5], draw: 3", roles="a, b"), roles=models("ab"))
+
+
+BAD_JURIES = [
+    ("a, a", "scale: [1, 5]", "the role 'a' stands twice"),
+    ("a, b", "scale: [1, 5], draw: 3", "cannot be drawn from 2 roles"),
+]
+
+
+@pytest.mark.parametrize(("roles", "parameters", "said"), BAD_JURIES)
+def test_what_a_jury_may_not_say(tmp_path, roles, parameters, said):
+    task = write(tmp_path, parameters, roles)
+    (problem,) = check_all([task], load_plugins(), DataOptions(offline=True))
+    assert said in problem.message
+
+
+def test_what_only_a_jury_has_needs_roles(tmp_path):
+    task = Path(write(tmp_path, "scale: [1, 5], combine: median"))
+    task.write_text(task.read_text().replace("roles: [a, b, c], ", ""))
+    (problem,) = check_all([str(task)], load_plugins(), DataOptions(offline=True))
+    assert "combine is for a jury" in problem.message
+
+
+def test_a_role_on_the_command_line(tmp_path, monkeypatch):
+    task = write(tmp_path, roles="a")
+    with ChatServer(says) as target, ChatServer(says) as own:
+        role = f"a={{model: hosted_vllm/a, base_url: {own.url}, temperature: 0}}"
+        arguments = ["--tasks", task, "--model", MODEL, "--base-url", target.url, "--role", role, "--output", "made"]
+        assert invoke(arguments) == 0
+        assert (len(own.requests), {r.body["temperature"] for r in own.requests}) == (4, {0})
+        assert invoke(["score", "made", "--role", f"a={{base_url: {own.url}, temperature: 1}}"]) == 0
+        assert len(own.requests) == 8
 
 
 def test_two_jurors_of_one_model_give_two_verdicts(judged, tmp_path):

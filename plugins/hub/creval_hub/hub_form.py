@@ -71,6 +71,7 @@ def _check_whole(task: Task, form: HubForm) -> None:
         "several answers a call (n)": bool(task.protocol.parameters.get("n") or task.generation.get("n", 1) != 1),
         "resources": bool(task.resources),
         "roles": bool(task.roles),
+        "readings": bool(task.readings),
         "a fixed subset of the data": dataset.sample is not None,
         f"data from the source {dataset.source}": dataset.source not in _PLAIN_SOURCES,
         "several prompts": set(task.prompts) != {"prompt"},

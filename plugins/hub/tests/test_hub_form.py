@@ -80,6 +80,7 @@ def test_a_multiple_choice(tmp_path: Path) -> None:
     [
         ({"conditions": "conditions: {temperature: [0, 1]}"}, "several conditions"),
         ({"few_shot": "few_shot: {n: 1}"}, "few-shot"),
+        ({"parse": "readings: {a: text}", "metrics": "metrics: [{name: exact_match@a, failed: zero}]"}, "readings"),
         ({"generation": "generation: {n: 3}"}, "several answers"),
         ({"dataset": "dataset: {source: file, file: docs.jsonl, sample: {n: 1, seed: 1}}"}, "fixed subset"),
         ({"dataset": "dataset: {source: file, file: docs.jsonl, fields: {target: {from: word, pattern: a}}}"}, "cuts"),

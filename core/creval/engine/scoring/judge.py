@@ -194,6 +194,7 @@ class Judge:
             raise UsageError(f"{list(self._scale)} is no scale", fix="Write the lowest number first: scale: [1, 5].")
         if self._against is None and more.get("both_orders"):
             raise UsageError("both_orders is for a pair", fix="Name the rival's field: against: reference.")
+        Jury.check_stated(more)
         self._jury.check()
         if self._against is not None and self._scale is not None:
             raise UsageError(

@@ -47,6 +47,18 @@ class Jury:
         rest = (excluded, level, parameters.get("name", JUDGE))
         return cls(roles, parameters.get("combine", "mean"), parameters.get("draw"), "roles" in parameters, *rest)
 
+    @staticmethod
+    def check_stated(parameters: Mapping[str, Any]) -> None:
+        """Raises UsageError for what only a jury has, and for a role that is named twice."""
+        alone = [name for name in ("combine", "draw", "except", "agreement") if name in parameters]
+        if alone and "roles" not in parameters:
+            raise UsageError(f"{alone[0]} is for a jury", fix="Name its roles: roles: [a, b, c].")
+        twice = [role for role, count in Counter(parameters.get("roles", ())).items() if count > 1]
+        if twice:
+            raise UsageError(
+                f"the role {twice[0]!r} stands twice", fix="For several verdicts of one model write repeat."
+            )
+
     def check(self) -> None:
         """Raises UsageError where a pool is smaller than what is drawn of it."""
         if self.draw is not None and self.draw > len(self.roles):

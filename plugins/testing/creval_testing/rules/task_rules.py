@@ -193,8 +193,8 @@ def parsers(subject: Subject) -> Iterator[str]:
             task = subject.load(name)
         except CrevalError:
             continue
-        if task.parse:
-            chains.setdefault(repr(list(task.parse)), (f"the parsers of {name}", list(task.parse)))
+        for chain in filter(None, task.chains.values()):
+            chains.setdefault(repr(list(chain)), (f"the parsers of {name}", list(chain)))
     for component in subject.plugins.registry.all():
         free = not component.parameters.get("required")
         if component.kind == "parser" and component.plugin == subject.name and free:
