@@ -8,7 +8,8 @@
    domains take their place.
 2. The same games by the literal Algorithm 3, the plain Python search and the compiled one, in one run. The literal
    search runs in a process of its own and is stopped after --patience seconds; a size ends with the first such game.
-3. Growth with truths and actions, on games of our own domains; ends with the first size of which no game is proven.
+3. Growth with truths and actions, on games of our own domains, as a table and drawn; ends with the first size of which
+   no game is proven.
 
 All times are processor seconds of one core.
 """
@@ -19,6 +20,7 @@ import argparse
 import gzip
 import itertools
 import json
+import math
 import multiprocessing
 import os
 import resource
@@ -42,7 +44,7 @@ from creval_kumo.search.solver import OptimalSearch, Proof
 T = TypeVar("T")
 AUTHORS_DOMAINS = ("MedicalEnv", "ChemicalEnv", "MusicEnv", "EducationEnv", "FantasyEnv")
 OPEN_VALUES = Path(__file__).resolve().parents[2] / "plugins" / "kumo" / "tests" / "data" / "hard_values.json"
-SIZES = ((4, 6), (6, 8), (8, 10), (10, 12), (12, 16), (16, 20), (20, 24), (24, 28))
+SIZES = ((4, 6), (6, 8), (8, 10), (10, 12), (12, 16), (16, 20), (20, 24))
 
 
 def main() -> None:
@@ -51,12 +53,14 @@ def main() -> None:
     default = os.environ.get("CREVAL_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(default), help="folder of the reference data")
     parser.add_argument("--games", type=int, default=10, help="games of each size in part 3")
+    parser.add_argument("--growth", action="store_true", help="part 3 alone")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds for the literal search on one game")
     options = parser.parse_args()
     OptimalSearch(Puzzle(2, ((1, 2),)), engine="compiled")  # compile or load the kernel before any clock runs
     print(f"memory with the kernel loaded: {peak_mb():.0f} MB\n")
-    prove_hard_games(options.data / "kumo")
-    side_by_side(options.games, options.patience)
+    if not options.growth:
+        prove_hard_games(options.data / "kumo")
+        side_by_side(options.games, options.patience)
     grow(options.games)
 
 
@@ -158,19 +162,29 @@ def by_engine(puzzle: Puzzle, engine: str, value: float | None) -> float:
 
 def grow(games: int) -> None:
     """Part 3."""
-    print("| truths x actions | compiled: mean s | median s | worst s | proven in 2 million nodes |")
+    print("| truths x actions | compiled: mean s | median s | worst s | proven within the search's limits |")
     print("|---|---|---|---|---|")
+    means = {}
     for truths, actions in SIZES:
         seconds, proven = [], 0
         puzzles = sample(truths, actions, games)
         for puzzle in puzzles:
-            spent, proof = clock(OptimalSearch(puzzle, Limits(nodes=2_000_000), "compiled").prove)
+            spent, proof = clock(OptimalSearch(puzzle, engine="compiled").prove)
             seconds.append(spent)
             proven += proof.proven
         print(f"| {truths} x {actions} | {times(seconds)} | {proven} of {len(puzzles)} |", flush=True)
         if not proven:
             break
+        means[f"{truths} x {actions}"] = statistics.mean(seconds)
+    print(f"\n```text\n{drawn(means)}\n```")
     print(f"\npeak memory of everything: {peak_mb():.0f} MB")
+
+
+def drawn(means: dict[str, float]) -> str:
+    """Mean seconds a game by size as bars of a logarithmic scale; a decade is ten characters wide."""
+    least = min(means.values())
+    rows = [f"{size:>8} {'#' * round(1 + 10 * math.log10(mean / least))} {mean:.2g} s" for size, mean in means.items()]
+    return "\n".join(rows)
 
 
 def sample(truths: int, actions: int, games: int) -> list[Puzzle]:

@@ -51,7 +51,7 @@ def test_there_are_twenty_domains_and_a_task_of_each_kind() -> None:
     single = {f"kumo_{difficulty}_{name}" for difficulty in ("easy", "hard") for name in names}
     published = {"kumo_published_easy", "kumo_published_hard", "kumo_published_all"}
     variants = {"kumo_counterfactual", "kumo_tools", "kumo_multi_truth", "kumo_probabilistic", "kumo_long_book"}
-    assert tasks == single | published | variants | {"kumo", "kumo_easy", "kumo_hard"}
+    assert tasks == single | published | variants | {"kumo", "kumo_easy", "kumo_hard", "kumo_hard_16x20"}
 
 
 def test_suites() -> None:

@@ -19,6 +19,9 @@ MAX_BITS = 62
 _ROW_TABLES = frozenset({"slots", "rows", "bounds", "next_row", "chance"})
 _STATE_TABLES = frozenset({"states", "values"})
 
+DEEP_ENTRIES = 1 << 16, 1 << 20, 1 << 23
+"""Deep bounds remembered, 16 bytes each: in the beginning, and as each size is half full."""
+
 SLICE = 50_000
 """Nodes between two looks at the clock."""
 
@@ -61,11 +64,12 @@ class CompiledEngine:
                 return Answer(float(self.game.sums[0, kernel.BEST]), exact)
             if status == kernel.FULL:
                 self._grow(bool(self.game.counts[kernel.NO_ROOM]), budget)
+            self._widen_deep()
 
     def _new_game(self) -> Game:
         import numpy as np
 
-        from creval_kumo.search.kernel import N_VALID, OUTCOMES, Game
+        from creval_kumo.search.kernel import DEEP_BITS, HORIZON, N_VALID, OUTCOMES, Game
 
         puzzle = self.puzzle
         n_actions = max(1, puzzle.n_actions)
@@ -77,7 +81,7 @@ class CompiledEngine:
             actions[action, OUTCOMES : OUTCOMES + len(masks)] = masks
         start = _power_of_two(4 * actions.size)
         depths = n_actions + 2
-        counts = np.zeros(9, dtype=np.int64)
+        counts = np.zeros(10, dtype=np.int64)
         counts[N_VALID] = puzzle.valid
         return Game(
             actions=actions,
@@ -87,6 +91,9 @@ class CompiledEngine:
             frames=np.zeros((depths, 6 + 2 * n_actions + 1), dtype=np.int64),
             sums=np.zeros((depths, 5 + n_actions + n_moves)),
             counts=counts,
+            deep=np.zeros((DEEP_ENTRIES[0] if max(puzzle.n_truths, n_actions) <= DEEP_BITS else 0, 2), dtype=np.int64),
+            tries=np.zeros((HORIZON + 1, 1 + n_actions), dtype=np.int64),
+            hopes=np.zeros((HORIZON + 1, n_actions + n_moves)),
         )
 
     def _new_rows(self, n_rows: int, n_moves: int) -> dict[str, Any]:
@@ -122,6 +129,17 @@ class CompiledEngine:
             larger = _new_states(2 * len(game.values))
             kernel.place_states(game.states, game.values, larger["states"], larger["values"])
         self.game = game._replace(**larger)
+
+    def _widen_deep(self) -> None:
+        """Give the deep bounds a larger, empty memo where theirs is half full; they are worked out again at need."""
+        import numpy as np
+
+        from creval_kumo.search.kernel import N_DEEP
+
+        larger = next((size for size in DEEP_ENTRIES if size > len(self.game.deep)), 0)
+        if larger and 2 * int(self.game.counts[N_DEEP]) > len(self.game.deep) > 0:
+            self.game.counts[N_DEEP] = 0
+            self.game = self.game._replace(deep=np.zeros((larger, 2), dtype=np.int64))
 
 
 @functools.cache

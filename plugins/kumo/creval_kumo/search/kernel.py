@@ -12,11 +12,21 @@ related to no action left. What makes it fast, and why each step keeps the value
 - *Relaxed bound.* Let k be the smallest number of actions left that relate to one truth of T. Before k steps the
   third base case cannot occur. So the value is at least that of the game of at most k steps in which actions
   may be taken again and only the first base case ends play; that game depends on (T, k) alone.
+- *Deep bound.* The relaxed game is weak where a truth has few actions left, since k is small then. So let D be such
+  truths of T ("scarce"), and keep the game exact for them: an action related to a truth of D is used up, and a truth of
+  D without an action left ends play. All other actions may be taken again, and play ends after k steps, k the smallest
+  number of actions left that relate to one truth outside D (at most `HORIZON`). This game's value is a lower bound: it
+  has all plays of the real one with the same chances, since repeats only add to them, and ends none of them later,
+  since a truth outside D takes at least k steps to lose its actions and the other base cases are the same. It depends
+  on T, D, k and the actions left that relate to D. D grows from the truths with one action left to all that are at
+  most `SCARCE`, each time only where the smaller D does not settle it.
 - *Windows.* A node is asked for its value only below a bound; it answers with the exact value, or with a lower
   bound that is not below the bound asked for. Both are remembered.
 
-The kernel runs in slices, so that the caller can look at the clock and enlarge full tables: all its state
-stands in the arrays. `PythonEngine` is the same search in readable form.
+The kernel runs in slices, so that the caller can look at the clock and enlarge full tables: all its state is in the
+arrays. `PythonEngine` is the same search in readable form, without the deep bound, so that its values check
+those found with it. The memo of deep bounds may forget: a key can be in few places, where the dearest entries
+stay.
 
 Few wide arrays with named columns, because numba's compile time grows with the number of arrays. Truth sets and action
 sets are bit masks in int64, at most 62 each. Hash tables are open-addressed and their sizes are powers of two; a free
@@ -44,6 +54,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 DONE, PAUSED, FULL = 0, 1, 2
 ENTER, RETURN, NEXT = 0, 1, 2
 
+HORIZON = 6
+"""Most steps of the deep bound's game."""
+SCARCE = 5
+"""A truth with more actions left than this is not scarce."""
+DEEP_BITS = 31
+"""Most truths and most actions for which the deep bound is worked out; both masks share a word."""
+WAYS = 4  # entries of the deep memo that a key may be in; they share a cache line
+FIXED = 67108864.0  # 2**26: values of the deep memo are whole multiples of its inverse, rounded down
+
 EPSILON = 1e-9  # Algorithm 3's guard against a division by zero; part of the value
 MULTIPLIER = 0x1F58D4B3C2A69E71  # odd, below 2**63; spreads keys over the slots
 
@@ -58,7 +77,7 @@ ROW, LEFT, ONLY, N_ORDER, AT, MOVE, ORDER = 0, 1, 2, 3, 4, 5, 6
 # Columns of `sums`; the bounds of the ordered actions start at PROMISED, the bounds of the moves follow.
 UB, CUT, BEST, LOW, TOTAL, PROMISED = 0, 1, 2, 3, 4, 5
 # Places in `counts`.
-N_ROWS, N_MOVES, N_STATES, N_NODES, DEPTH, NO_ROOM, PHASE, EXACT, N_VALID = 0, 1, 2, 3, 4, 5, 6, 7, 8
+N_ROWS, N_MOVES, N_STATES, N_NODES, DEPTH, NO_ROOM, PHASE, EXACT, N_VALID, N_DEEP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 
 class Game(NamedTuple):
@@ -76,6 +95,11 @@ class Game(NamedTuple):
     frames: Ints  # [depth, column] the stack
     sums: Floats  # [depth, column] the stack's numbers
     counts: Ints  # what changes from call to call
+    deep: (
+        Ints  # [slot, (row + 1, steps and value; masks)] the memo of deep bounds, which forgets; empty: no deep bounds
+    )
+    tries: Ints  # [steps, place] the actions of a deep bound being worked out
+    hopes: Floats  # [steps, column] their bounds, then the bounds of their moves
 
 
 def compiled(function: Function) -> Function:
@@ -332,6 +356,158 @@ def relaxed(row: int, steps: int, game: Game) -> float:
 
 
 @inlined
+def narrowed(truths: int, left: int, most: int, steps: int, game: Game) -> tuple[int, int]:
+    """Of `truths` those related to at most `most` actions left, and the steps for which the others allow play."""
+    scarce = 0
+    while truths:
+        bit = truths & -truths
+        truths &= truths - 1
+        number = popcount(left & game.actions_of[popcount(bit - 1)])
+        if number == 0:
+            return 0, 0
+        if number <= most:
+            scarce |= bit
+        elif number < steps:
+            steps = number
+    return scarce, steps
+
+
+@inlined
+def deep_key(row: int, left: int, scarce: int, steps: int, game: Game) -> tuple[int, int, int]:
+    """The two words of a key, the first without its value, and the slot of the first entry it may be in."""
+    first, second = (row + 1) << 36 | steps << 32, left | scarce << DEEP_BITS
+    return first, second, (scatter(second ^ scatter(first)) & (game.deep.shape[0] // WAYS - 1)) * WAYS
+
+
+@inlined
+def remember_deep(first: int, second: int, slot: int, value: float, game: Game) -> None:
+    """Put a value in; of entries in its way the one with the fewest steps is forgotten."""
+    deep = game.deep
+    place = slot
+    for other in range(slot, slot + WAYS):
+        if deep[other, 0] == 0:
+            place = other
+            game.counts[N_DEEP] += 1
+            break
+        if (deep[other, 0] >> 32) & 15 < (deep[place, 0] >> 32) & 15:
+            place = other
+    deep[place, 0] = first | int(value * FIXED)
+    deep[place, 1] = second
+
+
+@inlined
+def insert_try(steps: int, action: int, total: float, game: Game) -> None:
+    """Put an action into its place among those of a deep bound, the smallest bound first."""
+    tries, hopes = game.tries, game.hopes
+    place = tries[steps, 0]
+    tries[steps, 0] += 1
+    while place > 0 and hopes[steps, place - 1] > total:
+        hopes[steps, place] = hopes[steps, place - 1]
+        tries[steps, place + 1] = tries[steps, place]
+        place -= 1
+    hopes[steps, place] = total
+    tries[steps, place + 1] = action
+
+
+@inlined
+def find_deep(first: int, second: int, slot: int, game: Game) -> float:
+    """The value remembered for a key, 0 where there is none."""
+    for place in range(slot, slot + WAYS):
+        if game.deep[place, 0] >> 32 == first >> 32 and game.deep[place, 1] == second:
+            return (game.deep[place, 0] & 0xFFFFFFFF) / FIXED  # type: ignore[no-any-return]
+    return 0.0
+
+
+@inlined
+def worked_out(row: int, game: Game) -> bool:
+    """Work out the moves of a row if need be. False: no room."""
+    if game.rows[row, FIRST] >= 0:
+        return True
+    if game.counts[NO_ROOM] or not has_room(game):
+        game.counts[NO_ROOM] = 1
+        return False
+    expand_row(row, game)
+    return True
+
+
+@inlined
+def used_and_free(row: int, left: int, scarce: int, game: Game) -> tuple[int, int]:
+    """The actions left that a deep bound uses up, and those that it may repeat; alike ones once, or the lowest."""
+    rows = game.rows
+    near = 0
+    while scarce:
+        near |= game.actions_of[popcount((scarce & -scarce) - 1)]
+        scarce &= scarce - 1
+    free = rows[row, ACTIONS] & ~near
+    classes = ENDS + game.actions.shape[0]
+    for place in range(classes, classes + rows[row, N_CLASSES]):
+        members = rows[row, place]
+        if members & free:
+            free &= ~(members & (members - 1))
+    return canonical(row, left & near, game), free
+
+
+@compiled
+def deepened(row: int, left: int, scarce: int, steps: int, game: Game) -> float:
+    """Value of the deep bound's game with the scarce truths given (see above); 1 where the tables are full."""
+    rows, counts = game.rows, game.counts
+    scarce &= rows[row, TRUTHS]
+    if steps <= 1 or scarce == 0:
+        return relaxed(row, steps, game)
+    if not worked_out(row, game):
+        return 1.0
+    left, free = used_and_free(row, left, scarce, game)
+    first, second, slot = deep_key(row, left, scarce, steps, game)
+    known = find_deep(first, second, slot, game)
+    if known > 0.0:
+        return known
+    counts[N_NODES] += 1
+    tries, hopes, lows = game.tries, game.hopes, game.actions.shape[0] - rows[row, FIRST]
+    best = np.inf
+    todo = left | free
+    tries[steps, 0] = 0
+    while todo and best > 0.0:  # all actions, with D the truths with one action left, the smallest first
+        action = popcount((todo & -todo) - 1)
+        todo &= todo - 1
+        rest = left & ~(1 << action)
+        total = 0.0
+        start, end = moves_of(row, action, game)
+        for move in range(start, end):
+            child = game.next_row[move]
+            fewer, horizon = narrowed(scarce & rows[child, TRUTHS], rest, 1, steps - 1, game)
+            bound = deepened(child, rest, fewer, horizon, game)
+            if counts[NO_ROOM]:
+                return 1.0
+            hopes[steps, lows + move] = bound
+            total += game.chance[move] * bound
+        if total == 0.0:
+            best = 0.0
+        insert_try(steps, action, total, game)
+    place = 1
+    while place <= tries[steps, 0] and hopes[steps, place - 1] < best:
+        action, total = tries[steps, place], hopes[steps, place - 1]
+        start, end = moves_of(row, action, game)
+        rest = left & ~(1 << action)
+        for most in (2, SCARCE):
+            for move in range(start, end):
+                low = hopes[steps, lows + move]
+                if low == 0.0 or total >= best:
+                    continue
+                child = game.next_row[move]
+                fewer, horizon = narrowed(scarce & rows[child, TRUTHS], rest, most, steps - 1, game)
+                bound = deepened(child, rest, fewer, horizon, game)
+                if counts[NO_ROOM]:
+                    return 1.0
+                if bound > low:
+                    hopes[steps, lows + move] = bound
+                    total += game.chance[move] * (bound - low)
+        best = min(best, total)
+        place += 1
+    remember_deep(first, second, slot, 1.0 + best, game)
+    return 1.0 + best
+
+
+@inlined
 def count_related(depth: int, game: Game) -> None:
     """Sort the truths of the node by the number of its actions that relate to them."""
     frames, n_actions = game.frames, game.actions.shape[0]
@@ -373,6 +549,30 @@ def bound_move(depth: int, action: int, child: int, game: Game) -> float:
 
 
 @inlined
+def raise_bounds(depth: int, action: int, total: float, game: Game) -> float:
+    """Raise the bounds of an action's moves by deep bounds, D growing, until their sum reaches the bound asked for."""
+    frames, sums, rows = game.frames, game.sums, game.rows
+    row = frames[depth, ROW]
+    bounds = PROMISED + game.actions.shape[0] - rows[row, FIRST]
+    rest = frames[depth, LEFT] & ~(1 << action)
+    start, end = moves_of(row, action, game)
+    for most in range(1, SCARCE + 1):
+        for move in range(start, end):
+            old = sums[depth, bounds + move]
+            if old == 0.0 or total >= sums[depth, UB]:
+                continue
+            child = game.next_row[move]
+            scarce, steps = narrowed(rows[child, TRUTHS], rest, most, HORIZON, game)
+            bound = deepened(child, rest, scarce, steps, game)
+            if game.counts[NO_ROOM]:
+                return total
+            if bound > old:
+                sums[depth, bounds + move] = bound
+                total += game.chance[move] * (bound - old)
+    return total
+
+
+@inlined
 def open_node(depth: int, game: Game) -> bool:
     """Bound and order the actions of the node at `depth`; True where one of them surely ends play."""
     frames, sums, n_actions = game.frames, game.sums, game.actions.shape[0]
@@ -394,6 +594,10 @@ def open_node(depth: int, game: Game) -> bool:
             total += game.chance[move] * bound
         if total == 1.0:
             return True
+        if game.deep.shape[0] and total < sums[depth, UB]:
+            total = raise_bounds(depth, action, total, game)
+            if game.counts[NO_ROOM]:
+                return False
         place = placed
         placed += 1
         while place > 0 and sums[depth, PROMISED + place - 1] > total:

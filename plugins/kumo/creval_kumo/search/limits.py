@@ -10,20 +10,24 @@ from typing import Protocol
 
 from creval.plugin import ScoringError
 
-__all__ = ["Answer", "Budget", "Engine", "Limits", "NotProvenError", "OutOfBudget"]
+__all__ = ["PYTHON_NODES", "Answer", "Budget", "Engine", "Limits", "NotProvenError", "OutOfBudget"]
+
+PYTHON_NODES = 2_000_000
+"""What plain Python may spend on a question by default, where the compiled kernel is not to be had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much one question to the search may cost; None is no limit.
 
-    `nodes` counts states opened and bounds worked out (some 3 microseconds each in the kernel, 50 in Python). It
-    may be overrun by the bounds of one state. Only this limit gives the same answer on every machine.
+    `nodes` counts states opened and bounds worked out (some 4 microseconds each in the kernel, 50 in Python, which
+    therefore gets PYTHON_NODES where nothing else is said). It may be overrun by the bounds of one state. Only this
+    limit gives the same answer on every machine.
     `seconds` is wall time, looked at between slices of work; the bounds that are told at its end take a fifth of it.
     `memory` (bytes) is what the tables of one search may take; they are laid out alike on every machine.
     """
 
-    nodes: int | None = 2_000_000
+    nodes: int | None = 20_000_000
     seconds: float | None = None
     memory: int | None = 1_000_000_000
 

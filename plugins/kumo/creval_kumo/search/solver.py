@@ -12,7 +12,7 @@ from typing import Literal
 
 from creval_kumo.bits import bits
 from creval_kumo.search.compiled_engine import MAX_BITS, CompiledEngine, available
-from creval_kumo.search.limits import Answer, Budget, Engine, Limits, NotProvenError, OutOfBudget
+from creval_kumo.search.limits import PYTHON_NODES, Answer, Budget, Engine, Limits, NotProvenError, OutOfBudget
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.python_engine import PythonEngine
 
@@ -73,13 +73,14 @@ class OptimalSearch:
 
     def __init__(self, puzzle: Puzzle, limits: Limits | None = None, engine: EngineName = "auto") -> None:
         self.puzzle = puzzle
-        self.limits = limits if limits is not None else Limits()
         horizon = _horizon(puzzle)
         fits = max(puzzle.n_truths, puzzle.n_actions) <= MAX_BITS
+        may_compile = engine == "compiled" or (engine == "auto" and fits and available())
+        self.limits = limits or (Limits() if may_compile else Limits(PYTHON_NODES))
         self._engine: Engine = (
             CompiledEngine(puzzle, horizon) if engine == "compiled" else PythonEngine(puzzle, horizon)
         )
-        self._may_change = engine == "auto" and fits and available()
+        self._may_change = engine == "auto" and may_compile
 
     def prove(self, truths: int | None = None, actions: int | None = None) -> Proof:
         """Return E[S] of a state (default: the start) or, at a limit, the bounds reached."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from kumo_puzzles import puzzles
 
 from creval_kumo.bits import bits
+from creval_kumo.search import compiled_engine
+from creval_kumo.search.compiled_engine import CompiledEngine
+from creval_kumo.search.limits import Budget, Limits
 from creval_kumo.search.puzzle import Puzzle
 from creval_kumo.search.reference import LiteralSearch
 from creval_kumo.search.solver import TIE, OptimalSearch
@@ -121,11 +126,56 @@ def test_golden_run_follows_the_policy_to_an_end_of_play(engine: str, puzzle: Pu
 @QUICK
 @given(puzzle=puzzles(truths=8, actions=9))
 def test_engines_open_the_same_states_and_play_alike(puzzle: Puzzle) -> None:
+    """Without the deep bound, which the plain search does not have."""
     pytest.importorskip("numba")
-    plain, compiled = (OptimalSearch(puzzle, engine=name) for name in ("python", "compiled"))
+    with mock.patch.object(compiled_engine, "DEEP_ENTRIES", (0,)):
+        plain, compiled = (OptimalSearch(puzzle, engine=name) for name in ("python", "compiled"))
     assert plain.prove().nodes == compiled.prove().nodes
     observed = [outcomes[0] for outcomes in puzzle.outcomes]
     assert plain.golden_run(observed) == compiled.golden_run(observed)
+
+
+@pytest.mark.parametrize("entries", [4, 1 << 12])
+@QUICK
+@given(puzzle=puzzles(truths=8, actions=9))
+def test_deep_bounds_change_no_value_however_much_of_them_is_forgotten(entries: int, puzzle: Puzzle) -> None:
+    pytest.importorskip("numba")
+    with mock.patch.object(compiled_engine, "DEEP_ENTRIES", (entries,)):
+        compiled = OptimalSearch(puzzle, engine="compiled")
+    exact = LiteralSearch(puzzle).solve(puzzle.all_truths, puzzle.all_actions)[0]
+    assert compiled.prove().value == pytest.approx(exact, abs=1e-9)
+
+
+@QUICK
+@given(puzzle=puzzles(), data=st.data())
+def test_deep_bound_is_never_above_the_value_and_is_it_where_all_truths_are_scarce(
+    puzzle: Puzzle, data: st.DataObject
+) -> None:
+    kernel = pytest.importorskip("creval_kumo.search.kernel", exc_type=ImportError)
+    truths = data.draw(st.integers(0, puzzle.all_truths))
+    actions = data.draw(st.integers(0, puzzle.all_actions))
+    if puzzle.ends(truths, actions):
+        return
+    exact = LiteralSearch(puzzle).solve(truths, actions)[0]
+    for most in range(1, puzzle.n_actions + 1):
+        bound, horizon = deep_bound(kernel, puzzle, truths, actions, most)
+        assert bound <= exact + 1e-9
+    if horizon == kernel.HORIZON and actions.bit_count() <= horizon:
+        assert bound == pytest.approx(exact, abs=1e-6)
+
+
+def deep_bound(kernel: Any, puzzle: Puzzle, truths: int, actions: int, most: int) -> tuple[float, int]:
+    """The kernel's deep bound of a state with the truths of at most `most` actions scarce, and its steps."""
+    engine = CompiledEngine(puzzle, puzzle.n_actions)
+    while not kernel.prepare(truths, actions, -1, engine.game):
+        engine._grow(True, Budget(Limits(None)))
+    row = int(engine.game.frames[0, kernel.ROW])
+    while True:
+        scarce, steps = kernel.narrowed(truths, actions, most, kernel.HORIZON, engine.game)
+        bound = kernel.deepened(row, actions, scarce, steps, engine.game)
+        if not engine.game.counts[kernel.NO_ROOM]:
+            return float(bound), int(steps)
+        engine._grow(True, Budget(Limits(None)))
 
 
 def test_truth_that_no_action_left_relates_to_ends_play_and_is_predicted() -> None:
