@@ -11,106 +11,28 @@ The fixtures are there wherever creval-testing is installed; nothing has to be i
 - `replay(lines)` is a model that says what was recorded;
 - `run_folder` is the place of a run that does not exist yet.
 
-Their names follow semantic versioning, as those of `creval.plugin` do (docs/testing.md).
+Their names follow semantic versioning, as those of `creval.plugin` do (docs/testing.md). They are imported when the
+first of them is used (PEP 562): each start of creval imports this package for its entry point, and needs no pytest.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pytest
-
-if TYPE_CHECKING:
-    from creval_testing.scripted_models import RunTask, Says, Script
+from typing import TYPE_CHECKING
 
 __all__ = ["conformance", "replay", "run_folder", "run_task", "scripted_judge", "scripted_model"]
 
+if TYPE_CHECKING:
+    from creval_testing.fixtures import conformance, replay, run_folder, run_task, scripted_judge, scripted_model
+else:
 
-def conformance(
-    plugin: str,
-    *,
-    resources: Mapping[str, str] | None = None,
-    roles: Mapping[str, str] | None = None,
-    docs: int = 2,
-) -> type:
-    """Return a test class with one test for each rule that the plugin has to keep, on each of its tasks.
+    def __getattr__(name: str) -> object:
+        """Return a name of `creval_testing.fixtures`."""
+        if name not in __all__:
+            raise AttributeError(f"module 'creval_testing' has no attribute {name!r}")
+        import importlib
 
-    `resources` are instruments in place of the tasks' own (`{"embedding": "embedded/minilm"}`), `roles` models for
-    roles such as the judge, `docs` how many docs of a task are played. The rules are described in docs/testing.md; a
-    rule that cannot be examined here (data that come from elsewhere, a role without a model) is a skip that says so.
-    """
-    from creval_testing.rules.examine import Case, cases, faults_of
-    from creval_testing.rules.subject import NotExaminedError, Subject
+        return getattr(importlib.import_module("creval_testing.fixtures"), name)
 
-    subject = Subject(plugin, dict(resources or {}), dict(roles or {}), docs)
-
-    class TestConformance:
-        """Every rule of docs/testing.md."""
-
-        @pytest.mark.parametrize("case", cases(subject), ids=str)
-        def test_rule(self, case: Case) -> None:
-            try:
-                faults = faults_of(subject, case)
-            except NotExaminedError as error:
-                pytest.skip(error.what)
-            if faults:
-                pytest.fail("\n".join([f"the rule {case} is broken:", *faults]), pytrace=False)
-
-    return TestConformance
-
-
-@pytest.fixture
-def run_folder(tmp_path: Path) -> Path:
-    """A folder for a run, which is not there yet."""
-    return tmp_path / "run"
-
-
-@pytest.fixture
-def scripted_model() -> Callable[[Says], Script]:
-    """Return a model that says what the test states, as `run_task` takes it.
-
-    `says` is a text (said to every doc), a function of the doc's fields, or a mapping from doc ids; what it gives for
-    a doc is a text, or a list of texts for a sample of several calls.
-    """
-    from creval_testing.scripted_models import Script
-
-    return lambda says: Script("target", says)
-
-
-@pytest.fixture
-def scripted_judge() -> Callable[[Says], Script]:
-    """Return a judge that says what the test states; `says` as in `scripted_model`.
-
-    A single text is said each time. As in every run the same question is asked once: two docs with one answer share a
-    verdict.
-    """
-    from creval_testing.scripted_models import Script
-
-    return lambda says: Script("judge", says)
-
-
-@pytest.fixture
-def replay(tmp_path: Path) -> Callable[[Sequence[Mapping[str, Any]]], str]:
-    """Return the name of a model that gives back recorded answers: lines of {"task", "doc", "answers", ...}."""
-
-    def recorded(lines: Sequence[Mapping[str, Any]]) -> str:
-        file = tmp_path / f"recorded-{len(list(tmp_path.glob('recorded-*')))}.jsonl"
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        return f"replay/{file}"
-
-    return recorded
-
-
-@pytest.fixture
-def run_task(tmp_path: Path) -> RunTask:
-    """Run a task offline, in a temporary folder: `run_task("rhyme", scripted_model("cat"), limit=2)`.
-
-    The model is a name (`baseline/ceiling`), a script, or what `scripted_model` takes; further keywords are those of
-    `creval.RunOptions`, and `judge=` is short for the role. Returns a `creval.RunResult`.
-    """
-    from creval_testing.scripted_models import RunTask
-
-    return RunTask(tmp_path)
+    def __dir__() -> list[str]:
+        """List the names, imported or not: pytest looks for fixtures here."""
+        return sorted({*globals(), *__all__})

@@ -88,5 +88,16 @@ def test_a_broken_rule_fails_its_test(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_pytest_starts_without_the_engine() -> None:
-    loaded = imported_by("import creval_testing")
+    loaded = imported_by("import creval_testing.fixtures")
     assert not {"numpy", "litellm", "yaml", "creval.engine", "creval.api"} & loaded
+
+
+def test_creval_starts_without_pytest() -> None:
+    loaded = imported_by("import creval_testing.plugin")
+    assert not {name for name in loaded if name.partition(".")[0] in {"pytest", "_pytest"}}
+    assert "creval_testing.fixtures" not in loaded
+
+
+def test_an_unknown_name_is_no_name() -> None:
+    with pytest.raises(ImportError, match="no_such_name"):
+        exec("from creval_testing import no_such_name")
