@@ -14,7 +14,6 @@ from creval.report.output_files import write_text
 from creval.report.sample_views import Seen, judge_calls, seen_samples, transcript
 from creval.runs.folder import file_name
 from creval.runs.media import MediaFolder
-from creval.runs.reader import Run, open_runs
 from creval.tasks.yaml.nodes import plain
 from creval.tasks.yaml.yaml_reader import read_yaml_text
 from creval.types.content import data_url, media_type_of
@@ -22,7 +21,6 @@ from creval.types.content import data_url, media_type_of
 __all__ = [
     "Baselines",
     "MediaFolder",
-    "Run",
     "RunOptions",
     "Seen",
     "data_url",
@@ -31,7 +29,6 @@ __all__ = [
     "judge_calls",
     "load_plugins",
     "media_type_of",
-    "open_runs",
     "pinned_providers",
     "plain",
     "plain_size",

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from creval.plugin import RunError, SampleKey
-from creval.plugin.page import MediaFolder, Run, Seen, data_url, judge_calls, media_type_of, seen_samples, transcript
+from creval.plugin import Run, RunError, SampleKey
+from creval.plugin.page import MediaFolder, Seen, data_url, judge_calls, media_type_of, seen_samples, transcript
 
 __all__ = ["MOST", "PageSamples", "collect_samples"]
 

@@ -23,15 +23,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from creval.plugin import CrevalError, PluginError
+from creval.plugin import CrevalError, PluginError, Run, open_runs
 from creval.plugin.page import (
     Baselines,
-    Run,
     RunOptions,
     file_name,
     find_baselines,
     load_plugins,
-    open_runs,
     pinned_providers,
     plain,
     provider_advice,
