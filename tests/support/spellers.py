@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 from support.chat_server import Answer, ChatServer, HttpError, Received
 
 import creval
+from creval.cli.main import invoke
 
-__all__ = ["DOCS", "RIGHT", "TASK", "make_runs"]
+__all__ = ["DOCS", "RIGHT", "TASK", "make_runs", "runs", "said"]
+
+Said = Callable[..., tuple[int, str, str]]
 
 DOCS = [f"w{i:02}" for i in range(20)]
 RIGHT = {"weak": set(range(8)), "strong": set(range(2, 20)), "alike": set(range(3, 20))}
@@ -79,3 +83,22 @@ def make_runs(folder: Path, patch: pytest.MonkeyPatch) -> Path:
             run(f"groups_{model}", model, "./groups.yaml")
             run(f"trials_{model}", model, "./trials.yaml", "./conditions.yaml", repeats=2)
     return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The folder of the runs, which is the current one while a module's tests run."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield make_runs(tmp_path_factory.mktemp("runs"), patch)
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Runs a command line in this process: its exit code, what it prints, and what it complains about."""
+
+    def command(*words: str) -> tuple[int, str, str]:
+        code = invoke(list(words))
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return command

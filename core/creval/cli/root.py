@@ -51,8 +51,12 @@ SECTIONS = {
     },
     "Compare": {
         "compare": _command("compare:compare", "Compare runs, paired by doc, with intervals and tests."),
-        "gate": _command("compare:gate", "Check a run against a policy: exit code 0 go, 10 no-go, 11 undecided."),
-        "leaderboard": _command("runs:leaderboard", "Rank many runs in one table."),
+        "gate": LazyCommand(
+            "creval_release.cli:gate",
+            "Check a run against a policy: exit code 0 go, 10 no-go, 11 undecided.",
+            "creval-release",
+        ),
+        "leaderboard": LazyCommand("creval_release.cli:leaderboard", "Rank many runs in one table.", "creval-release"),
         "analyse": _command("analyse:analyse", "Run an analysis over several runs."),
     },
     "Share": {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from creval.cli.completion import runs as complete_runs
 from creval.cli.completion import tasks as complete_tasks
 from creval.cli.option_values import FilePath, NewPath, comma_list, consents_of, paths, read_roles, texts
-from creval.cli.shared_options import trust_option
+from creval.cli.shared_options import format_options, trust_option
 
 __all__ = [
     "FilePath",
@@ -18,6 +18,7 @@ __all__ = [
     "complete_runs",
     "complete_tasks",
     "consents_of",
+    "format_options",
     "paths",
     "read_roles",
     "texts",

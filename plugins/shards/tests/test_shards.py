@@ -20,15 +20,15 @@ from support.judged import HOOKS, PARTS, write_judged
 from support.parrot import parrot
 
 import creval
-from creval.comparison.gate import decide
-from creval.comparison.leaderboard import leaderboard
-from creval.comparison.policy import Policy
 from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import RunOptions
 from creval.errors import RunError, UsageError
 from creval.report.result_tables import own_settings
 from creval.runs.jsonl import read_lines
+from creval_release.gate import decide
+from creval_release.leaderboard import leaderboard
+from creval_release.policy import Policy
 from creval_shards.merge_runs import merge_runs
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "shards.md"

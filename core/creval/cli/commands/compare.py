@@ -1,4 +1,4 @@
-"""`creval compare RUN RUN...` and `creval gate RUN --policy FILE`."""
+"""`creval compare RUN RUN...`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from creval.cli import completion
-from creval.cli.option_values import FilePath
 from creval.cli.shared_options import format_options
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from creval.comparison.metric_comparison import Comparison
     from creval.runs.reader import Run
 
-__all__ = ["compare", "gate"]
+__all__ = ["compare"]
 
 
 @click.command(epilog="Example: creval compare runs/yesterday runs/today --metric success --margin 0.02")
@@ -126,60 +123,3 @@ def _margins(values: Sequence[str]) -> dict[str, float]:
             raise click.UsageError(f"--margin {name or 'for all metrics'} is given twice; keep one of them")
         found[name] = margin
     return found
-
-
-_COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer")
-
-
-@click.command(
-    epilog="Example: creval gate runs/today --policy release.yaml --baseline runs/yesterday\n\n"
-    "Exit codes: 0 go, 10 no-go, 11 undecided; 2 where the policy or the runs are at fault."
-)
-@click.argument("run", shell_complete=completion.runs)
-@click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
-@click.option("--baseline", metavar="RUN", help="The run to compare with, in place of the policy's.")
-@click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or instruments too.")
-@format_options
-@click.pass_context
-def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, force: bool, form: str | None) -> None:
-    """Check RUN against a policy, so that a pipeline continues or stops.
-
-    Each rule demands that a metric is at least or at most a number, no worse than a baseline's by a margin, or better;
-    or that a status (errored, unparsed ...) has at most a share. A rule passes if the whole 95 % interval satisfies it,
-    fails if none of it does, and is undecided otherwise. critical: must pass; supporting: must not fail; advisory: is
-    only reported.
-    """
-    from creval.comparison.gate import EXIT_CODES, decide
-    from creval.comparison.policy import read_policy
-    from creval.escape import json_text, visible
-    from creval.report.output_files import FORMATS, plain_data
-    from creval.report.terminal_tables import print_table
-    from creval.runs.reader import open_runs
-
-    read = read_policy(policy)
-    (opened,) = (each.as_stored() for each in open_runs([run]))
-    other = baseline or read.baseline
-    beside = open_runs([other])[0].as_stored() if other is not None else None
-    decision, checked = decide(opened, read, beside, force)
-    rows = [
-        [each.rule.tier, each.task, each.subject, each.rule.words, each.value, each.low, each.high, each.answer]
-        for each in checked
-    ]
-    if form == "json":
-        named = {"run": run, "model": opened.model, "baseline": None if beside is None else str(beside.folder)}
-        data = {"decision": decision, **named, "policy": str(policy), "rules": plain_data(checked)}
-        click.echo(json_text(data))
-    elif form is not None:
-        click.echo(FORMATS[form](_COLUMNS, rows), nl=False)
-    else:
-        print_table(read.title or f"{opened.model} against {policy.name}", _COLUMNS, rows)
-        click.echo(visible(f"{decision}: {_counted([each.answer for each in checked])}"))
-    ctx.exit(EXIT_CODES[decision])
-
-
-def _counted(answers: Sequence[str]) -> str:
-    counts = [f"{answers.count(word)} {word}" for word in _ANSWERS if word in answers]
-    return f"of {len(answers)} {'rule' if len(answers) == 1 else 'rules'} {', '.join(counts)}"
-
-
-_ANSWERS = ("passed", "failed", "undecided")

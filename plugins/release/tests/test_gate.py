@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from creval.comparison.policy import read_policy
+from creval_release.policy import read_policy
 
 HOLDS = "{metric: accuracy, at_least: 0.5}"  # strong met 18 of 20: .683 to .988
 BROKEN = "{metric: accuracy, at_most: 0.5}"
@@ -108,7 +108,7 @@ def test_a_policy_at_fault_is_neither_go_nor_no_go(runs: Path, said: Any, rules:
 
 
 def test_the_policy_of_the_docs_is_one(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "compare.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
     (tmp_path / "release.yaml").write_text(text)
     found = read_policy(tmp_path / "release.yaml")

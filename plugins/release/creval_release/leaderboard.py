@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from creval.comparison.comparison_tables import GROUPS_NOTE
-from creval.comparison.significance_groups import significance_groups
-from creval.format import decimals, number
-from creval.runs.reader import Run
-from creval.runs.result_metrics import namesakes
+from creval.plugin import Run
+from creval.plugin.release import GROUPS_NOTE, decimals, namesakes, number, significance_groups
 
 __all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
 

@@ -1,10 +1,10 @@
-"""Many runs in one table: ranked only where numbers were made in the same way; found and searched by what they are."""
+"""Many runs in one table: ranked only where numbers were made in the same way."""
 
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,9 @@ from click.testing import CliRunner
 from support.run_folders import write_run
 
 import creval
-from creval.cli.commands.runs import leaderboard as leaderboard_command
-from creval.cli.commands.runs import runs as runs_command
-from creval.comparison.leaderboard import leaderboard, leaderboard_html
-from creval.report.run_search import Search, find_runs
-from creval.runs.lock import RunLock
+from creval.cli.main import invoke
+from creval_release.cli import leaderboard as leaderboard_command
+from creval_release.leaderboard import leaderboard, leaderboard_html
 
 COUNTS = {"scored": 4, "unparsed": 1, "truncated": 0, "refused": 0, "errored": 1, "skipped": 0}
 
@@ -149,27 +147,14 @@ def test_the_command_writes_each_form(tmp_path: Path) -> None:
     assert "other" in printed.output and "m/b" in printed.output
 
 
-def test_runs_are_found_and_searched(tmp_path: Path) -> None:
-    put(tmp_path / "a", "openai/gpt", 1.0)
-    put(tmp_path / "x" / "b", "openrouter/openai/gpt", 1.0, status="interrupted")
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "run.json").write_text("{")
-    killed = put(tmp_path / "killed", "m/k", 1.0, status="running")
-    with RunLock(killed.folder):
-        assert killed.status == "running"
-    assert killed.status == "interrupted"
-    shutil.rmtree(killed.folder)
-    names = lambda search=None: [run.folder.name for run in find_runs([tmp_path], search)]  # noqa: E731
-    assert sorted(names()) == ["a", "b", "broken"]
-    assert names(Search(models=["openai/*"])) == ["a"]
-    assert sorted(names(Search(models=["gpt"]))) == ["a", "b"]
-    assert names(Search(statuses=["interrupted"])) == ["b"]
-    assert names(Search(tasks=["kumo*"])) == []
-    assert names(Search(words=["OPENROUTER"])) == ["b"]
-    done = CliRunner().invoke(runs_command, [str(tmp_path)])
-    assert done.exit_code == 0 and "openai/gpt" in done.stdout and "broken" in done.stderr
-    listed = json.loads(CliRunner().invoke(runs_command, [str(tmp_path), "--json"]).stdout)
-    assert {run["status"] for run in listed} == {"done", "interrupted", "unreadable"}
+def test_a_dataset_of_the_hub_needs_its_distribution(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "creval_hub" else find_spec(name))
+    assert invoke(["leaderboard", "a/b"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "'a/b' is no folder" in line and "pip install creval-hub" in line
 
 
 def test_tasks_of_one_name_from_two_plugins_keep_apart(tmp_path: Path) -> None:

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from creval.errors import Problem, TaskError
-from creval.tasks.yaml.nodes import Node, plain, problem_at
-from creval.tasks.yaml.schema import named_validator, problems_of
-from creval.tasks.yaml.yaml_reader import read_yaml
+from creval.plugin.release import Node, Problem, TaskError, named_validator, plain, problem_at, problems_of, read_yaml
 
 __all__ = ["DEMANDS", "Policy", "Rule", "Tier", "read_policy"]
 

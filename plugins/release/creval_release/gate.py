@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from creval.comparison.metric_comparison import Comparison, ComparisonRequest, compare_runs
-from creval.comparison.policy import Policy, Rule
-from creval.errors import UnknownNameError, UsageError
-from creval.runs.reader import Run
+from creval.plugin import Run, UnknownNameError, UsageError
+from creval.plugin.release import Comparison, ComparisonRequest, compare_runs
+from creval_release.policy import Policy, Rule
 
 __all__ = ["EXIT_CODES", "Answer", "Checked", "Decision", "decide"]
 

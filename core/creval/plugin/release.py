@@ -1,0 +1,46 @@
+"""What creval-release needs of the core: comparisons of runs, YAML files and their schemas, finding runs.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.cli.lazy_group import missing_distribution
+from creval.comparison.comparison_tables import GROUPS_NOTE
+from creval.comparison.metric_comparison import Comparison, ComparisonRequest, compare_runs
+from creval.comparison.significance_groups import significance_groups
+from creval.errors import Problem, TaskError
+from creval.escape import json_text, visible
+from creval.format import decimals, number
+from creval.report.output_files import FORMATS
+from creval.report.run_search import find_runs
+from creval.runs.result_metrics import namesakes
+from creval.tasks.yaml.nodes import Node, plain, problem_at
+from creval.tasks.yaml.schema import named_validator, problems_of
+from creval.tasks.yaml.yaml_reader import read_yaml
+from creval.user_folders import cache_folder
+
+__all__ = [
+    "FORMATS",
+    "GROUPS_NOTE",
+    "Comparison",
+    "ComparisonRequest",
+    "Node",
+    "Problem",
+    "TaskError",
+    "cache_folder",
+    "compare_runs",
+    "decimals",
+    "find_runs",
+    "json_text",
+    "missing_distribution",
+    "named_validator",
+    "namesakes",
+    "number",
+    "plain",
+    "problem_at",
+    "problems_of",
+    "read_yaml",
+    "significance_groups",
+    "visible",
+]

@@ -1,0 +1,171 @@
+"""`creval gate RUN --policy FILE` and `creval leaderboard DIR|REPO...`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from creval.plugin.commands import FilePath, complete_runs, format_options
+
+if TYPE_CHECKING:
+    from creval.plugin import Run
+    from creval_release.leaderboard import Standing
+
+__all__ = ["gate", "leaderboard"]
+
+_COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer")
+
+
+@click.command(
+    epilog="Example: creval gate runs/today --policy release.yaml --baseline runs/yesterday\n\n"
+    "Exit codes: 0 go, 10 no-go, 11 undecided; 2 where the policy or the runs are at fault."
+)
+@click.argument("run", shell_complete=complete_runs)
+@click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
+@click.option("--baseline", metavar="RUN", help="The run to compare with, in place of the policy's.")
+@click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or instruments too.")
+@format_options
+@click.pass_context
+def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, force: bool, form: str | None) -> None:
+    """Check RUN against a policy, so that a pipeline continues or stops.
+
+    Each rule demands that a metric is at least or at most a number, no worse than a baseline's by a margin, or better;
+    or that a status (errored, unparsed ...) has at most a share. A rule passes if the whole 95 % interval satisfies it,
+    fails if none of it does, and is undecided otherwise. critical: must pass; supporting: must not fail; advisory: is
+    only reported.
+    """
+    from creval.plugin import open_runs
+    from creval.plugin.release import FORMATS, json_text, visible
+    from creval.plugin.report import plain_data, print_table
+    from creval_release.gate import EXIT_CODES, decide
+    from creval_release.policy import read_policy
+
+    read = read_policy(policy)
+    (opened,) = (each.as_stored() for each in open_runs([run]))
+    other = baseline or read.baseline
+    beside = open_runs([other])[0].as_stored() if other is not None else None
+    decision, checked = decide(opened, read, beside, force)
+    rows = [
+        [each.rule.tier, each.task, each.subject, each.rule.words, each.value, each.low, each.high, each.answer]
+        for each in checked
+    ]
+    if form == "json":
+        named = {"run": run, "model": opened.model, "baseline": None if beside is None else str(beside.folder)}
+        data = {"decision": decision, **named, "policy": str(policy), "rules": plain_data(checked)}
+        click.echo(json_text(data))
+    elif form is not None:
+        click.echo(FORMATS[form](_COLUMNS, rows), nl=False)
+    else:
+        print_table(read.title or f"{opened.model} against {policy.name}", _COLUMNS, rows)
+        click.echo(visible(f"{decision}: {_counted([each.answer for each in checked])}"))
+    ctx.exit(EXIT_CODES[decision])
+
+
+def _counted(answers: Sequence[str]) -> str:
+    counts = [f"{answers.count(word)} {word}" for word in _ANSWERS if word in answers]
+    return f"of {len(answers)} {'rule' if len(answers) == 1 else 'rules'} {', '.join(counts)}"
+
+
+_ANSWERS = ("passed", "failed", "undecided")
+
+
+@click.command(epilog="Example: creval leaderboard runs --html board.html")
+@click.argument("places", metavar="DIR|REPO...", nargs=-1, required=True)
+@click.option("--all-metrics", is_flag=True, help="Every metric, not the primary ones alone.")
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write the table as CSV.")
+@click.option("--html", "html_file", type=click.Path(path_type=Path), help="Write the table as a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def leaderboard(
+    places: Sequence[str], all_metrics: bool, csv_file: Path | None, html_file: Path | None, as_json: bool
+) -> None:
+    """One table over many runs: of folders, and of datasets that creval push has filled (OWNER/NAME).
+
+    Numbers are ranked only among those made with the same task (its hash is in the table), data, settings and
+    instruments. Baselines are listed without a rank, models that cannot be told apart share a letter. Unfinished runs
+    are left out and named.
+    """
+    from creval.plugin.release import json_text
+    from creval.plugin.report import write_csv, write_text
+    from creval_release.leaderboard import COLUMNS, leaderboard_html
+    from creval_release.leaderboard import leaderboard as rank
+
+    standings = rank(list(_finished_runs(places)), every_metric=all_metrics)
+    if csv_file is not None:
+        write_csv(csv_file, COLUMNS, [list(asdict(one).values()) for one in standings])
+    if html_file is not None:
+        write_text(html_file, leaderboard_html(standings))
+    if as_json:
+        click.echo(json_text([asdict(one) for one in standings]))
+    elif csv_file is None and html_file is None:
+        _print_standings(standings)
+
+
+def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
+    from creval.plugin import UsageError, open_run
+    from creval.plugin.release import find_runs, visible
+
+    folders = [path if (path := Path(place)).exists() else _pulled(place) for place in places]
+    found = find_runs(folders)
+    if not found:
+        raise UsageError("there are no runs", where=", ".join(places), fix="Name folders with runs in them.")
+    for run in found:
+        if run.fault is not None or run.status not in ("done", "budget"):
+            click.echo(visible(f"left out: {run.folder} ({run.fault or run.status})"), err=True)
+        else:
+            yield open_run(run.folder)
+
+
+def _pulled(repository: str) -> Path:
+    """Return the folder into which the runs of a repository were pulled."""
+    from creval.plugin.release import cache_folder, missing_distribution
+
+    if importlib.util.find_spec("creval_hub") is None:
+        raise missing_distribution(f"{repository!r} is no folder, and reading runs of the Hub", "creval-hub")
+    folder = cache_folder() / "pulled" / repository.replace("/", "--")
+    importlib.import_module("creval_hub.pull").pull_runs(repository, folder)
+    return folder
+
+
+def _print_standings(standings: Sequence[Standing]) -> None:
+    from creval.plugin.release import GROUPS_NOTE
+    from creval.plugin.report import print_table
+    from creval_release.leaderboard import interval
+
+    columns = [
+        "task",
+        "metric",
+        "",
+        "model",
+        "groups",
+        "value",
+        "95 % interval",
+        "n",
+        "not scored",
+        "hash",
+        "instruments",
+    ]
+    rows = [
+        [
+            one.task,
+            " ".join(filter(None, [one.metric, one.condition])),
+            one.rank,
+            one.model,
+            one.apart,
+            one.value,
+            interval(one),
+            one.n,
+            one.failed,
+            one.task_hash,
+            ", ".join(filter(None, [one.instruments, one.settings])) or None,
+        ]
+        for one in standings
+    ]
+    print_table("", columns, rows)
+    if any(one.apart for one in standings):
+        click.echo(f"{GROUPS_NOTE}; baselines have no rank")
