@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from support.browser import headless_chromium
 from support.cost import CostSummary, CostWatch
 from support.kinds import mark_kinds
 from support.order import longest_first
@@ -72,6 +73,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from support.scheduler import LongestFirst
 
     return LongestFirst(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A headless Chromium, one for all tests of a worker."""
+    yield from headless_chromium(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

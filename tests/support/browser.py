@@ -1,4 +1,4 @@
-"""A real headless Chromium that shows what `creval play --web` serves."""
+"""A real headless Chromium: it shows pages of runs, and what `creval play --web` serves."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-__all__ = ["PATIENCE", "Player", "headless_chromium", "players"]
+__all__ = ["PATIENCE", "Player", "headless_chromium", "players", "screen", "until"]
 
 PATIENCE = 60
 FLAGS = (
@@ -36,6 +38,28 @@ def headless_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     yield started
     started.quit()
+
+
+@contextmanager
+def screen(browser: Any, width: int) -> Iterator[None]:
+    """Let the browser's screen be so wide, that of a phone below 600 pixels."""
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def until(browser: Any, script: str) -> Any:
+    """Wait until a JavaScript expression is true on the page, and return its value."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := browser.execute_script(f"return {script}"):
+            return found
+        time.sleep(0.05)
+    page = browser.execute_script("return document.body.innerText.slice(0, 2000)")
+    pytest.fail(f"never true: {script}\n{page}\n{browser.get_log('browser')}")
 
 
 class Player:

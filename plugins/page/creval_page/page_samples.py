@@ -9,7 +9,7 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from creval.plugin import Run, RunError, SampleKey
@@ -25,6 +25,7 @@ LARGEST_IMAGE = 4_000_000
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
 _PIECE = 50  # transcripts in one compressed piece
 _PREVIEW = 140
+_SHORT = 70  # characters of a right answer, and of one that was read
 _BINS = 20
 _FEW = 12  # distinct values up to which a score is counted by value
 
@@ -51,7 +52,10 @@ class PageSamples:
     images: dict[str, str] = field(default_factory=dict)
     space: int = MOST_IMAGES
 
-    COLUMNS = ("run", "key", "task", "doc", "condition", "repeat", "status", "route", "scores", "preview")
+    COLUMNS = (
+        *("run", "key", "task", "doc", "condition", "repeat", "status", "route", "scores", "preview"),
+        *("input", "target", "answer", "tokens", "seconds"),
+    )
 
     def distributions(self) -> list[dict[str, Any]]:
         """Return each score's counts by run, over all samples: by value where there are few values, else in bins."""
@@ -125,11 +129,18 @@ def _rank(key: SampleKey) -> bytes:
 
 def _row(number: int, seen: Seen) -> list[Any]:
     key, score = seen.sample.key, seen.score
-    answers = " ".join(seen.sample.answers)
-    preview = " ".join(answers[: _PREVIEW * 2].split())[:_PREVIEW]
+    told = seen._replace(score=score and replace(score, scores={})).to_row()  # a score may be named as a column is
     scores = {name: round(value, 6) for name, value in (score.scores if score else {}).items()}
     route = score.route if score else None
-    return [number, seen.key, *key, seen.sample.status.value, route, scores, preview]
+    row = [number, seen.key, *key, seen.sample.status.value, route, scores, _cut(" ".join(seen.sample.answers)) or ""]
+    tokens = [told["input_tokens"], told["output_tokens"]]
+    texts = [_cut(told["input"]), _cut(told["target"], _SHORT), _cut(told["answer"], _SHORT)]
+    return [*row, *texts, tokens if any(tokens) else None, round(float(told["seconds"] or 0), 2)]
+
+
+def _cut(value: object, most: int = _PREVIEW) -> str | None:
+    """Return the beginning of a text in one line."""
+    return None if value is None else " ".join(str(value)[: most * 2].split())[:most]
 
 
 def _count_served(seen: Seen, served: Counter[str]) -> None:

@@ -38,6 +38,7 @@ from creval.plugin.page import (
     write_text,
 )
 from creval_page.page_samples import MOST, PageSamples, collect_samples
+from creval_page.short_names import short_names
 
 __all__ = [
     "Printed",
@@ -188,8 +189,9 @@ def page_data(runs: Sequence[Run], baselines: Baselines, most: int = MOST) -> di
     """
     samples = collect_samples(runs, most)
     names = _names(runs)
+    told = [_run(run, name, samples, number) for number, (run, name) in enumerate(zip(runs, names, strict=True))]
     return {
-        "runs": [_run(run, name, samples, number) for number, (run, name) in enumerate(zip(runs, names, strict=True))],
+        "runs": [{**run, "short": short} for run, short in zip(told, short_names(names), strict=True)],
         "tasks": _tasks(runs),
         "metrics": [row for number, run in enumerate(runs) for row in _metrics(run, number, baselines)],
         "distributions": samples.distributions(),
@@ -296,6 +298,7 @@ def _metrics(run: Run, number: int, baselines: Baselines) -> Iterator[dict[str, 
                 "failed": metric.get("failed"),
                 "counts": metric["counts"],
                 "primary": bool(metric.get("primary")),
+                "score": (metric.get("definition") or {}).get("score"),
                 "higher": metric.get("higher_is_better"),
                 "unit": metric.get("unit"),
                 "floor": baselines.beside(task, metric, "floor"),

@@ -7,13 +7,13 @@ import csv
 import gzip
 import json
 import shutil
-import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.browser import screen, until
 from support.chat_server import Answer, ChatServer
 
 from creval import RunOptions, run
@@ -24,8 +24,6 @@ from creval.runs.reader import open_runs
 from creval_page.write_page import differences, page_data, page_text, printed_numbers, same_model, write_page
 
 ROOT = Path(__file__).resolve().parents[3]
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-needs_browser = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with chromedriver is installed")
 HOSTILE = "</script><script>alert(1)</script><!-- <b>\u2028"
 
 
@@ -181,30 +179,12 @@ def test_texts_kept_by_reference_are_left_out(tmp_path: Path, capsys: pytest.Cap
 # --- in a browser -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
-    options = Options()
-    options.binary_location = str(CHROMIUM)
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    yield driver
-    driver.quit()
-
-
-def until(browser: Any, script: str) -> Any:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        found = browser.execute_script(f"return {script}")
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(script)
+@pytest.fixture
+def browser(chromium: Any) -> Iterator[Any]:
+    for log in ("browser", "performance"):
+        chromium.get_log(log)  # what other tests left
+    yield chromium
+    chromium.get("about:blank")
 
 
 def press(browser: Any, *keys: str) -> None:
@@ -215,7 +195,6 @@ def press(browser: Any, *keys: str) -> None:
 
 
 @pytest.mark.browser
-@needs_browser
 def test_the_page_is_read_by_keyboard_search_and_side_by_side(browser: Any, runs: list[Path], tmp_path: Path) -> None:
     page = write_page(runs, tmp_path / "page.html")
     browser.get(page.as_uri())
@@ -244,7 +223,6 @@ def test_the_page_is_read_by_keyboard_search_and_side_by_side(browser: Any, runs
 
 
 @pytest.mark.browser
-@needs_browser
 def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "words.jsonl").write_text("".join(f'{{"id": "w{i}", "target": "w{i % 3}"}}\n' for i in range(6)))
     tasks = []
@@ -281,13 +259,10 @@ def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: A
 
 
 @pytest.mark.browser
-@needs_browser
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 768, 1440])
 def test_nothing_runs_over_the_edge(browser: Any, runs: list[Path], tmp_path: Path, width: int) -> None:
     page = write_page(runs, tmp_path / "page.html")
-    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
+    with screen(browser, width):
         browser.get(page.as_uri())
         until(browser, "document.querySelectorAll('.item').length")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -295,13 +270,10 @@ def test_nothing_runs_over_the_edge(browser: Any, runs: list[Path], tmp_path: Pa
         until(browser, "document.querySelector('.sample')")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         hidden = browser.execute_script("return getComputedStyle(document.getElementById('list-pane')).display")
-        assert hidden == ("none" if width < 600 else "flex")
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        assert hidden == ("none" if width < 800 else "flex")
 
 
 @pytest.mark.browser
-@needs_browser
 def test_ten_thousand_samples_draw_few_nodes(browser: Any, runs: list[Path], tmp_path: Path) -> None:
     data = page_data(open_runs(runs), Baselines())
     told = pieces(data)
@@ -319,7 +291,7 @@ def test_ten_thousand_samples_draw_few_nodes(browser: Any, runs: list[Path], tmp
     browser.get(page.as_uri())
     until(browser, "document.querySelectorAll('.item').length")
     assert "10,000 of 53,120" in browser.execute_script("return document.getElementById('samples-note').textContent")
-    browser.execute_script("document.getElementById('list').scrollTop = 9990 * 60")
+    browser.execute_script("document.getElementById('list').scrollTop = 9990 * 92")
     until(browser, "[...document.querySelectorAll('.key')].some((node) => node.textContent === 'doc9995')")
     assert browser.execute_script("return document.querySelectorAll('.item').length") < 60
     browser.execute_script(

@@ -42,6 +42,13 @@ function details(summary, ...children) {
   return make("details", "", make("summary", "", summary), ...children);
 }
 
+function onDemand(summary, draw) {
+  // Details whose inside is drawn when they are first opened.
+  const node = details(summary);
+  node.addEventListener("toggle", () => { if (node.open && node.children.length === 1) node.append(draw()); });
+  return node;
+}
+
 function store(name, value) {
   try {
     if (value === undefined) return localStorage.getItem(name);

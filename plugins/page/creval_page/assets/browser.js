@@ -1,14 +1,22 @@
 // Samples: a list of which only what is seen is drawn, filters, search through everything said, and whole transcripts.
 
-const ROW = 60; // the height of .item
+const ROW = 92; // the height of .item
 const PIECE = 50;
 const column = Object.fromEntries(data.samples.columns.map((name, index) => [name, index]));
 const samples = data.samples.rows.map((row, index) => ({
   index, run: row[column.run], key: row[column.key], task: row[column.task], doc: row[column.doc], condition: row[column.condition],
   repeat: row[column.repeat], status: row[column.status], scores: row[column.scores], preview: row[column.preview],
+  input: row[column.input], target: row[column.target], answer: row[column.answer], tokens: row[column.tokens], seconds: row[column.seconds],
 }));
-const primaryScore = {};
-for (const sample of samples) primaryScore[sample.task] ??= Object.keys(sample.scores)[0];
+const primaryScore = {}; // of each task the score behind its primary metric, and whether more of it is better
+for (const row of data.metrics) {
+  if (row.primary && row.condition === null && row.score && samples.some((sample) => sample.task === row.task && row.score in sample.scores)) primaryScore[row.task] ??= [row.score, row.higher !== false];
+}
+for (const sample of samples) {
+  const first = Object.keys(sample.scores)[0];
+  if (first !== undefined) primaryScore[sample.task] ??= [first, true];
+}
+const scoreOf = (sample) => sample.scores[primaryScore[sample.task]?.[0]];
 const twins = new Map();
 const twinKey = (sample) => [sample.task, sample.doc, sample.condition, sample.repeat].join("\u001f");
 for (const sample of samples) {
@@ -18,8 +26,9 @@ for (const sample of samples) {
 
 let shown = samples;
 let chosen = -1; // place in `shown`
-let beside = data.runs.length > 1;
+let beside = data.runs.length > 1 && data.runs.length < MANY;
 let unfolded = false;
+let told = !data.runs.some((run) => /^person\//.test(run.model)); // right answers; who plays asks for them
 let searching = 0;
 const kept = new Map(); // pieces read last
 
@@ -42,16 +51,59 @@ function fill(select, values, all) {
 
 function fillFilters() {
   const unique = (name) => [...new Set(samples.map((sample) => sample[name]))];
-  fill(at("by-run"), data.runs.map((run, number) => [number, run.name]), "every run");
+  fill(at("by-run"), data.runs.map((run, number) => [number, run.short]), "every run");
   fill(at("by-task"), unique("task").map((task) => [task, task]), "every task");
   fill(at("by-status"), STATUSES.filter((name) => samples.some((sample) => sample.status === name)).map((name) => [name, name]), "every status");
   fill(at("by-condition"), unique("condition").map((name) => [name, name]), "every condition");
-  const scores = [...new Set(samples.flatMap((sample) => Object.keys(sample.scores)))];
-  for (const name of scores) at("order").append(new Option(`${name}, lowest first`, `+${name}`), new Option(`${name}, highest first`, `-${name}`));
+  for (const id of ["flip-from", "flip-to"]) fill(at(id), data.runs.map((run, number) => [number, run.short]), "–");
+  fillOrder();
+}
+
+function fillOrder() {
+  // Of the chosen task its own scores; of several tasks what all samples have.
+  const before = at("order").value;
+  const tasks = new Set(samples.map((sample) => sample.task));
+  const task = at("by-task").value || (tasks.size === 1 ? [...tasks][0] : "");
+  const names = [...new Set(samples.filter((sample) => sample.task === task).flatMap((sample) => Object.keys(sample.scores)))];
+  const options = [["", "as they ended"]];
+  for (const name of names) options.push([`+s:${name}`, `${name}, lowest first`], [`-s:${name}`, `${name}, highest first`]);
+  if (samples.some((sample) => sample.seconds)) options.push(["-seconds", "slowest first"]);
+  if (samples.some((sample) => sample.tokens)) options.push(["-tokens", "most tokens first"]);
+  at("order").replaceChildren(...options.map(([value, words]) => new Option(words, value)));
+  if (options.some(([value]) => value === before)) at("order").value = before;
+}
+
+// What changed between two runs: the samples of the later one whose status or primary score is another.
+
+function flipPair() {
+  const from = at("flip-from").value, to = at("flip-to").value;
+  return from === "" || to === "" || from === to ? null : { from: Number(from), to: Number(to), kind: at("flip-kind").value };
+}
+
+function flipOf(sample, pair) {
+  const old = twins.get(twinKey(sample)).find((each) => each.run === pair.from);
+  if (!old) return null;
+  const [was, is] = [scoreOf(old), scoreOf(sample)];
+  const sign = primaryScore[sample.task]?.[1] === false ? -1 : 1;
+  const change = was !== undefined && is !== undefined ? sign * Math.sign(is - was) : (is !== undefined) - (was !== undefined);
+  if (!change && old.status === sample.status) return null;
+  const words = (each, value) => (each.status === "scored" && value !== undefined ? show(value) : each.status);
+  return { change, words: `${words(old, was)} → ${words(sample, is)}` };
+}
+
+function flipped(sample, pair) {
+  if (sample.run !== pair.to) return false;
+  const flip = flipOf(sample, pair);
+  return flip !== null && (pair.kind === "" || (pair.kind === "better" ? flip.change > 0 : flip.change < 0));
 }
 
 function filtered() {
   const run = at("by-run").value, task = at("by-task").value, status = at("by-status").value, condition = at("by-condition").value;
+  const pair = flipPair();
+  at("flip-kind").closest("label").hidden = pair === null;
+  at("by-run").disabled = pair !== null;
+  if (pair) return samples.filter((sample) => flipped(sample, pair) && (task === "" || sample.task === task)
+    && (status === "" || sample.status === status) && (condition === "" || sample.condition === condition));
   return samples.filter((sample) => (run === "" || sample.run === Number(run)) && (task === "" || sample.task === task)
     && (status === "" || sample.status === status) && (condition === "" || sample.condition === condition));
 }
@@ -60,16 +112,18 @@ function ordered(found) {
   const order = at("order").value;
   if (!order) return found;
   const name = order.slice(1), sign = order[0] === "+" ? 1 : -1;
-  const value = (sample) => sample.scores[name] ?? null;
+  const value = (sample) => (name.startsWith("s:") ? sample.scores[name.slice(2)] ?? null : name === "tokens" ? sample.tokens && allTokens(sample) : sample.seconds);
   return [...found].sort((a, b) => (value(a) === null) - (value(b) === null) || sign * (value(a) - value(b)));
 }
+
+const allTokens = (sample) => (sample.tokens[0] ?? 0) + (sample.tokens[1] ?? 0);
 
 async function search() {
   const turn = ++searching;
   const words = at("query").value.trim().toLowerCase();
   const base = filtered();
   if (!words) return list(base);
-  const found = new Set(base.filter((sample) => `${sample.key} ${sample.preview}`.toLowerCase().includes(words)));
+  const found = new Set(base.filter((sample) => `${sample.key} ${sample.preview} ${sample.input ?? ""}`.toLowerCase().includes(words)));
   list(base.filter((sample) => found.has(sample)), "searching …");
   const pieces = new Map();
   for (const sample of base) {
@@ -110,10 +164,19 @@ function itemNode(sample, place) {
   const dot = make("i", "dot");
   dot.style.background = `var(--${sample.status})`;
   dot.title = sample.status;
-  const score = sample.scores[primaryScore[sample.task]];
+  const pair = flipPair();
+  const score = pair ? flipOf(sample, pair)?.words : sample.status === "scored" ? show(scoreOf(sample)) : sample.status;
+  const field = (word, value) => (value === null || value === undefined || value === "" ? null : make("span", "", make("small", "", word), " ", value));
+  const answers = [field("read", sample.answer), told ? field("right", sample.target) : null].filter(Boolean);
+  const took = [sample.tokens ? `${count(sample.tokens[0] ?? 0)}+${count(sample.tokens[1] ?? 0)} tokens` : "", sample.seconds ? `${sample.seconds.toFixed(1)} s` : ""].filter(Boolean);
+  const output = [data.runs.length > 1 ? data.runs[sample.run].short : "", sample.preview].filter(Boolean).join(" · ");
   const node = make("div", "item",
-    make("div", "line", dot, make("span", "key", sample.key), make("span", "number", sample.status === "scored" ? show(score) : sample.status)),
-    make("p", "preview", [data.runs.length > 1 ? data.runs[sample.run].name : "", sample.preview].filter(Boolean).join(" · ")));
+    make("div", "line", dot, make("span", "key", sample.key), make("span", "number", score)),
+    make("p", "preview", sample.input ?? ""),
+    make("p", "preview answers", answers.length ? answers : ""),
+    make("p", "preview took", make("span", "", output), make("span", "", took.join(" · "))));
+  node.title = [`${sample.key}: ${sample.status}`, data.runs[sample.run].name, sample.input && `input: ${sample.input}`, told && sample.target !== null && `right answer: ${sample.target}`,
+    sample.answer !== null && `answer as read: ${sample.answer}`, sample.preview && `output: ${sample.preview}`, took.join(", ")].filter(Boolean).join("\n");
   node.style.top = `${place * ROW}px`;
   node.id = `item-${place}`;
   node.setAttribute("role", "option");
@@ -158,7 +221,9 @@ async function drawDetail() {
   at("previous").disabled = chosen <= 0;
   at("next").disabled = chosen >= shown.length - 1;
   history.replaceState(null, "", `#s${sample.index}`);
-  const wanted = beside ? [sample, ...own.filter((each) => each !== sample)].sort((a, b) => a.run - b.run) : [sample];
+  const pair = flipPair();
+  const others = own.filter((each) => each !== sample && (pair === null || each.run === pair.from));
+  const wanted = beside || pair ? [...others, sample].sort((a, b) => (pair ? (a === sample) - (b === sample) : a.run - b.run)) : [sample];
   const nodes = await Promise.all(wanted.map(async (each) => sampleNode(each, await transcriptOf(each))));
   if (shown[chosen] === sample) at("detail").replaceChildren(make("div", "columns", nodes));
 }
@@ -221,34 +286,47 @@ function block(title, ...children) {
 
 const plainData = (value) => make("pre", "data", marked(typeof value === "string" ? value : JSON.stringify(value, null, 1)));
 
-function sampleNode(sample, told) {
+function rightAnswer(target) {
+  const text = make("p", "right", String(target));
+  if (told) return block("Right answer", text);
+  const folded = onDemand("Show the right answer", () => text);
+  return make("div", "block", folded);
+}
+
+function sampleNode(sample, record) {
   const badge = make("span", "badge", sample.status);
   const node = make("div", "sample", make("h3", "", sample.key), make("p", "facts", badge, " ", [
     data.runs.length > 1 ? data.runs[sample.run].name : "", data.tasks.length > 1 ? sample.task : "", `condition ${sample.condition}`, `repeat ${sample.repeat}`,
-    `${told.seconds.toFixed(2)} s`, told.cost ? `$${told.cost.toFixed(5)}` : "", told.served_by.length ? `served by ${told.served_by.join(", ")}` : "",
+    `${record.seconds.toFixed(2)} s`, record.cost ? `$${record.cost.toFixed(5)}` : "", record.served_by.length ? `served by ${record.served_by.join(", ")}` : "",
   ].filter(Boolean).join(" · ")));
   node.style.setProperty("--of", `var(--${sample.status})`);
   node.style.setProperty("--run", runColour(sample.run));
-  if (told.reason) node.append(make("p", "reason", told.reason));
-  node.append(...told.turns.map(turnNode));
-  const scores = Object.entries(told.scores ?? {});
-  const read = block("Read and scored", make("p", "facts", `parser: ${told.route ?? "none read it"}`));
+  if (record.reason) node.append(make("p", "reason", record.reason));
+  node.append(...record.turns.map(turnNode));
+  const scores = Object.entries(record.scores ?? {});
+  if (record.target !== null && record.target !== undefined) node.append(rightAnswer(record.target));
+  const read = block("Read and scored", make("p", "facts", `parser: ${record.route ?? "none read it"}`));
   if (scores.length) read.append(make("table", "", make("tbody", "", scores.map(([name, value]) => make("tr", "", make("td", "", name), make("td", "", show(value)))))));
-  for (const [name, why] of Object.entries(told.missing ?? {})) read.append(make("p", "facts", `${name}: none (${why})`));
-  if (told.value !== null && told.value !== undefined) read.append(details("What was read", plainData(told.value)));
-  if (Object.keys(told.details ?? {}).length) read.append(details("Details", plainData(told.details)));
+  for (const [name, why] of Object.entries(record.missing ?? {})) read.append(make("p", "facts", `${name}: none (${why})`));
+  if (record.value !== null && record.value !== undefined) read.append(block("Answer as read", plainData(record.value)));
+  if (Object.keys(record.details ?? {}).length) read.append(details("Details", plainData(record.details)));
   node.append(read);
-  if (Object.keys(told.outcome).length) node.append(block("Outcome", details("Moves and state", plainData(told.outcome))));
-  for (const judge of told.judges) {
+  if (Object.keys(record.outcome).length) node.append(block("Outcome", details("Moves and state", plainData(record.outcome))));
+  for (const judge of record.judges) {
     const turns = [...judge.turns, ...judge.answers.map((answer) => ({ who: judge.role, ...answer }))];
     node.append(block(`${judge.role} · ${judge.model}`, details("What it was asked and said", ...turns.map(turnNode), judge.error ? make("p", "lost", judge.error) : null)));
   }
-  node.append(block("Doc", told.by_reference ? make("p", "quiet", "Kept by reference: its text is not in this page.") : details(sample.doc, plainData(told.doc_fields))));
+  node.append(block("Doc", record.by_reference ? make("p", "quiet", "Kept by reference: its text is not in this page.") : details(sample.doc, plainData(record.doc_fields))));
   return node;
 }
 
 function toggle(button, on) {
   at(button).setAttribute("aria-pressed", String(on));
+}
+
+function jump(id) {
+  at(id).scrollIntoView({ behavior: "instant" });
+  if (id === "samples") at("list").focus({ preventScroll: true });
 }
 
 function press(event) {
@@ -265,6 +343,11 @@ function press(event) {
   else if (event.key === "/") at("query").focus();
   else if (event.key === "s") at("side").click();
   else if (event.key === "t") at("fold").click();
+  else if (event.key === "a") at("answers").click();
+  else if (event.key === "f" && data.runs.length > 1) at("flip-from").focus();
+  else if (event.key === "Home" && inList) choose(0);
+  else if (event.key === "End" && inList) choose(shown.length - 1);
+  else if (["1", "2", "3"].includes(event.key)) jump(["results", "runs", "samples"][event.key - 1]);
   else if (event.key === "?") at("keys").showModal();
   else return;
   event.preventDefault();
@@ -273,7 +356,8 @@ function press(event) {
 let waiting = 0;
 at("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 150); });
 at("filters").addEventListener("submit", (event) => event.preventDefault());
-for (const id of ["by-run", "by-task", "by-status", "by-condition", "order"]) at(id).addEventListener("change", () => { at("list").scrollTop = 0; search(); });
+at("by-task").addEventListener("change", fillOrder);
+for (const id of ["by-run", "by-task", "by-status", "by-condition", "order", "flip-from", "flip-to", "flip-kind"]) at(id).addEventListener("change", () => { at("list").scrollTop = 0; search(); });
 at("list").addEventListener("scroll", () => requestAnimationFrame(drawList), { passive: true });
 addEventListener("resize", () => requestAnimationFrame(drawList));
 document.addEventListener("keydown", press);
@@ -287,6 +371,15 @@ at("fold").addEventListener("click", () => {
   toggle("fold", unfolded);
   for (const node of document.querySelectorAll("details.thinking")) node.open = unfolded;
 });
+at("answers").addEventListener("click", () => {
+  told = !told;
+  toggle("answers", told);
+  drawList();
+  drawDetail();
+});
+toggle("answers", told);
+at("answers").hidden = samples.every((sample) => sample.target === null);
+at("marks").append(...statusMarks((name) => samples.some((sample) => sample.status === name)));
 fillFilters();
 at("side").hidden = data.runs.length < 2;
 at("samples-note").textContent = samples.length < data.samples.total

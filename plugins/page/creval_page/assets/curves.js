@@ -56,13 +56,25 @@ function curve(name, label, rows) {
     picture.append(group);
   });
   const names = runs.map((run) => {
-    const entry = make("span", "", make("i", "swatch"), data.runs[run].name);
+    const entry = make("span", "", make("i", "swatch"), data.runs[run].short);
+    entry.title = data.runs[run].name;
     entry.firstChild.style.background = runColour(run);
     return entry;
   });
   const other = rows.some((row) => row.published.length && (row.differs.length || row.published_remarks.length));
   const note = other ? make("p", "beside", make("span", "flag", "≠"), " the paper's numbers are of another measurement: see below") : null;
-  return make("div", "curve", make("h4", "", name), picture, data.runs.length > 1 ? make("p", "legend", names) : null, note);
+  return make("div", "curve", make("h4", "", name), picture, runs.length > 3 ? details(several(runs.length, "run"), make("p", "legend", names)) : data.runs.length > 1 ? make("p", "legend", names) : null, note);
+}
+
+function curveLegend(rows) {
+  const entry = (kind, words) => make("span", "", make("i", kind), words);
+  const parts = [entry("dot", "value")];
+  if (rows.some((row) => row.low !== null)) parts.push(entry("interval upright", "95 % interval"));
+  if (rows.some((row) => row.floor !== null)) parts.push(entry("bound", "floor"));
+  if (rows.some((row) => row.ceiling !== null)) parts.push(entry("bound ceiling", "ceiling"));
+  if (rows.some((row) => row.published.length)) parts.push(entry("paper level", "a model in the paper"));
+  if (rows.some((row) => row.published_same !== null)) parts.push(entry("paper same level", "this model in the paper"));
+  return make("p", "legend", parts);
 }
 
 function conditionCurves(rows) {
@@ -89,7 +101,7 @@ function numberedTasks() {
     const rows = data.metrics.filter((row) => places.has(row.task) && row.condition === null).map((row) => ({ ...row, x: places.get(row.task) }));
     const metrics = [...new Set(rows.map((row) => row.metric))].filter((metric) => new Set(rows.filter((row) => row.metric === metric).map((row) => row.x)).size > 2);
     const curves = metrics.map((metric) => curve(metric, label, rows.filter((row) => row.metric === metric)));
-    nodes.push(make("div", "task", make("h2", "", `${stem.replace(/_*[a-z]*$/i, "") || stem} by ${label}`), make("div", "curves", curves)));
+    nodes.push(make("div", "task", make("h2", "", `${stem.replace(/_*[a-z]*$/i, "") || stem} by ${label}`), curveLegend(rows), make("div", "curves", curves)));
   }
   return nodes;
 }

@@ -1,14 +1,16 @@
 // Results: of every metric each run on one scale, with interval, floor, ceiling, the paper's numbers and the statuses.
 
 function scaleOf(rows) {
+  // From 0 to the highest value; from the lowest one where 0 would leave most of the scale empty.
   const known = rows.flatMap((row) => [row.value, row.low, row.high, row.floor, row.ceiling, ...row.published.map((each) => each[1])])
     .filter((value) => value !== null && value !== undefined);
-  let low = Math.min(...known), high = Math.max(...known);
   if (!known.length) return null;
-  if (low === high) { low -= 0.5; high += 0.5; }
-  if (low > 0 && low < (high - low) * 0.6) low = 0;
+  let low = Math.min(...known), high = Math.max(...known);
+  if (low === high || (low > 0 && low < high * 0.6)) low = Math.min(low, 0);
+  if (high < 0 && high > low * 0.6) high = 0;
+  if (low === high) high = low === 0 ? 1 : 0; // nothing but zeros; or one value below zero
   const pad = (high - low) * 0.03;
-  return { low: low === 0 ? 0 : low - pad, high: high === 1 && low >= 0 ? 1 : high + pad };
+  return { low: low === 0 ? 0 : low - pad, high: high === 0 || (high === 1 && low >= 0) ? high : high + pad };
 }
 
 const share = (scale, value) => `${(100 * (value - scale.low)) / (scale.high - scale.low)}%`;
@@ -41,10 +43,13 @@ function track(row, scale) {
   return node;
 }
 
-function statuses(counts) {
+const statusWords = (counts) => STATUSES.filter((name) => counts[name] || name === "scored").map((name) => `${count(counts[name])} ${name}`).join(", ");
+
+const statuses = (counts) => make("div", "statuses", statusBar(counts), make("p", "words", statusWords(counts)));
+
+function statusBar(counts) {
   const total = STATUSES.reduce((sum, name) => sum + counts[name], 0);
   const bar = make("div", "status");
-  const words = STATUSES.filter((name) => counts[name] || name === "scored").map((name) => `${count(counts[name])} ${name}`);
   for (const name of STATUSES) {
     if (!counts[name]) continue;
     const part = make("b");
@@ -53,23 +58,54 @@ function statuses(counts) {
     part.title = `${count(counts[name])} ${name}`;
     bar.append(part);
   }
-  return make("div", "statuses", bar, make("p", "words", words.join(", ")));
+  return bar;
 }
 
-function figure(rows, named) {
+function rowWords(row) {
+  // All that a row says, for the pointer and for who cannot see it.
+  const parts = [`${data.runs[row.run].name}: ${show(row.value)}`];
+  if (row.low !== null) parts.push(`95 % interval ${show(row.low)} to ${show(row.high)}${row.method ? ` (${row.method})` : ""}`);
+  else if (row.no_interval) parts.push(`no interval: ${row.no_interval}`);
+  if (row.floor !== null) parts.push(`floor ${show(row.floor)}`);
+  if (row.ceiling !== null) parts.push(`ceiling ${show(row.ceiling)}`);
+  if (row.published_same !== null) parts.push(`published ${show(row.published_same)}`);
+  parts.push(`n = ${count(row.n)}`, statusWords(row.counts));
+  return parts.join("; ");
+}
+
+function best(rows) {
+  // By value, the best first; those without one last.
+  const sign = rows[0]?.higher === false ? 1 : -1;
+  return [...rows].sort((a, b) => (a.value === null) - (b.value === null) || sign * (a.value - b.value) || a.run - b.run);
+}
+
+const MANY = 12; // rows from which on each takes one line
+
+function sampleCell(row, dense) {
+  if (!dense) return statuses(row.counts);
+  const total = STATUSES.reduce((sum, name) => sum + row.counts[name], 0);
+  const cell = make("div", "statuses", statusBar(row.counts), make("span", "words", row.counts.scored === total ? count(total) : `${count(row.counts.scored)} of ${count(total)}`));
+  return cell;
+}
+
+function figure(rows, named, title) {
   const scale = scaleOf(rows);
-  const grid = make("div", "rows");
+  const dense = rows.length >= MANY;
+  const grid = make("div", dense ? "rows dense" : "rows");
   grid.append(...["", "value", "", "95 % interval", "samples"].map((word, index) => make("span", index === 1 ? "head right" : "head", word)));
   for (const row of rows) {
     const digits = row.value === null ? 3 : places(row.value);
-    const interval = row.low === null ? (row.no_interval ? `none: ${row.no_interval}` : "none") : `${show(row.low, digits)} to ${show(row.high, digits)}`;
-    grid.append(
+    const interval = row.low === null ? (row.no_interval && !dense ? `none: ${row.no_interval}` : "none") : `${show(row.low, digits)} to ${show(row.high, digits)}`;
+    const cells = [
       make("span", "name", named(row)),
       make("span", "value", show(row.value)),
       scale ? track(row, scale) : make("span"),
       make("span", "interval", interval),
-      statuses(row.counts),
-    );
+      sampleCell(row, dense),
+    ];
+    const words = rowWords(row);
+    for (const cell of cells) cell.title = words;
+    grid.append(...cells);
   }
   if (scale) {
     const axis = make("div", "scale");
@@ -84,6 +120,16 @@ function figure(rows, named) {
   return grid;
 }
 
+function namesNode(runs, word = "run") {
+  // A few names, or their count with the list on demand.
+  const all = runs.map((run) => data.runs[run]);
+  if (all.length <= 3) return make("span", "names", all.map((run) => run.name).join(", "));
+  const item = (run) => make("li", "", run.short === run.name ? run.name : [make("b", "", run.short), ` ${run.name}`]);
+  const list = details(several(all.length, word), make("ul", "", all.map(item)));
+  list.classList.add("names");
+  return list;
+}
+
 function besideNotes(rows) {
   const notes = [], groups = new Map();
   for (const row of rows.filter((each) => each.published.length)) {
@@ -92,9 +138,9 @@ function besideNotes(rows) {
   }
   for (const own of groups.values()) {
     const row = own[0];
-    const who = own.length < rows.length || groups.size > 1 ? `${own.map((each) => data.runs[each.run].name).join(", ")}: ` : "";
+    const who = own.length < rows.length || groups.size > 1 ? [namesNode(own.map((each) => each.run)), own.length > 3 ? "" : ": "] : [];
     const same = row.published_same !== null ? `the paper's number for this model is ${show(row.published_same)}` : `the paper has ${several(row.published.length, "model")}, ${own.length > 1 ? "these are" : "this one is"} not among them`;
-    const note = make("p", "beside", who, row.differs.length || row.published_remarks.length ? make("span", "flag", "≠ not the paper's measurement") : make("span", "fine", `= ${row.published_equal.join(", ")} agree`), `; ${same} (${row.published_source})`);
+    const note = make("div", "beside", who, row.differs.length || row.published_remarks.length ? make("span", "flag", "≠ not the paper's measurement") : make("span", "fine", `= ${row.published_equal.join(", ")} agree`), `; ${same} (${row.published_source})`);
     if (row.differs.length) note.append(`. Here: ${row.differs.join("; ")}`);
     if (row.published_remarks.length) note.append(`. The paper's: ${row.published_remarks.join("; or ")}`);
     if (row.differs.length || row.published_remarks.length) note.append(".");
@@ -110,7 +156,7 @@ function direction(row) {
 
 function metricNode(task, name, rows) {
   const head = make("h3", "", name, make("small", "", [direction(rows[0]), task.metrics[name.split("[")[0]]].filter(Boolean).join(" · ")));
-  const nodes = [head, figure(rows, (row) => data.runs[row.run].name), ...besideNotes(rows)];
+  const nodes = [head, figure(best(rows), (row) => data.runs[row.run].short), ...besideNotes(rows)];
   if (rows.some((row) => row.cluster === "trial")) nodes.push(make("p", "beside", "The interval is over trials, not docs."));
   return make("div", "metric", ...nodes);
 }
@@ -120,49 +166,76 @@ function conditionNode(rows) {
   if (names.length < 2) return null;
   const sections = [...new Set(rows.map((row) => row.metric))].map((metric) => {
     const own = rows.filter((row) => row.metric === metric);
-    return make("div", "metric", make("h3", "", metric), figure(own, (row) => (data.runs.length > 1 ? `${row.condition} · ${data.runs[row.run].name}` : row.condition)));
+    return make("div", "metric", make("h3", "", metric), figure(own, (row) => (data.runs.length > 1 ? `${row.condition} · ${data.runs[row.run].short}` : row.condition)));
   });
   const curves = conditionCurves(rows);
   if (!curves) return details("By condition", ...sections);
-  const shown = details(`By ${curves.label}`, make("div", "curves", curves.nodes), details("As numbers", ...sections));
+  const shown = details(`By ${curves.label}`, curveLegend(rows), make("div", "curves", curves.nodes), details("As numbers", ...sections));
   shown.open = true;
   return shown;
 }
 
-function distribution(each) {
-  const ends = each.edges ? [each.edges[0], each.edges.at(-1)] : [each.values[0], each.values.at(-1)];
-  const most = Math.max(...Object.values(each.counts).flat(), 1);
-  const rows = Object.entries(each.counts).map(([run, counts]) => {
-    const bars = counts.map((number, index) => {
-      const bar = make("b");
-      bar.style.height = `${(100 * number) / most}%`;
-      if (!number) bar.dataset.none = "yes";
-      bar.title = each.edges ? `${show(each.edges[index])} to ${show(each.edges[index + 1])}: ${count(number)}` : `${show(each.values[index])}: ${count(number)}`;
-      return bar;
-    });
-    const row = make("div", "row", bars);
-    row.style.setProperty("--run", runColour(Number(run)));
-    return make("div", "", data.runs.length > 1 ? make("p", "run", data.runs[run].name) : null, row);
-  });
+const HIST = { wide: 300, high: 118, left: 34, right: 6, top: 14, bottom: 22 };
+
+function histogram(each, run, most) {
+  // Bars with their counts, a scale of counts at the left and one of values below.
+  const { wide, high, left, right, top, bottom } = HIST;
+  const counts = each.counts[run], step = (wide - left - right) / counts.length;
+  const up = (number) => high - bottom - ((high - bottom - top) * number) / most;
+  const name = data.runs[run].name;
+  const picture = draw("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `${each.score}, ${name}: samples by value` });
+  picture.style.setProperty("--run", runColour(Number(run)));
+  const text = (words, attributes) => picture.append(draw("text", attributes, words));
+  for (const number of new Set([0, Math.floor(most / 2), most])) {
+    picture.append(draw("line", { class: "grid", x1: left, x2: wide - right, y1: up(number), y2: up(number) }));
+    text(count(number), { x: left - 5, y: up(number) + 3.5, "text-anchor": "end" });
+  }
   const plain = (value) => (Number.isInteger(value) ? show(value, 0) : show(value));
-  const labels = (each.values ?? ends).map(plain);
-  const own = each.values && labels.length <= 8; // a label below its bar
-  const shown = own || labels.length <= 2 ? labels : [labels[0], labels.at(-1)];
-  return make("div", "plot", make("h4", "", each.score), make("div", "bars", rows), make("div", own ? "ends own" : "ends", shown.map((label) => make("span", "", label))));
+  counts.forEach((number, index) => {
+    const where = each.edges ? `${show(each.edges[index])} to ${show(each.edges[index + 1])}` : show(each.values[index]);
+    const x = left + index * step, bar = draw("rect", { x: x + step * 0.08, y: up(number), width: Math.max(step * 0.84, 1), height: high - bottom - up(number) });
+    bar.append(draw("title", {}, `${name}, ${where}: ${several(number, "sample")}`));
+    picture.append(bar);
+    if (number && counts.length <= MANY) text(count(number), { x: x + step / 2, y: up(number) - 3, "text-anchor": "middle" });
+    if (each.values && (counts.length <= 6 || index % 2 === 0)) text(plain(each.values[index]), { x: x + step / 2, y: high - 8, "text-anchor": "middle" });
+  });
+  if (each.edges) {
+    const [first, last] = [each.edges[0], each.edges.at(-1)];
+    for (const [value, words] of ticks(first, last)) {
+      const place = left + ((wide - left - right) * (value - first)) / (last - first);
+      text(words, { x: place, y: high - 8, "text-anchor": place > wide - 16 ? "end" : "middle" });
+    }
+  }
+  return make("div", "histogram", data.runs.length > 1 ? make("p", "run", data.runs[run].short) : null, picture);
 }
 
-function legend() {
+function distribution(each) {
+  const runs = Object.keys(each.counts);
+  const most = Math.max(...Object.values(each.counts).flat(), 1);
+  const named = make("h4", "", each.score, make("small", "", " samples by value"));
+  return make("div", runs.length >= MANY ? "plot wide" : "plot", named, make("div", "bars", runs.map((run) => histogram(each, run, most))));
+}
+
+function legend(rows) {
+  // The marks that a section uses.
   const entry = (kind, words) => make("span", "", make("i", kind), words);
   const parts = [];
-  if (data.metrics.some((row) => row.floor !== null)) parts.push(entry("bound", "floor: what guessing reaches on the same docs"), entry("bound ceiling", "ceiling: what the best answer reaches"));
-  if (data.metrics.some((row) => row.published.length)) parts.push(entry("paper", "a model in the paper"), entry("paper same", "this model in the paper"));
-  for (const name of STATUSES) {
-    if (!data.metrics.some((row) => row.counts[name])) continue;
-    const part = entry("swatch", name);
-    part.firstChild.style.background = `var(--${name})`;
-    parts.push(part);
-  }
+  if (rows.some((row) => row.value !== null)) parts.push(entry("dot", "value"));
+  if (rows.some((row) => row.low !== null)) parts.push(entry("interval", "95 % interval"));
+  if (rows.some((row) => row.floor !== null)) parts.push(entry("bound", "floor: what guessing reaches on the same docs"));
+  if (rows.some((row) => row.ceiling !== null)) parts.push(entry("bound ceiling", "ceiling: what the best answer reaches"));
+  if (rows.some((row) => row.published.length)) parts.push(entry("paper", "a model in the paper"));
+  if (rows.some((row) => row.published_same !== null)) parts.push(entry("paper same", "this model in the paper"));
+  parts.push(...statusMarks((name) => rows.some((row) => row.counts[name])));
   return make("p", "legend", parts);
+}
+
+function statusMarks(used) {
+  return STATUSES.filter(used).map((name) => {
+    const part = make("span", "", make("i", "swatch"), name);
+    part.firstChild.style.background = `var(--${name})`;
+    return part;
+  });
 }
 
 function drawResults() {
@@ -172,6 +245,7 @@ function drawResults() {
     if (task.description) node.append(make("p", "about", task.description));
     if (task.hashes.length > 1) node.append(make("p", "beside", make("span", "flag", "≠ "), "These runs ran different versions of the task: their numbers do not compare."));
     const own = data.metrics.filter((row) => row.task === task.task);
+    node.append(legend(own));
     const whole = own.filter((row) => row.condition === null);
     const names = [...new Set(whole.map((row) => row.metric))];
     const primary = names.filter((name) => whole.some((row) => row.metric === name && row.primary));
@@ -188,13 +262,12 @@ function drawResults() {
     if (split) node.append(split);
     const plots = data.distributions.filter((each) => each.task === task.task);
     if (plots.length) {
-      const shown = details("How the scores are spread", make("div", "plots", plots.map(distribution)));
-      shown.open = data.tasks.length <= 3;
+      const shown = onDemand("How the scores are spread", () => make("div", "plots", plots.map(distribution)));
+      shown.open = data.tasks.length <= 3 && data.runs.length < MANY;
       node.append(shown);
     }
     at("results").append(node);
   }
-  at("results").append(legend());
 }
 
 function facts(pairs) {
@@ -224,7 +297,9 @@ function drawRuns() {
       ...Object.entries(run.by_role).map(([role, used]) => [role, `${run.roles[role] ?? ""} ${several(used.calls, "call")}, ${money(used) ?? "nothing spent"}`]),
       ["creval", run.creval],
     ];
-    const card = make("div", "card", make("h3", "", run.name), facts(pairs));
+    const many = data.runs.length >= MANY;
+    const card = many ? details(run.name, facts(pairs)) : make("div", "card", make("h3", "", run.name), facts(pairs));
+    if (many) card.className = "card folded";
     card.style.setProperty("--run", runColour(number));
     if (run.unpinned) card.append(make("p", "warn", run.unpinned));
     for (const note of run.notes) card.append(make("p", "warn", note));
@@ -233,6 +308,6 @@ function drawRuns() {
 }
 
 at("title").textContent = data.tasks.length === 1 ? data.tasks[0].title : `${several(data.tasks.length, "task")}, ${several(data.runs.length, "run")}`;
-at("subtitle").textContent = data.runs.map((run) => run.name).join(", ");
+at("subtitle").append(namesNode(data.runs.map((_, number) => number)));
 drawResults();
 drawRuns();
