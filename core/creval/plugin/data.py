@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from creval.data.data_options import DataOptions
 from creval.data.download import download
-from creval.data.huggingface import open_huggingface
 from creval.data.mirror import offline_fix, sha256_of
 from creval.data.pinned_files import PinnedFiles
 from creval.data.row_types import ListRows, Rows
@@ -23,6 +22,5 @@ __all__ = [
     "download",
     "offline_fix",
     "open_file",
-    "open_huggingface",
     "sha256_of",
 ]

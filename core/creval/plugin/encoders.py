@@ -1,10 +1,12 @@
-"""What creval-encoders needs of the core: where the Hugging Face Hub is, and whether it answers.
+"""What creval-encoders and creval-datasets need of the core: the Hugging Face Hub, rows of data, names in messages.
 
 Private to the distributions of this repository; these names may change with any version.
 """
 
 from __future__ import annotations
 
+from creval.data.row_types import MalformedRow, Row
+from creval.data.shaping import brief, names_of
 from creval.hub_address import hub_address, hub_answers
 
-__all__ = ["hub_address", "hub_answers"]
+__all__ = ["MalformedRow", "Row", "brief", "hub_address", "hub_answers", "names_of"]

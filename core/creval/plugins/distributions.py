@@ -129,6 +129,7 @@ _KNOWN_ELSEWHERE = {
     ("sandbox", "bubblewrap"): "creval-sandbox",
     ("provider", "human"): "creval-people",
     ("batching", "batches"): "creval-batches",
+    ("source", "huggingface"): "creval-datasets",
     ("embedding", "sentence-transformers"): "creval-encoders",
     ("embedding", "glove"): "creval-encoders",
     ("embedding", "fasttext"): "creval-encoders",

@@ -59,8 +59,8 @@ def _from_file(file: Path) -> tuple[Rows, dict[str, Any]]:
 
 def _from_hub(revision: str, options: DataOptions) -> tuple[Rows, dict[str, Any]]:
     from creval.plugin import UsageError
-    from creval.plugin.data import open_huggingface
     from creval_create.queries.published import DATASET, SPLIT
+    from creval_datasets.huggingface import open_huggingface
 
     if len(revision) != 40 or set(revision) - set("0123456789abcdef"):
         raise UsageError(

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import DataError
-from creval.plugin.data import DataOptions, ListRows, Rows, open_file, open_huggingface
+from creval.plugin.data import DataOptions, ListRows, Rows, open_file
 from creval.plugin.report import write_json, write_lines
 from creval_create.queries.published import DATASET, SPLIT, published_rows
+from creval_datasets.huggingface import open_huggingface
 
 __all__ = ["Imported", "home", "keep", "open_published", "sound_rows"]
 

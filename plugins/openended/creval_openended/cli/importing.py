@@ -55,7 +55,7 @@ def import_published(task: str, file: Path | None, revision: str | None, offline
 
 def _from_hub(published: PublishedSet, revision: str, options: Any) -> tuple[Rows, dict[str, Any]]:
     from creval.plugin import UsageError
-    from creval.plugin.data import open_huggingface
+    from creval_datasets.huggingface import open_huggingface
 
     if len(revision) != _COMMIT_LENGTH or set(revision) - set("0123456789abcdef"):
         raise UsageError(

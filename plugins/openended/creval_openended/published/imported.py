@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import DataError, UsageError
-from creval.plugin.data import DataOptions, ListRows, Rows, open_huggingface
+from creval.plugin.data import DataOptions, ListRows, Rows
 from creval.plugin.report import write_json, write_lines
+from creval_datasets.huggingface import open_huggingface
 from creval_openended.published.sets import SETS, kept_rows
 from creval_openended.stepwise.sentences import SPLITTER, split_sentences
 

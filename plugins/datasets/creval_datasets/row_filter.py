@@ -9,8 +9,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from creval.data.shaping import brief, names_of
-from creval.errors import DataError
+from creval.plugin import DataError
+from creval.plugin.encoders import brief, names_of
 
 __all__ = ["RowFilter"]
 

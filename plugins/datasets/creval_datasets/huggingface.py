@@ -17,12 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from creval.data.data_options import DataOptions
-from creval.data.mirror import offline_fix
-from creval.data.row_filter import RowFilter
-from creval.data.row_types import MalformedRow, Row, Rows
-from creval.errors import DataError, MissingPartError
-from creval.hub_address import hub_address, hub_answers
+from creval.plugin import DataError, MissingPartError
+from creval.plugin.data import DataOptions, Rows, offline_fix
+from creval.plugin.encoders import MalformedRow, Row, hub_address, hub_answers
+from creval_datasets.row_filter import RowFilter
 
 __all__ = ["NEWEST", "HuggingFaceRows", "open_huggingface"]
 

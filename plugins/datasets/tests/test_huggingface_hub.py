@@ -18,7 +18,7 @@ LINES = b"".join(json.dumps({"word": f"word {number}", "n": number}).encode() + 
 READ = """
 import json, sys
 from pathlib import Path
-from creval.data.huggingface import open_huggingface
+from creval_datasets.huggingface import open_huggingface
 from creval.data.data_options import DataOptions
 from creval.errors import DataError
 

@@ -32,7 +32,7 @@ READ = """
 import json, sys
 from pathlib import Path
 from creval.data.data_options import DataOptions
-from creval.data.huggingface import open_huggingface
+from creval_datasets.huggingface import open_huggingface
 from creval.errors import CrevalError
 
 found = []

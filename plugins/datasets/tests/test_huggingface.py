@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from creval.data.data_options import DataOptions
-from creval.data.huggingface import open_huggingface
 from creval.errors import DataError, MissingPartError
+from creval_datasets.huggingface import open_huggingface
 
 COMMIT = "a" * 40
 LINES = b'{"word": "a", "n": 1}\n{"word": "b", "n": 2}\n'
@@ -28,7 +28,7 @@ READ = """
 import json, sys
 from pathlib import Path
 from creval.data.dataset import Dataset
-from creval.data.huggingface import open_huggingface
+from creval_datasets.huggingface import open_huggingface
 from creval.data.data_options import DataOptions
 from creval.errors import DataError
 
