@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from creval.cli import completion
 from creval.errors import DataError
 from creval.escape import odd_sign, visible
 
@@ -20,17 +21,23 @@ if TYPE_CHECKING:
 __all__ = [
     "FilePath",
     "NewPath",
+    "RunPath",
     "comma_list",
     "consents_of",
     "docs_of",
     "executor_of",
+    "expand",
     "paths",
     "read_doc_ids",
     "read_roles",
+    "runs_argument",
     "settings",
     "sweeps",
     "texts",
 ]
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class FilePath(click.Path):
@@ -51,6 +58,35 @@ class NewPath(FilePath):
         if isinstance(value, str) and (sign := odd_sign(value)):
             self.fail(f"the path {visible(value)!r} holds the control character {sign}", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class RunPath(FilePath):
+    """A run folder. That of a sweep with one run stands for it; of several one has to be named."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from creval.runs.sweep_folder import expand_runs
+
+        done, unfinished = expand_runs([super().convert(value, param, ctx)])
+        found = [*done, *unfinished]
+        if len(found) > 1:
+            self.fail(f"it holds {len(found)} runs; name one: {', '.join(map(visible, map(str, found)))}", param, ctx)
+        return found[0]
+
+
+def expand(_: click.Context, __: click.Parameter, given: Sequence[Path]) -> list[Path]:
+    """Return the runs that an argument names; unfinished ones of a sweep are left out, and said."""
+    from creval.runs.sweep_folder import expand_runs
+
+    found, unfinished = expand_runs(given)
+    for run in unfinished:
+        click.echo(visible(f"left out: {run} (it has no results)"), err=True)
+    return found
+
+
+def runs_argument() -> Callable[[_Command], _Command]:
+    """Return the argument RUNS: run folders, and folders of runs such as that of a sweep, which stand for them."""
+    more: Any = {"callback": expand, "shell_complete": completion.runs}
+    return click.argument("runs", nargs=-1, required=True, type=FilePath(), **more)
 
 
 def docs_of(ids: Sequence[str], file: Path | None) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from creval.tasks.yaml.nodes import Node, plain, problem_at
 from creval.tasks.yaml.schema import named_validator, problems_of
 from creval.tasks.yaml.yaml_reader import read_yaml
 
-__all__ = ["ModelEntry", "RunFile", "entry_names", "read_run_file"]
+__all__ = ["ModelEntry", "RunFile", "read_run_file"]
 
 _ELSEWHERE = ("schema", "tasks", "model", "models", "output", MADE_HERE)
 
@@ -84,19 +83,6 @@ def read_run_file(file: Path) -> RunFile:
     output = _beside(base, data["output"]) if "output" in data else None
     claims = Claims.of_file(data, file)
     return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output, claims)
-
-
-def entry_names(entries: Sequence[ModelEntry]) -> list[str]:
-    """Return a folder name for each model, no two alike."""
-    names: list[str] = []
-    for entry in entries:
-        name = entry.label or re.sub(r"[^A-Za-z0-9_.+-]+", "_", entry.model).strip(".")[:100]
-        number, unique = 1, name
-        while unique in names:
-            number += 1
-            unique = f"{name}-{number}"
-        names.append(unique)
-    return names
 
 
 def _consents(root: Node) -> list[Problem]:

@@ -17,16 +17,16 @@ from creval.plugins.loader import LOCAL
 from creval.runs.folder import file_name
 from creval.runs.jsonl import disk_error
 from creval.runs.run_commands import CONSENTS
+from creval.runs.sweep_folder import SWEEP_FILE
 from creval.runs.task_copies import TASKS
 from creval.runs.trust import MADE_HERE, Claims
 from creval.tasks.task_model import Task
 from creval.tasks.task_paths import find_data_file, is_path, parse_path, search_folders
 from creval.tasks.yaml.scalars import resolve
 
-__all__ = ["RUN_FILE", "SWEEP_FILE", "copied_data", "keep_files", "task_yaml"]
+__all__ = ["RUN_FILE", "copied_data", "keep_files", "task_yaml"]
 
 RUN_FILE = "run.yaml"
-SWEEP_FILE = "sweep.yaml"
 _HERE_ONLY = frozenset({"output", "command", "cache_folder", "executor", "executor_options", "detach", *CONSENTS})
 _LARGEST = 50_000_000  # bytes of a data file that is copied
 

@@ -14,7 +14,7 @@ from creval.engine.observer import Observer
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.role_models import TARGET, model_options
 from creval.engine.run import resume, run_new
-from creval.engine.run_file import ModelEntry, RunFile, entry_names
+from creval.engine.run_file import ModelEntry, RunFile
 from creval.engine.run_options import MAY_DIFFER, RunOptions
 from creval.engine.setup import open_plans
 from creval.engine.snapshot import keep_files
@@ -28,6 +28,7 @@ from creval.models.providers.addresses import HIDDEN
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.reader import open_run
+from creval.runs.sweep_folder import run_names
 from creval.tasks.index import TaskIndex
 
 __all__ = ["Outcome", "Sweep", "SweepRun", "plan_sweep", "run_sweep"]
@@ -88,7 +89,7 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
     requested = [str(task) for task in TaskIndex(plugins).choose(file.tasks)]
     plans = open_plans(requested, options, plugins)
     asked = {plan.task.name: plan.task.hash for plan in plans}
-    names = entry_names(file.models) if file.several else [""]
+    names = run_names((entry.model, entry.label) for entry in file.models) if file.several else [""]
     parts = []
     for entry, name in zip(file.models, names, strict=True):
         own = replace(entry.applied(options), output=output / name if name else output)

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from creval.cli.completion import runs as complete_runs
 from creval.cli.completion import tasks as complete_tasks
-from creval.cli.option_values import FilePath, NewPath, comma_list, consents_of, paths, read_roles, texts
+from creval.cli.option_values import (
+    FilePath,
+    NewPath,
+    RunPath,
+    comma_list,
+    consents_of,
+    paths,
+    read_roles,
+    runs_argument,
+    texts,
+)
 from creval.cli.shared_options import format_options, trust_option
 
 __all__ = [
     "FilePath",
     "NewPath",
+    "RunPath",
     "comma_list",
     "complete_runs",
     "complete_tasks",
@@ -21,6 +32,7 @@ __all__ = [
     "format_options",
     "paths",
     "read_roles",
+    "runs_argument",
     "texts",
     "trust_option",
 ]

@@ -12,6 +12,7 @@ from creval.report.run_search import find_runs
 from creval.runs.folder import RunFolder, file_name
 from creval.runs.jsonl import dump_line
 from creval.runs.record_data import score_data
+from creval.runs.sweep_folder import without_leftovers
 from creval.runs.trust import MADE_HERE
 from creval.tasks.task_model import ComponentRef, Task
 
@@ -30,4 +31,5 @@ __all__ = [
     "score_data",
     "secret_variables",
     "visible",
+    "without_leftovers",
 ]

@@ -15,6 +15,7 @@ from creval.format import decimals, number
 from creval.report.output_files import FORMATS
 from creval.report.run_search import find_runs
 from creval.runs.result_metrics import namesakes
+from creval.runs.sweep_folder import without_leftovers
 from creval.tasks.yaml.nodes import Node, plain, problem_at
 from creval.tasks.yaml.schema import named_validator, problems_of
 from creval.tasks.yaml.yaml_reader import read_yaml
@@ -43,4 +44,5 @@ __all__ = [
     "read_yaml",
     "significance_groups",
     "visible",
+    "without_leftovers",
 ]

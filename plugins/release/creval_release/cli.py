@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.plugin.commands import FilePath, complete_runs, format_options
+from creval.plugin.commands import FilePath, RunPath, complete_runs, format_options
 
 if TYPE_CHECKING:
     from creval.plugin import Run
@@ -26,13 +26,13 @@ _COLUMNS = ("tier", "task", "number", "demand", "found", "low", "high", "answer"
     epilog="Example: creval gate runs/today --policy release.yaml --baseline runs/yesterday\n\n"
     "Exit codes: 0 go, 10 no-go, 11 undecided; 2 where the policy or the runs are at fault."
 )
-@click.argument("run", shell_complete=complete_runs)
+@click.argument("run", type=RunPath(), shell_complete=complete_runs)
 @click.option("--policy", required=True, type=FilePath(exists=True, dir_okay=False), help="The policy (YAML).")
-@click.option("--baseline", metavar="RUN", help="The run to compare with, in place of the policy's.")
+@click.option("--baseline", type=RunPath(), metavar="RUN", help="The run to compare with, in place of the policy's.")
 @click.option("--force", is_flag=True, help="Compare with a baseline of another task, data or instruments too.")
 @format_options
 @click.pass_context
-def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, force: bool, form: str | None) -> None:
+def gate(ctx: click.Context, /, run: Path, policy: Path, baseline: Path | None, force: bool, form: str | None) -> None:
     """Check RUN against a policy, so that a pipeline continues or stops.
 
     Each rule demands that a metric is at least or at most a number, no worse than a baseline's by a margin, or better;
@@ -56,7 +56,7 @@ def gate(ctx: click.Context, /, run: str, policy: Path, baseline: str | None, fo
         for each in checked
     ]
     if form == "json":
-        named = {"run": run, "model": opened.model, "baseline": None if beside is None else str(beside.folder)}
+        named = {"run": str(run), "model": opened.model, "baseline": None if beside is None else str(beside.folder)}
         data = {"decision": decision, **named, "policy": str(policy), "rules": plain_data(checked)}
         click.echo(json_text(data))
     elif form is not None:
@@ -108,9 +108,9 @@ def leaderboard(
 
 def _finished_runs(places: Sequence[str]) -> Iterator[Run]:
     from creval.plugin import UsageError, open_run
-    from creval.plugin.release import find_runs, visible
+    from creval.plugin.release import find_runs, visible, without_leftovers
 
-    folders = [path if (path := Path(place)).exists() else _pulled(place) for place in places]
+    folders = without_leftovers([path if (path := Path(place)).exists() else _pulled(place) for place in places])
     found = find_runs(folders)
     if not found:
         raise UsageError("there are no runs", where=", ".join(places), fix="Name folders with runs in them.")

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from creval.cli import completion
+from creval.cli.option_values import FilePath, expand
 from creval.errors import UnknownNameError
 from creval.plugins.isolation import aside
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from creval.plugins.registry import Component
     from creval.types.components import AnalysisOutput
 
@@ -71,13 +74,17 @@ def _command(component: Component) -> click.Command:
 
     options = [click_option(spec) for spec in analysis.options()]
     runs = click.Argument(
-        ["runs"], nargs=-1, type=click.Path(exists=True, file_okay=False), shell_complete=completion.runs
+        ["runs"],
+        nargs=-1,
+        type=FilePath(exists=True),
+        callback=expand,
+        shell_complete=completion.runs,
     )
     as_json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
-    def callback(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    def callback(runs: list[Path], as_json: bool, **given: Any) -> None:
         with aside():
-            output = analysis.run(list(runs), **given)
+            output = analysis.run([str(run) for run in runs], **given)
         _show(output, as_json)
 
     return click.Command(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.cli import completion
+from creval.cli.option_values import runs_argument
 from creval.cli.shared_options import format_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from creval.comparison.metric_comparison import Comparison
     from creval.runs.reader import Run
 
@@ -18,7 +20,7 @@ __all__ = ["compare"]
 
 
 @click.command(epilog="Example: creval compare runs/yesterday runs/today --metric success --margin 0.02")
-@click.argument("runs", nargs=-1, required=True, shell_complete=completion.runs)
+@runs_argument()
 @click.option("--task", "tasks", multiple=True, metavar="T", help="Only this task; may be repeated.")
 @click.option("--metric", "metrics", multiple=True, metavar="M", help="Only this metric; may be repeated.")
 @click.option("--primary", is_flag=True, help="Only the primary metrics.")
@@ -32,7 +34,7 @@ __all__ = ["compare"]
 @click.option("--force", is_flag=True, help="Compare runs of other tasks, data or instruments all the same.")
 @format_options
 def compare(
-    runs: Sequence[str],
+    runs: Sequence[Path],
     tasks: Sequence[str],
     metrics: Sequence[str],
     margins: Sequence[str],

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.cli import completion
-from creval.cli.option_values import NewPath
+from creval.cli.option_values import NewPath, runs_argument
 from creval.cli.shared_options import format_options
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant
 
 
 @click.command(epilog="Example: creval report runs/mine --baselines runs")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=completion.runs)
+@runs_argument()
 @click.option(
     "--baselines",
     type=click.Path(path_type=Path, exists=True, file_okay=False),

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from creval.cli import completion
-from creval.cli.option_values import FilePath, NewPath, executor_of
+from creval.cli.option_values import FilePath, NewPath, RunPath, executor_of
 from creval.cli.shared_options import options_of_a_run_again, trust_option
 
 __all__ = ["run"]
@@ -73,7 +73,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 
 
 @click.command(epilog="Example: creval resume runs/2026-01-31T120000+0000-openai_gpt-5-mini-drat")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=completion.runs)
+@click.argument("run", type=RunPath(), shell_complete=completion.runs)
 @click.option("--max-cost", type=float, metavar="USD", help="New spending limit of the whole run.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="New request limit of the whole run.")
 @click.option("--detach", is_flag=True, help="Collect finished batches and exit, even if others are pending.")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from creval.cli import completion
-from creval.cli.option_values import FilePath
+from creval.cli.option_values import FilePath, RunPath
 
 __all__ = ["samples"]
 
@@ -35,17 +35,16 @@ _HIDDEN = ("task", "doc", "condition", "repeat", "route")
 def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: bool, **wanted: str | None) -> None:
     """List the samples of RUN: what was asked, the right answer, what was answered and read, scores, tokens, cost.
 
+    RUN may be the folder of a sweep: the column `run` then says of which run each is.
     `answer` is what the parsers read of the `output`. A table shortens long texts; --csv and --json have them whole.
     """
     import itertools
 
     from creval.escape import json_text, visible
     from creval.report.output_files import csv_text
-    from creval.report.sample_views import Filter, seen_samples
     from creval.report.terminal_tables import print_table
-    from creval.runs.reader import open_run
 
-    rows = (seen.to_row() for seen in seen_samples(open_run(run, as_stored=True), Filter(**wanted)))
+    rows = _rows(run, wanted)
     if as_json:
         for row in rows:
             click.echo(json_text(row, indent=None))
@@ -71,7 +70,20 @@ def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: b
     print_table("", names, cells)
     if more:
         click.echo(f"and {more} more (--limit {len(listed) + more}, or --csv)", err=True)
-    click.echo(visible(f"One of them whole: creval sample {run} '{listed[0]['key']}'"), err=True)
+    click.echo(visible(f"One of them whole: creval sample {listed[0].get('run', run)} '{listed[0]['key']}'"), err=True)
+
+
+def _rows(place: Path, wanted: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each sample of a run, or of the runs in a folder, with the run's folder."""
+    from creval.report.sample_views import Filter, seen_samples
+    from creval.runs.reader import open_run
+    from creval.runs.sweep_folder import expand_runs
+
+    done, unfinished = expand_runs([place])
+    for run in (found := [*done, *unfinished]):
+        which = {"run": str(run)} if len(found) > 1 else {}
+        for seen in seen_samples(open_run(run, as_stored=True), Filter(**wanted)):
+            yield which | seen.to_row()
 
 
 def _chosen(columns: str, known: Sequence[str]) -> list[str]:
@@ -94,7 +106,7 @@ def _short(value: object) -> object:
 
 
 @click.command(epilog="Example: creval sample runs/mine w7")
-@click.argument("run", type=FilePath(), shell_complete=completion.runs)
+@click.argument("run", type=RunPath(), shell_complete=completion.runs)
 @click.argument("key")
 @click.option("--thinking", is_flag=True, help="Show the model's thinking, too.")
 @click.option("--texts", is_flag=True, help="Put back what is kept by reference; the task's data have to be here.")

@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from creval.cli import completion
-from creval.cli.option_values import FilePath, NewPath, executor_of
+from creval.cli.option_values import FilePath, NewPath, RunPath, executor_of
 from creval.cli.shared_options import options_of_a_run_again
 
 __all__ = ["score"]
 
 
 @click.command(epilog="Example: creval score runs/mine --task-file drat.yaml --output runs/mine-again")
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=completion.runs)
+@click.argument("run", type=RunPath(), shell_complete=completion.runs)
 @click.option(
     "--task-file", "task_files", multiple=True, type=FilePath(), metavar="FILE", help="Another YAML file for a task."
 )

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
+from creval.plugin.commands import RunPath
+
 __all__ = ["export"]
 
 
 @click.command(epilog="Example: creval export runs/mine --format parquet --output tables")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=RunPath())
 @click.option("--format", "form", type=click.Choice(["every-eval-ever", "parquet"]), required=True, help="The format.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="The folder for its files.")
 @click.option("--organization", metavar="NAME", help="every-eval-ever: who ran the evaluation.")

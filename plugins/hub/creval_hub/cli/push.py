@@ -50,10 +50,10 @@ def push(places: Sequence[Path], repo: str | None, model_repo: str | None, datas
 def _open(places: Sequence[Path]) -> list[Run]:
     """Open run folders, and the finished runs below other folders; the others are left out and named."""
     from creval.plugin import UsageError, open_run
-    from creval.plugin.hub import find_runs, visible
+    from creval.plugin.hub import find_runs, visible, without_leftovers
 
     runs: list[Run] = []
-    for place in places:
+    for place in without_leftovers(places):
         if (place / "run.json").exists() or not place.is_dir():
             runs.append(open_run(place))
             continue

@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from creval.plugin import RunError, ScoreRecord, open_run
+from creval.plugin.commands import RunPath
 
 __all__ = ["discussion", "told"]
 
 
 @click.command(epilog="Example: creval openended discussion runs/jury --doc own-01 --criterion safety")
-@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("run", type=RunPath(exists=True, file_okay=False))
 @click.option("--task", metavar="TASK", help="Of this task alone.")
 @click.option("--doc", metavar="ID", help="On this problem alone.")
 @click.option("--criterion", metavar="NAME", help="On this criterion alone.")

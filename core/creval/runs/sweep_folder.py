@@ -1,0 +1,78 @@
+"""The runs in the folder of a sweep: commands take that folder wherever they take runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from creval.tasks.yaml.nodes import plain
+from creval.tasks.yaml.yaml_reader import read_yaml
+
+__all__ = ["SWEEP_FILE", "expand_runs", "run_names", "runs_of_sweep", "without_leftovers"]
+
+SWEEP_FILE = "sweep.yaml"
+
+
+def expand_runs(places: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return run folders; in the place of a folder of runs those in it that have results.
+
+    Second come its runs without results. A path that is neither a run nor a folder of runs is returned as it is.
+    """
+    found: list[Path] = []
+    unfinished: list[Path] = []
+    for place in without_leftovers(places):
+        inside = [] if _is_run(place) else runs_of_sweep(place)
+        done = [run for run in inside if os.path.lexists(run / "results.json")]
+        unfinished += [run for run in inside if done and run not in done]
+        found += [run for run in done or inside if run not in found] or [place]
+    return found, unfinished
+
+
+def without_leftovers(places: Sequence[Path]) -> list[Path]:
+    """Return the paths without what a sweep leaves next to its runs, so that `runs/many/*` names the runs alone.
+
+    A sweep.yaml without a run next to it stands for its folder.
+    """
+    named = {place.absolute().parent for place in places if _is_run(place)}
+    named = {folder for folder in named if (folder / SWEEP_FILE).is_file()}
+    kept = [place for place in places if _is_run(place) or place.absolute().parent not in named]
+    return [place.parent if place.name == SWEEP_FILE and place.is_file() else place for place in kept]
+
+
+def runs_of_sweep(folder: Path) -> list[Path]:
+    """Return the run folders right below a folder, in the order of its sweep.yaml; empty where there are none."""
+    if not folder.is_dir():
+        return []
+    below = [each for each in sorted(folder.iterdir()) if not each.name.startswith(".") and _is_run(each)]
+    order = {name: place for place, name in enumerate(_stated(folder / SWEEP_FILE))}
+    return sorted(below, key=lambda run: order.get(run.name, len(order)))
+
+
+def run_names(models: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a folder name for each model of a sweep, no two alike. `models` are names, each with its label or ''."""
+    names: list[str] = []
+    for model, label in models:
+        name = label or re.sub(r"[^A-Za-z0-9_.+-]+", "_", model).strip(".")[:100]
+        number, unique = 1, name
+        while unique in names:
+            number += 1
+            unique = f"{name}-{number}"
+        names.append(unique)
+    return names
+
+
+def _stated(file: Path) -> list[str]:
+    """Return the names of the runs that a sweep's file states; none where it cannot be read."""
+    if not file.is_file():
+        return []
+    root = read_yaml(file).root
+    data = plain(root) if root is not None else None
+    models = data.get("models") if isinstance(data, Mapping) else None
+    entries = [each if isinstance(each, Mapping) else {"model": each} for each in models or ()]
+    return run_names((str(each.get("model", "")), str(each.get("as", ""))) for each in entries)
+
+
+def _is_run(place: Path) -> bool:
+    return os.path.lexists(place / "run.json")
