@@ -34,8 +34,7 @@ from support.chat_server import (
 from creval.errors import FatalModelError, ModelError, RetryableModelError, UsageError
 from creval.models.model_options import ProviderOptions
 from creval.models.open_model import open_model
-from creval.models.providers.chat_provider import ollama_chat, openrouter
-from creval.models.providers.completions import chat, hosted_vllm, openai
+from creval.models.providers.chat_provider import chat, hosted_vllm, ollama_chat, openai, openrouter
 from creval.types.messages import GenerateRequest, Lost, Message, Reply, Usage
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"

@@ -17,9 +17,8 @@ from creval.models.answers.flags import MALFORMED_ARGUMENTS
 from creval.models.cache_key import cache_key
 from creval.models.model_options import ModelSpec, ProviderOptions
 from creval.models.provider_traits import ProviderTraits
-from creval.models.providers.chat_provider import parse_body
+from creval.models.providers.chat_provider import openai, parse_body
 from creval.models.providers.chat_reply import read_reply
-from creval.models.providers.completions import openai
 from creval.models.providers.litellm_provider import LitellmProvider
 from creval.models.secrets import Mask, masked_reply
 from creval.types.content import Media, MediaPart, TextPart, content_digest, media_in, media_type_of, read_data_url

@@ -32,6 +32,7 @@ from creval.models.limiter import LimiterPool
 from creval.models.model import Model
 from creval.models.model_options import RunTasks
 from creval.parsing.chain import build_chain
+from creval.plugins.distributions import absent_distribution
 from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component, Registry
 from creval.resources.open_resource import resolve
@@ -291,11 +292,15 @@ def _check_likelihoods(tasks: Sequence[Task], target: Model, registry: Registry)
             continue
         if target.batched:
             raise UsageError(f"{task.name!r} asks for log-likelihoods, which no batch gives", where="--batch")
-        able = [f"{each.name}/" for each in registry.all() if each.kind == "provider" and each.gives_loglikelihoods]
+        absent = absent_distribution("likelihoods", target.spec.partition("/")[0])
+        giving = [each.name for each in registry.all() if each.kind == "provider" and each.gives_loglikelihoods]
+        able = [f"{name}/" for name in sorted({*giving, *registry.names("likelihoods")})]
         raise UsageError(
             f"{target.spec} gives no log-likelihoods of given texts, which {task.name!r} asks for",
             where="--model",
-            fix=f"Models of {', '.join(able)} can (docs/models.md says which), or leave the task out.",
+            fix=f"pip install {absent}"
+            if absent
+            else f"Models of {', '.join(able)} can (docs/models.md says which), or leave the task out.",
         )
 
 

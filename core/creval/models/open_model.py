@@ -90,13 +90,13 @@ def _resolve(
     name: ModelSpec, registry: Registry, options: ModelOptions, table: PriceTable
 ) -> tuple[ModelSpec, Component]:
     if name.provider in registry.names("provider"):
-        return name, registry.get("provider", name.provider, where="--model")
+        return name, _provider(name.provider, registry)
     distribution = absent_distribution("provider", name.provider)
     if distribution is not None:
         what = f"{name.text} needs {distribution}, which is not installed: pip install {distribution}"
         raise MissingPartError(what, where="--model")
     if options.base_url:
-        return ModelSpec(name.text, _GENERIC, name.text), registry.get("provider", _GENERIC)
+        return ModelSpec(name.text, _GENERIC, name.text), _provider(_GENERIC, registry)
     if not name.provider:
         raise UsageError(
             f"{name.text!r} names no provider",
@@ -112,6 +112,11 @@ def _resolve(
         where="--model",
         hint="`creval plugins --components` lists the providers that are installed.",
     )
+
+
+def _provider(name: str, registry: Registry) -> Component:
+    """Return a provider: of those of one name the one that gives log-likelihoods too."""
+    return registry.find("likelihoods", name) or registry.get("provider", name, where="--model")
 
 
 def _vendor(name: ModelSpec) -> tuple[str, str]:

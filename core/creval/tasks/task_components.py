@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from creval.errors import PluginError, Problem, UnknownNameError
+from creval.plugins.distributions import absent_distribution
 from creval.plugins.registry import Component, Registry
 from creval.tasks.task_model import ComponentRef, ScorerRef
 from creval.tasks.yaml.nodes import KeyPath, Node, plain, problem_at
@@ -129,6 +130,10 @@ class ComponentReader:
         try:
             return self._registry.get(kind, name, prefer=self._plugin)
         except UnknownNameError as error:
+            if distribution := absent_distribution(kind, name):
+                what = f"the {kind} {name!r} is part of {distribution}, which is not installed"
+                self._problems.append(problem_at(node.place, what, path, f"pip install {distribution}"))
+                return None
             self._problems.append(problem_at(node.place, error.what, path, error.fix or _listing(self._registry, kind)))
         except PluginError as error:
             self._problems.append(problem_at(node.place, error.what, path, error.fix))

@@ -22,6 +22,7 @@ Kind = Literal[
     "baseline",
     "executor",
     "batching",
+    "likelihoods",
     "screen",
 ]
 """The kinds of component that can be registered."""

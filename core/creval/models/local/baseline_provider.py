@@ -26,7 +26,7 @@ from creval.types.likelihoods import LoglikelihoodCall
 from creval.types.messages import Completion, GenerateRequest, Origin, Reply
 from creval.types.sample import Condition
 
-__all__ = ["AnyChoice", "BaselineProvider", "Fixed", "OneOf", "Target", "baseline", "check_baseline_name"]
+__all__ = ["BaselineProvider", "Fixed", "OneOf", "Target", "baseline", "check_baseline_name"]
 
 
 def _field(turn: Turn, name: str) -> Any:
@@ -81,18 +81,6 @@ class OneOf:
         if not isinstance(items, list) or not items:
             raise ScoringError(f"the field {self.field!r} holds no list to choose from", where=turn.key.doc)
         return _in_form(self.form, turn.random.choice(items), turn.doc)
-
-
-@dataclass(frozen=True)
-class AnyChoice:
-    """Says the label of one of the texts whose likelihood is asked for, at random."""
-
-    def reply(self, turn: Turn) -> str:
-        """Return a label, or the place where there is none. Raises ScoringError outside of the protocol `choices`."""
-        if not turn.requests:
-            raise ScoringError("any_choice answers where likelihoods are asked for", where=turn.key.doc)
-        place = turn.random.randrange(len(turn.requests))
-        return turn.requests[place].label or str(place)
 
 
 _NAMES = ("floor", "ceiling")

@@ -37,7 +37,7 @@ from creval.types.messages import Completion, GenerateRequest, Reply
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["ChatProvider", "ollama_chat", "openrouter", "parse_body"]
+__all__ = ["ChatProvider", "chat", "hosted_vllm", "ollama_chat", "openai", "openrouter", "parse_body"]
 
 
 _TEXTS = frozenset({"content", "reasoning", "reasoning_content", "reasoning_text", "thinking", "refusal"})
@@ -410,3 +410,18 @@ def openrouter(model: str, options: ProviderOptions) -> ChatProvider:
 def ollama_chat(model: str, options: ProviderOptions) -> ChatProvider:
     """Component `ollama_chat`: Ollama's own chat-completions address."""
     return ChatProvider(ENDPOINTS["ollama_chat"], model, options)
+
+
+def openai(model: str, options: ProviderOptions) -> ChatProvider:
+    """Component `openai`."""
+    return ChatProvider(ENDPOINTS["openai"], model, options)
+
+
+def hosted_vllm(model: str, options: ProviderOptions) -> ChatProvider:
+    """Component `hosted_vllm`."""
+    return ChatProvider(ENDPOINTS["hosted_vllm"], model, options)
+
+
+def chat(model: str, options: ProviderOptions) -> ChatProvider:
+    """Component `chat`: any server at `--base-url`."""
+    return ChatProvider(ENDPOINTS["chat"], model, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from creval.plugins import parameters as params
-from creval.plugins.builtin import likelihood_components, parsers, scorers
+from creval.plugins.builtin import parsers, scorers
 from creval.plugins.registry import Registry
 
 __all__ = ["register"]
@@ -17,7 +17,6 @@ def register(registry: Registry) -> None:
     register_protocols(registry)
     parsers.register(registry)
     scorers.register(registry)
-    likelihood_components.register(registry)
     register_resources(registry)
     register_executors(registry)
 
@@ -81,7 +80,6 @@ def _register_remote(registry: Registry) -> None:
 
 
 _CHAT = "creval.models.providers.chat_provider"
-_COMPLETIONS = "creval.models.providers.completions"
 
 
 def register_providers(registry: Registry) -> None:
@@ -90,10 +88,10 @@ def register_providers(registry: Registry) -> None:
     add("provider", "openrouter", f"{_CHAT}:openrouter", "OpenRouter, over the chat-completions protocol")
     add("provider", "ollama_chat", f"{_CHAT}:ollama_chat", "an Ollama server, over the chat-completions protocol")
     add("provider", "litellm", "creval.models.providers.litellm_provider:litellm", "every provider that litellm knows")
+    add("provider", "openai", f"{_CHAT}:openai", "OpenAI, over the chat-completions protocol")
+    add("provider", "hosted_vllm", f"{_CHAT}:hosted_vllm", "a vLLM server, over the chat-completions protocol")
+    add("provider", "chat", f"{_CHAT}:chat", "any chat-completions server at --base-url")
     for name, target, summary in (
-        ("openai", f"{_COMPLETIONS}:openai", "OpenAI, over the chat-completions protocol"),
-        ("hosted_vllm", f"{_COMPLETIONS}:hosted_vllm", "a vLLM server, over the chat-completions protocol"),
-        ("chat", f"{_COMPLETIONS}:chat", "any chat-completions server at --base-url"),
         ("replay", "creval.models.local.replay:replay", "answers from a JSONL file"),
         ("baseline", "creval.models.local.baseline_provider:baseline", "a task's own floor or ceiling"),
     ):

@@ -13,11 +13,11 @@ from support.completions_server import CompletionsServer
 from creval import RunOptions, open_run, run
 from creval.engine.run import resume
 from creval.errors import CrevalError, UsageError
-from creval.scoring.likelihood_scores import FirstToken, LikeliestChoice, Perplexity, PerplexityMean
 from creval.types.components import ScorerInput
 from creval.types.sample import CallRecord, Condition, SampleKey
+from creval_likelihoods.likelihood_scores import FirstToken, LikeliestChoice, Perplexity, PerplexityMean
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 LIKELIEST = str(ROOT / "examples" / "tasks" / "likeliest.yaml")
 PERPLEXITY = str(ROOT / "examples" / "tasks" / "perplexity.yaml")
 
@@ -120,6 +120,54 @@ def test_a_model_that_cannot_is_refused_before_the_first_call_with_those_that_ca
         run([task], model, RunOptions(output=tmp_path / "run"))
     assert "hosted_vllm/" in str(caught.value.fix)
     assert "chat/" in str(caught.value.fix)
+
+
+@pytest.fixture
+def no_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without creval-likelihoods."""
+    monkeypatch.setenv("CREVAL_PLUGINS", "")
+    monkeypatch.setattr("creval.plugins.distributions.installed_version", lambda name: None)
+
+
+def test_a_task_without_the_distribution_gets_the_line_that_installs_it(no_distribution: None, tmp_path: Path) -> None:
+    more = "metrics: [{name: acc, aggregate: perplexity, failed: exclude}]\n"
+    task = Path(written(tmp_path, "choices", [{"question": "Which?", "choices": ["a", "b"], "target": 0}]))
+    task.write_text(task.read_text().replace("metrics: [{name: acc, failed: exclude}]\n", more))
+    with pytest.raises(CrevalError) as caught:
+        run([str(task)], "baseline/floor", RunOptions(output=tmp_path / "run"))
+    for lacking in ("protocol 'choices'", "scorer 'likeliest_choice'", "baseline 'any_choice'"):
+        assert f"the {lacking} is part of creval-likelihoods, which is not installed" in str(caught.value)
+    assert "pip install creval-likelihoods" in str(caught.value)
+
+
+PROTOCOL = """
+from creval.plugin import LoglikelihoodRequest
+
+
+class Ask:
+    async def run(self, session):
+        await session.loglikelihood([LoglikelihoodRequest("", "text")])
+"""
+HOOKS = """
+from creval.plugin import hookimpl
+
+
+@hookimpl
+def creval_components(registry):
+    registry.add("protocol", "ask", "creval_asking_parts:Ask", "asks", loglikelihood=True)
+"""
+
+
+def test_the_core_alone_says_what_gives_a_server_log_likelihoods(
+    no_distribution: None, install: Any, tmp_path: Path
+) -> None:
+    install("asking", HOOKS, PROTOCOL)
+    task = Path(written(tmp_path, "ask", [{"question": "Which?", "target": "a"}]))
+    text = task.read_text().replace("likeliest_choice", "exact_match").replace("name: acc,", "name: exact_match,")
+    task.write_text(text.replace("any_choice", "target"))
+    with pytest.raises(UsageError, match="gives no log-likelihoods") as caught:
+        run([str(task)], "chat/m", RunOptions(base_url="http://localhost:9/v1", output=tmp_path / "run"))
+    assert caught.value.fix == "pip install creval-likelihoods"
 
 
 def test_by_reference_the_run_holds_none_of_the_docs_texts(tmp_path: Path) -> None:

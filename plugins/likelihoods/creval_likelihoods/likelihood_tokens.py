@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from creval.errors import ContextLengthError
-from creval.types.likelihoods import LoglikelihoodRequest
+from creval.plugin import LoglikelihoodRequest
+from creval.plugin.models import ContextLengthError
 
 __all__ = ["Piece", "ServerTokenizer", "cut", "rolling_windows", "split_texts"]
 

@@ -1,23 +1,32 @@
-"""What tasks with log-likelihoods are made of: a protocol, scorers, an aggregation, a baseline."""
+"""Registers what tasks with log-likelihoods are made of, and the providers of the core that give them so."""
 
 from __future__ import annotations
 
-from creval.plugins import parameters as params
-from creval.plugins.registry import BINARY, Registry
+from typing import TYPE_CHECKING
 
-__all__ = ["register"]
+from creval.plugin import hookimpl, params
 
-_HOME = "creval.scoring.likelihood_scores"
+if TYPE_CHECKING:
+    from creval.plugin import Registry
+
+__all__ = ["creval_components"]
+
+_HOME = "creval_likelihoods.likelihood_scores"
+_BINARY = "0/1"
 
 
-def register(registry: Registry) -> None:
-    """Add them to the registry."""
+@hookimpl
+def creval_components(registry: Registry) -> None:
+    """Register providers, a protocol, scorers, an aggregation and a baseline."""
+    for name in ("chat", "hosted_vllm", "openai"):
+        target = f"creval_likelihoods.completions:{name}"
+        registry.add("likelihoods", name, target, "log-likelihoods over the completions protocol")
     either = {"type": ["object", "string"], "required": ["label", "text"], "minLength": 1}
     named = params.list_of(params.text(1), minimum=1)
     registry.add(
         "protocol",
         "choices",
-        "creval.engine.generation.choices:Choices",
+        "creval_likelihoods.choices:Choices",
         "the log-likelihood of each given choice after the prompt, or of the prompt as a whole",
         parameters=params.schema(
             choices=params.either(params.text(1), params.list_of(either, minimum=1), about="a field, or the choices"),
@@ -38,7 +47,7 @@ def register(registry: Registry) -> None:
     registry.add(
         "baseline",
         "any_choice",
-        "creval.models.local.baseline_provider:AnyChoice",
+        "creval_likelihoods.choices:AnyChoice",
         "one of the choices of the protocol `choices`, at random",
     )
 
@@ -54,7 +63,7 @@ def _register_scorers(registry: Registry) -> None:
         parameters=field,
         positional="field",
         produces=norms,
-        ranges=dict.fromkeys(norms, BINARY),
+        ranges=dict.fromkeys(norms, _BINARY),
     )
     registry.add(
         "scorer",
@@ -64,7 +73,7 @@ def _register_scorers(registry: Registry) -> None:
         parameters=params.schema(field=params.text(1), labels=params.text(1)),
         positional="field",
         produces=("first_token", "first_token_probability", "first_token_mass"),
-        ranges={"first_token": BINARY, "first_token_probability": (0, 1), "first_token_mass": (0, 1)},
+        ranges={"first_token": _BINARY, "first_token_probability": (0, 1), "first_token_mass": (0, 1)},
     )
     registry.add(
         "scorer",

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.scoring.clusters import Clusters, Floats, as_clusters
-from creval.scoring.ratio import Mean
-from creval.types.components import Context, Score, ScorerInput
+from creval.plugin import Context, Score, ScorerInput
+from creval.plugin.completions import Clusters, Floats, Mean, as_clusters
 
 __all__ = ["FirstToken", "LikeliestChoice", "Perplexity", "PerplexityMean"]
 

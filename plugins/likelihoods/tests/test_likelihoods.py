@@ -13,11 +13,11 @@ from creval.errors import BudgetError, ContextLengthError, FatalModelError, Usag
 from creval.models.budget import Budget
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import open_model
-from creval.models.providers.completions import prompt_tokens
-from creval.models.providers.likelihood_tokens import cut, rolling_windows, split_texts
 from creval.types.likelihoods import Loglikelihood, LoglikelihoodCall, LoglikelihoodRequest
 from creval.types.messages import Message, Origin, Reply
 from creval.types.sample import SampleKey
+from creval_likelihoods.completions import prompt_tokens
+from creval_likelihoods.likelihood_tokens import cut, rolling_windows, split_texts
 
 TEXTS = ((" the king", "A"), (" a very long answer of many words", "B"), (" so", "C"))
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from creval.errors import ScoringError, UsageError
-from creval.types.components import Session
-from creval.types.likelihoods import LoglikelihoodRequest, Output
+from creval.plugin import LoglikelihoodRequest, ScoringError, Session, Turn, UsageError
+from creval.plugin.likelihoods import Output
 
-__all__ = ["Choices"]
+__all__ = ["AnyChoice", "Choices"]
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROLLING = "loglikelihood_rolling"
@@ -94,3 +93,15 @@ def _sizes(text: str) -> dict[str, int]:
         "bytes": len(text.encode("utf-8", "surrogatepass")),
         "words": len(re.split(r"\s+", text)),
     }
+
+
+@dataclass(frozen=True)
+class AnyChoice:
+    """Says the label of one of the texts whose likelihood is asked for, at random."""
+
+    def reply(self, turn: Turn) -> str:
+        """Return a label, or the place where there is none. Raises ScoringError outside of the protocol `choices`."""
+        if not turn.requests:
+            raise ScoringError("any_choice answers where likelihoods are asked for", where=turn.key.doc)
+        place = turn.random.randrange(len(turn.requests))
+        return turn.requests[place].label or str(place)

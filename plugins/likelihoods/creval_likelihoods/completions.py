@@ -12,16 +12,25 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from creval.errors import FatalModelError, RetryableModelError
-from creval.models.answers.flags import CONTEXT_CUT, FIRST_TOKEN
-from creval.models.model_options import ProviderOptions
-from creval.models.providers.chat_provider import ChatProvider, parse_body
-from creval.models.providers.chat_reply import paid_for
-from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted
-from creval.models.providers.failures import error_of, explain, failure_in, with_sent
-from creval.models.providers.likelihood_tokens import Piece, ServerTokenizer, split_texts
-from creval.types.likelihoods import LoglikelihoodCall
-from creval.types.messages import Completion, Lost, Reply, TokenLogprob
+from creval.plugin import Completion, Reply, TokenLogprob
+from creval.plugin.completions import (
+    CONTEXT_CUT,
+    ENDPOINTS,
+    FIRST_TOKEN,
+    ChatProvider,
+    Endpoint,
+    Lost,
+    error_of,
+    explain,
+    failure_in,
+    is_hosted,
+    paid_for,
+    parse_body,
+    with_sent,
+)
+from creval.plugin.likelihoods import LoglikelihoodCall
+from creval.plugin.models import FatalModelError, ProviderOptions, RetryableModelError
+from creval_likelihoods.likelihood_tokens import Piece, ServerTokenizer, split_texts
 
 __all__ = ["CompletionsProvider", "chat", "hosted_vllm", "openai", "prompt_tokens"]
 
@@ -224,7 +233,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def openai(model: str, options: ProviderOptions) -> ChatProvider:
-    """Component `openai`; at OpenAI's own address two old models alone give log-likelihoods."""
+    """Likelihoods of `openai`; at OpenAI's own address two old models alone give log-likelihoods."""
     made = ChatProvider(ENDPOINTS["openai"], model, options)
     if is_hosted(made.base_url) and model not in _ECHOING_OPENAI:
         return made
@@ -232,10 +241,10 @@ def openai(model: str, options: ProviderOptions) -> ChatProvider:
 
 
 def hosted_vllm(model: str, options: ProviderOptions) -> CompletionsProvider:
-    """Component `hosted_vllm`."""
+    """Likelihoods of `hosted_vllm`."""
     return CompletionsProvider(ENDPOINTS["hosted_vllm"], model, options)
 
 
 def chat(model: str, options: ProviderOptions) -> CompletionsProvider:
-    """Component `chat`: any server at `--base-url`."""
+    """Likelihoods of `chat`: any server at `--base-url`."""
     return CompletionsProvider(ENDPOINTS["chat"], model, options)
