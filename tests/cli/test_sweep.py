@@ -9,17 +9,18 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
-from support.chat_server import ChatServer
+from support.chat_server import Answer, ChatServer, HttpError
 from support.commands import start, write_spelling
 
 from creval.cli.main import invoke
 from creval.engine.run_file import read_run_file
 from creval.engine.snapshot import task_yaml
-from creval.errors import TaskError, UsageError
+from creval.errors import ModelError, TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 
@@ -196,3 +197,91 @@ def test_every_installed_task_survives_being_written_as_one_file(tmp_path: Path)
         document = read_yaml(file)
         assert document.root is not None and not document.problems, name
         assert plain(document.root) == task.resolved, name
+
+
+@pytest.mark.parametrize("limit", [3, 5])
+def test_several_models_at_once_keep_the_limit_of_their_provider(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str], limit: int
+) -> None:
+    models = [f"m/{name}" for name in "abcd"]
+    write_sweep(folder, server, models=models, concurrency=limit, max_models=4)
+    assert invoke(["run", "sweep.yaml"]) == 0
+    assert asked(server) == dict.fromkeys(models, DOCS)
+    order = [request.body["model"] for request in server.requests]
+    assert sum(one != other for one, other in pairwise(order)) > 3  # they do not follow each other
+    assert server.most_in_flight == limit
+    shown = capsys.readouterr()
+    assert all(f"{model}: generate: 0 of {DOCS} done" in shown.err for model in models)
+    assert all(model in shown.out for model in models)
+    assert yaml.safe_load((folder / "all" / "sweep.yaml").read_text())["max_models"] == 4
+
+
+def test_a_model_that_fails_or_is_refused_by_429_stops_no_other_at_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = ["m/full", {"model": "m/lost", "base_url": "http://127.0.0.1:9/v1"}, "m/three", "m/four"]
+    with ChatServer(lambda request: HttpError(429) if request.body["model"] == "m/full" else None, answer="ok") as one:
+        write_sweep(folder, one, models=models, max_retries=0, rate_limit_wait=1, max_models=4)
+        assert invoke(["run", "sweep.yaml"]) == ModelError.exit_code
+        assert one.counts["429"] > 0
+    for name in ("m_three", "m_four"):
+        counts = json.loads((folder / "all" / name / "results.json").read_text())["tasks"][0]["counts"]
+        assert counts["scored"] == DOCS
+    said = capsys.readouterr().err
+    assert "12 samples errored" in said and "creval run all" in said
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_the_limit_of_calls_holds_over_all_models_and_when_it_is_resumed(
+    folder: Path, server: ChatServer, at_once: int
+) -> None:
+    write_sweep(folder, server, max_calls=DOCS + 5, max_models=at_once)
+    assert invoke(["run", "sweep.yaml"]) == 3
+    assert len(server.requests) == DOCS + 5
+    assert invoke(["run", "sweep.yaml"]) == 3
+    assert len(server.requests) == DOCS + 5
+    write_sweep(folder, server, max_calls=3 * DOCS, max_models=at_once)
+    assert invoke(["run", "sweep.yaml"]) == 0
+    assert asked(server) == dict.fromkeys(MODELS, DOCS)
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_the_limit_of_cost_holds_over_all_models(folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    models = [f"openrouter/a/{name}" for name in "xyz"]
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-none")
+    with ChatServer(lambda _: Answer("ok", cost=0.5)) as server:
+        write_sweep(folder, server, models=models, max_cost=10, max_models=at_once, concurrency=2)
+        assert invoke(["run", "sweep.yaml"]) == 3
+    assert 18 <= len(server.requests) <= 21  # 20 answers of half a dollar, and what was in flight
+
+
+@pytest.mark.kills
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_several_models_at_once_are_interrupted_and_resumed(folder: Path, server: ChatServer, number: int) -> None:
+    write_sweep(folder, server, max_models=3, concurrency=3)
+    process = start(folder, "run", "sweep.yaml")
+    files = [folder / "all" / name / "samples" / "spelling.jsonl" for name in ("m_one", "m_two", "m_three")]
+    while process.poll() is None and not all(lines_of(file) for file in files):
+        time.sleep(0.02)
+    os.kill(process.pid, number)
+    _, said = process.communicate()
+    kept = [len(lines_of(file)) for file in files]
+    assert all(0 < each < DOCS for each in kept)
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert "Finished samples are saved. Go on with: creval run all" in said
+        statuses = [json.loads((file.parents[1] / "run.json").read_text())["status"] for file in files]
+        assert statuses == ["interrupted"] * 3
+    before = asked(server)
+    assert invoke(["run", "all"]) == 0
+    again = asked(server) - before
+    assert [again[model] for model in MODELS] == [DOCS - each for each in kept]
+
+
+def test_models_run_at_once_by_the_executor_local_alone(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sweep(folder, server, max_models=2)
+    assert invoke(["run", "sweep.yaml", "--executor", "ray"]) == 2
+    assert "only with the executor local" in capsys.readouterr().err
+    assert not server.requests

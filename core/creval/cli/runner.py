@@ -16,7 +16,7 @@ import click
 from creval.cli.option_values import comma_list, docs_of, paths, read_roles, settings, sweeps, texts
 from creval.cli.run_summary import ending, last_words
 from creval.cli.signals import fix_shown
-from creval.engine.progress.terminal import watch
+from creval.engine.progress.terminal import watch, watch_several
 from creval.engine.run_options import RunOptions
 from creval.escape import visible
 from creval.models.providers.addresses import shown_addresses
@@ -34,7 +34,7 @@ def start(given: Mapping[str, Any]) -> int:
     tasks = comma_list(given["tasks"])
     options = read_options(given)
     if len(given["model"]) > 1:
-        return start_several(tasks, given["model"], options, given["dry_run"])
+        return start_several(tasks, given, options)
     model = given["model"][0] if given["model"] else ""
     if given["dry_run"]:
         return show_estimate(tasks, model, options)
@@ -133,17 +133,18 @@ RUNS = Path("runs")
 _WORDS = {"new": "begins", "begun": "goes on", "done": "is there already"}
 
 
-def start_several(tasks: Sequence[str], models: Sequence[str], options: RunOptions, dry_run: bool) -> int:
+def start_several(tasks: Sequence[str], given: Mapping[str, Any], options: RunOptions) -> int:
     """Run several models on the same tasks, and return the exit code."""
     from creval.engine.run_file import ModelEntry, RunFile
     from creval.errors import UsageError
 
     if not tasks:
         raise UsageError("no task is named", where="--tasks", fix="List them with: creval ls")
-    entries = [ModelEntry(model) for model in dict.fromkeys(models)]
+    entries = [ModelEntry(model) for model in dict.fromkeys(given["model"])]
     words = f"{datetime.now(UTC):%Y-%m-%dT%H%M%S%z}-{len(entries)}_models-{'+'.join(tasks)}"
     folder = options.output or RUNS / re.sub(r"[^A-Za-z0-9_.+-]+", "_", words)[:120]
-    return run_file(RunFile(tasks, entries, options, several=True), options, folder, dry_run)
+    file = RunFile(tasks, entries, options, several=True, max_models=given["max_models"] or 1)
+    return run_file(file, options, folder, given["dry_run"])
 
 
 def run_file(file: RunFile, options: RunOptions, output: Path, dry_run: bool) -> int:
@@ -175,11 +176,12 @@ def _made(sweep: Sweep) -> list[Outcome]:
             click.echo(visible(f"{part.entry.model}: {_WORDS[part.state]} ({part.folder})"), err=True)
 
     try:
-        with fix_shown():
-            return run_sweep(sweep, watch, said)
+        with fix_shown(), watch_several() as watch_one:
+            return run_sweep(sweep, watch_one, said)
     except KeyboardInterrupt:
         if sweep.file.several:
-            click.echo(visible(f"The other models too: creval run {sweep.output}"), err=True)
+            words = "The other models too" if sweep.file.max_models == 1 else "Finished samples are saved. Go on with"
+            click.echo(visible(f"{words}: creval run {sweep.output}"), err=True)
         raise
 
 

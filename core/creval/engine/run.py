@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from creval.engine.execution import Execution, RunContext, RunRequest, open_executor
 from creval.engine.manifest import asked_hash, now, read_options, sign, start_manifest, task_data
@@ -26,6 +26,7 @@ from creval.engine.steps import Finished, RunSteps
 from creval.errors import RunError, UsageError
 from creval.models.answers.read_answers import READING, reading_of
 from creval.models.budget import Budget
+from creval.models.limiter import LimiterPool
 from creval.models.providers.addresses import HIDDEN, shown_address
 from creval.plugins.loader import Plugins, load_plugins
 from creval.runs.call_journal import CallJournal
@@ -39,11 +40,22 @@ from creval.tasks.task_paths import is_path
 from creval.types.execution import Executor
 from creval.types.screens import Seat
 
-__all__ = ["Finished", "rescore", "resume", "run_new"]
+__all__ = ["Finished", "SweepLimits", "rescore", "resume", "run_new"]
 
 _LOG = logging.getLogger("creval")
 RUNS = Path("runs")
 _AS_BEFORE = Rescoring()
+
+
+class SweepLimits(NamedTuple):
+    """What the runs of a sweep share: the budget over all of them, and the calls in flight to each provider."""
+
+    budget: Budget | None = None
+    limiters: LimiterPool | None = None
+
+
+def _common(budget: Budget, sweep: SweepLimits | None) -> Common:
+    return Common(budget, LimiterPool(within=sweep.limiters if sweep is not None else None))
 
 
 def run_new(
@@ -52,8 +64,9 @@ def run_new(
     options: RunOptions,
     observer: Observer | None = None,
     seat: Seat | None = None,
+    sweep: SweepLimits | None = None,
 ) -> Finished:
-    """Start a run in a new folder. `seat` is where a person answers, where the model is one.
+    """Start a run in a new folder. `seat` is where a person answers, where the model is one, `sweep` what it shares.
 
     Raises UsageError, TaskError, DataError, RunError before the first call. A run that ends by an error before it wrote
     a sample (a judge's key is missing, say) leaves no folder behind.
@@ -72,7 +85,8 @@ def run_new(
     plans = open_plans(requested, options, plugins, people=asks_people(model))
     plans = with_shared(plans, model, plugins.registry)
     roles = {TARGET: model, **options.roles}
-    setup = open_setup([plan.task for plan in plans], roles, options, plugins, seat=seat)
+    common = _common(Budget(options.max_cost, options.max_calls, within=sweep and sweep.budget), sweep)
+    setup = open_setup([plan.task for plan in plans], roles, options, plugins, common, seat)
     setup.open_parts(resources=not executor.remote)
     for plan in plans:
         for line in advice(plan, options):
@@ -108,6 +122,7 @@ def resume(
     path: Path,
     observer: Observer | None = None,
     seat: Seat | None = None,
+    sweep: SweepLimits | None = None,
     **given: Unpack[Resuming],
 ) -> Finished:
     """Go on with a run: make what is missing, try errored samples again, score, aggregate.
@@ -147,8 +162,10 @@ def resume(
         for each in kept.values():
             each.load()
             spending.join(each.samples.summary.spending)
-        spent = Budget(options.max_cost, options.max_calls, *spending.of_run(folder, manifest))
-        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, Common(spent), seat)
+        before = spending.of_run(folder, manifest)
+        spent = Budget(options.max_cost, options.max_calls, *before, within=sweep and sweep.budget)
+        common = _common(spent, sweep)
+        setup = open_setup([plan.task for plan in plans], manifest["roles"], options, plugins, common, seat)
         setup.open_parts(resources=not executor.remote)
         _keep_calls(setup, folder, manifest)
         if setup.models.batching is not None:

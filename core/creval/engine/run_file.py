@@ -18,7 +18,7 @@ from creval.tasks.yaml.yaml_reader import read_yaml
 
 __all__ = ["ModelEntry", "RunFile", "read_run_file"]
 
-_ELSEWHERE = ("schema", "tasks", "model", "models", "output", MADE_HERE)
+_ELSEWHERE = ("schema", "tasks", "model", "models", "output", "max_models", MADE_HERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class ModelEntry:
 
     def applied(self, options: RunOptions) -> RunOptions:
         """Return the options of the file with those of this model in their place."""
-        own = dict(self.own or {})
+        limits = ("max_cost", "max_calls")
+        own = {name: value for name, value in (self.own or {}).items() if value is not None or name not in limits}
         if "generation" in own:
             own["generation"] = {**options.generation, **own["generation"]}
         return replace(options, **own)
@@ -41,8 +42,8 @@ class ModelEntry:
 class RunFile:
     """What a run file asks for. `several`: it lists `models`, so `output` holds a run folder for each.
 
-    `output` is None where the file names none. `claims` is what the file names that acts on this machine; None where
-    the command line says it all.
+    `max_models` of them run at once. `output` is None where the file names none. `claims` is what the file names that
+    acts on this machine; None where the command line says it all.
     """
 
     tasks: Sequence[str]
@@ -51,6 +52,7 @@ class RunFile:
     several: bool
     output: Path | None = None
     claims: Claims | None = None
+    max_models: int = 1
 
 
 def read_run_file(file: Path) -> RunFile:
@@ -82,7 +84,8 @@ def read_run_file(file: Path) -> RunFile:
         raise
     output = _beside(base, data["output"]) if "output" in data else None
     claims = Claims.of_file(data, file)
-    return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output, claims)
+    at_once = data.get("max_models", 1)
+    return RunFile([_task(base, name) for name in tasks], entries, options, "models" in data, output, claims, at_once)
 
 
 def _consents(root: Node) -> list[Problem]:

@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from creval.engine.event_loop import drive_together
 from creval.engine.manifest import options_data, read_options
 from creval.engine.observer import Observer
-from creval.engine.planning.plan import TaskPlan
+from creval.engine.planning.plan import TaskPlan, asks_people
+from creval.engine.resuming.resume_state import spent_by
 from creval.engine.roles.role_models import TARGET, model_options
-from creval.engine.run import resume, run_new
+from creval.engine.run import SweepLimits, resume, run_new
 from creval.engine.run_file import ModelEntry, RunFile
 from creval.engine.run_options import MAY_DIFFER, RunOptions
 from creval.engine.setup import open_plans
@@ -22,6 +25,7 @@ from creval.engine.steps import Finished
 from creval.errors import CrevalError, RunError, UsageError
 from creval.models.batching import open_batching
 from creval.models.budget import Budget
+from creval.models.limiter import LimiterPool
 from creval.models.local.baseline_provider import check_baseline_name
 from creval.models.open_model import open_model
 from creval.models.providers.addresses import HIDDEN
@@ -33,7 +37,7 @@ from creval.tasks.index import TaskIndex
 
 __all__ = ["Outcome", "Sweep", "SweepRun", "plan_sweep", "run_sweep"]
 
-Watch = Callable[[], AbstractContextManager[Observer]]
+Watch = Callable[[str], AbstractContextManager[Observer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class Sweep:
     def keep(self) -> None:
         """Write the file that repeats all of them, and the tasks beside it. Raises RunError where that cannot be."""
         models = [_told(part.entry, part.folder.name) for part in self.parts]
-        keep_files(self.output, self.file.tasks, {"models": models}, self.options, self.plans)
+        at_once = {"max_models": self.file.max_models} if self.file.max_models > 1 else {}
+        keep_files(self.output, self.file.tasks, {"models": models, **at_once}, self.options, self.plans)
 
 
 def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
@@ -85,6 +90,9 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
     that repeats them all. `options` are those of the file, with what the command line says in their place.
     Raises TaskError, DataError, UsageError (a model that cannot be asked), RunError (a folder holds another run).
     """
+    if file.max_models > 1 and (options.executor != "local" or any(asks_people(e.model) for e in file.models)):
+        what = "models run at the same time only with the executor local, and no person among them"
+        raise UsageError(what, where="max_models", fix="Leave it out: they then run one after the other.")
     plugins = load_plugins()
     requested = [str(task) for task in TaskIndex(plugins).choose(file.tasks)]
     plans = open_plans(requested, options, plugins)
@@ -99,33 +107,47 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
 
 
 def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) -> list[Outcome]:
-    """Make what is missing of each run, one after the other; `said` is told of each before it begins, and
-    `watch` gives an observer for it.
+    """Make what is missing of each run, `max_models` of the file at a time; `said` is told of each before it begins,
+    and `watch` gives an observer for it.
 
     An error ends its own run alone. An interruption ends them all.
     """
-    outcomes = []
-    for part in sweep.parts:
+    at_once = min(sweep.file.max_models, len(sweep.parts))
+    limits = SweepLimits(_budget(sweep), LimiterPool() if at_once > 1 else None)
+
+    def one(part: SweepRun) -> Outcome:
         said(part)
         if part.state == "done":
-            results = open_run(part.folder).results
-            outcomes.append(Outcome(part, Finished(part.folder, results), worked=False))
-            continue
+            return Outcome(part, Finished(part.folder, open_run(part.folder).results), worked=False)
         try:
-            with watch() as observer:
-                outcomes.append(Outcome(part, _work(sweep.file, part, observer)))
+            with watch(part.entry.model if at_once > 1 else "") as observer:
+                return Outcome(part, _work(sweep.file, part, observer, limits))
         except CrevalError as error:
-            outcomes.append(Outcome(part, error=error))
-    return outcomes
+            return Outcome(part, error=error)
+
+    if at_once == 1:
+        return [one(part) for part in sweep.parts]
+    return drive_together([partial(one, part) for part in sweep.parts], at_once)
 
 
-def _work(file: RunFile, part: SweepRun, observer: Observer) -> Finished:
+def _budget(sweep: Sweep) -> Budget | None:
+    """Return the budget over all runs, which counts what they have spent; None where there is none."""
+    options = sweep.options
+    if not sweep.file.several or (options.max_cost is None and options.max_calls is None):
+        return None
+    spent = [spent_by(RunFolder.open(part.folder)) for part in sweep.parts if part.state != "new"]
+    cost, calls = sum(each[0] for each in spent), sum(each[1] for each in spent)
+    return Budget(options.max_cost, options.max_calls, cost, calls)
+
+
+def _work(file: RunFile, part: SweepRun, observer: Observer, limits: SweepLimits) -> Finished:
     if part.state == "new":
-        return run_new(file.tasks, part.entry.model, part.options, observer)
+        return run_new(file.tasks, part.entry.model, part.options, observer, sweep=limits)
     address = part.options.base_url
     return resume(
         part.folder,
         observer,
+        sweep=limits,
         max_cost=part.options.max_cost,
         max_calls=part.options.max_calls,
         base_url=None if address and HIDDEN in address else address,

@@ -18,6 +18,7 @@ class Ticket:
 
     reserved: float
     settled: bool = False
+    outer: Ticket | None = None
 
 
 class Budget:
@@ -32,7 +33,8 @@ class Budget:
     when none is. The spending can therefore pass the limit only by what the calls then in flight cost above the
     dearest call before them. Before anything has been spent one call is let through alone, whatever its estimate.
 
-    `spent_cost` and `spent_calls` carry over what an interrupted run has used.
+    `spent_cost` and `spent_calls` carry over what an interrupted run has used. `within` is the budget of a sweep, which
+    holds over all of its runs; what these had spent before is counted in it already.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Budget:
         max_calls: int | None = None,
         spent_cost: float = 0.0,
         spent_calls: int = 0,
+        within: Budget | None = None,
     ) -> None:
         if max_cost is not None and not 0 <= max_cost < float("inf"):
             raise UsageError(f"--max-cost {max_cost} is no amount of US dollars", fix="Give a number of 0 or more.")
@@ -50,9 +53,17 @@ class Budget:
         self.max_calls = max_calls
         self.cost = spent_cost
         self.calls = spent_calls
+        self._within = within
         self._reserved = 0.0
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def left(self) -> float:
+        """The US dollars that may still be spent; call it only where there is a limit."""
+        assert self.max_cost is not None
+        left = max(0.0, self.max_cost - self.cost)
+        return left if self._within is None or self._within.max_cost is None else min(left, self._within.left)
 
     async def admit(self, estimate: Callable[[], float | None], owed: bool = False) -> Ticket:
         """Admit one call and set `estimate()` US dollars aside; waits where only calls in flight stand in the way.
@@ -76,7 +87,15 @@ class Budget:
         self.calls += 1
         self._in_flight += 1
         self._reserved += amount or 0.0
-        return Ticket(amount or 0.0)
+        ticket = Ticket(amount or 0.0)
+        if self._within is not None:
+            try:
+                ticket.outer = await self._within.admit(estimate, owed)
+            except BaseException:
+                self.calls -= 1
+                self.settle(ticket)
+                raise
+        return ticket
 
     async def check_next_try(self, expected: float, why: str) -> None:
         """Look at the cost before a call is tried again: tries that gave nothing may have been paid for.
@@ -89,6 +108,8 @@ class Budget:
                 f"again ({why}); the next try may cost ${expected:.4f}",
                 fix="Give a higher --max-cost.",
             )
+        if self._within is not None:
+            await self._within.check_next_try(expected, why)
 
     def settle(self, ticket: Ticket) -> None:
         """Give back what was set aside; idempotent."""
@@ -100,10 +121,14 @@ class Budget:
         if not self._in_flight:
             self._reserved = 0.0
         self._wake()
+        if ticket.outer is not None and self._within is not None:
+            self._within.settle(ticket.outer)
 
     def spend(self, cost: float) -> None:
         """Book what a try cost, in US dollars."""
         self.cost += cost
+        if self._within is not None:
+            self._within.spend(cost)
 
     def _check_calls(self) -> None:
         if self.max_calls is not None and self.calls >= self.max_calls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from creval.errors import FatalModelError
@@ -19,14 +20,16 @@ _TAKEN_AFTER = 5.0
 class Slot:
     """One call in flight. `round` is the number of decreases that the limiter had made when the call began.
 
-    `probe`: the provider answers 429, and this call finds out whether it still does.
+    `probe`: the provider answers 429, and this call finds out whether it still does. `outer`: its place in the limiter
+    that several runs share.
     """
 
-    __slots__ = ("probe", "round")
+    __slots__ = ("outer", "probe", "round")
 
     def __init__(self, round_: int, probe: bool = False) -> None:
         self.round = round_
         self.probe = probe
+        self.outer: Slot | None = None
 
 
 class RateLimitNews(NamedTuple):
@@ -73,6 +76,8 @@ class AdaptiveLimiter:
         self._probe_out = False
         self._taking: asyncio.Task[None] | None = None
         self._exhausted = False
+        self.within: AdaptiveLimiter | None = None
+        """The limiter that runs at the same time share: its ceiling holds over all of them."""
         self.watch: Callable[[RateLimitNews], None] | None = None
 
     @property
@@ -97,7 +102,8 @@ class AdaptiveLimiter:
         if ceiling > self._ceiling:
             self._limit += ceiling - self._ceiling
             self._ceiling = float(ceiling)
-            self._wake()
+            with suppress(IndexError):  # from any thread: another run may just be opened
+                self._waiting[0].get_loop().call_soon_threadsafe(self._wake)
 
     async def acquire(self) -> Slot:
         """Wait for a place. Cancelling the wait leaves no place taken.
@@ -110,7 +116,14 @@ class AdaptiveLimiter:
             probe = await self._wait()
         else:
             probe = self._hand_out()
-        return Slot(self._round, probe)
+        slot = Slot(self._round, probe)
+        if self.within is not None:
+            try:
+                slot.outer = await self.within.acquire()
+            except BaseException:
+                self.release(slot)
+                raise
+        return slot
 
     def release(self, slot: Slot, *, answered: bool = False, limited: bool = False, pause: float = 0.0) -> None:
         """Give the place back, with what came of it.
@@ -118,6 +131,8 @@ class AdaptiveLimiter:
         `answered`: the provider gave an answer. `limited`: it answered 429; `pause` is the wait in seconds that
         it asked for. Neither: another error or a cancelled call, which says nothing about the limit.
         """
+        if self.within is not None and slot.outer is not None:
+            self.within.release(slot.outer)
         used = self._in_flight + len(self._waiting) >= self._limit
         self._in_flight -= 1
         self._probe_out = self._probe_out and not slot.probe
@@ -246,12 +261,14 @@ def _minutes(seconds: float) -> str:
 class LimiterPool:
     """The limiters of a run: one for each provider and address, shared by all models behind it.
 
-    `watch` is told when a provider answers nothing but 429, at each further probe, and when it answers again.
+    `watch` is told when a provider answers nothing but 429, at each further probe, and when it answers again. `within`
+    is the pool that runs at the same time share.
     """
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, within: LimiterPool | None = None) -> None:
         self._clock = clock or SystemClock()
         self._limiters: dict[tuple[str, str | None], AdaptiveLimiter] = {}
+        self._within = within
         self.watch: Callable[[RateLimitNews], None] | None = None
 
     def get(
@@ -260,10 +277,12 @@ class LimiterPool:
         """Return the limiter of a provider, made on first use. `remote`: it is not in this process."""
         limiter = self._limiters.get((provider, base_url))
         if limiter is None:
-            limiter = self._limiters[provider, base_url] = AdaptiveLimiter(ceiling, self._clock, policy, provider)
+            limiter = AdaptiveLimiter(ceiling, self._clock, policy, provider)
+            limiter = self._limiters.setdefault((provider, base_url), limiter)  # another thread may have made it
             limiter.watch = self._tell
-        else:
-            limiter.raise_ceiling(ceiling)
+        limiter.raise_ceiling(ceiling)
+        if self._within is not None:
+            limiter.within = self._within.get(provider, base_url, ceiling, remote=remote)
         return limiter
 
     def _tell(self, news: RateLimitNews) -> None:

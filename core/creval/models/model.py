@@ -222,7 +222,7 @@ class Model:
         if self.traits.free or budget.max_cost is None:
             return None
         expected = self._expected(request)
-        return max(0.0, budget.max_cost - budget.cost) if expected is None else expected
+        return budget.left if expected is None else expected
 
     def _expected(self, request: GenerateRequest) -> float | None:
         """What a call is likely to cost: the dearest so far, before the first the estimate.

@@ -24,8 +24,9 @@ _FILES = ("sweep.yaml", "run.yaml")
     "--model", "-m", multiple=True, metavar="M", help="Use this model instead of the file's. Repeat it for a sweep."
 )
 @click.option("--shard", metavar="I/N", help="Only the I-th of N fixed parts of the docs; see creval merge.")
-@click.option("--max-cost", type=float, metavar="USD", help="Stop each run when it has cost this much.")
-@click.option("--max-calls", type=click.IntRange(min=1), help="Stop each run after this many requests.")
+@click.option("--max-models", type=click.IntRange(min=1), metavar="N", help="Run so many of the models at once.")
+@click.option("--max-cost", type=float, metavar="USD", help="Stop when all runs together have cost this much.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many requests of all runs together.")
 @click.option("--base-url", metavar="URL", help="URL of an OpenAI-compatible server, instead of the file's.")
 @click.option("--offline", is_flag=True, help="Do not use the network.")
 @click.option("--batch", is_flag=True, help="Use the provider's batch API, at its lower price.")
@@ -58,6 +59,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
         raise UsageError(f"the folder holds neither {' nor '.join(_FILES)}", where=str(file), fix=fix)
     path = next((file / name for name in _FILES if (file / name).is_file()), file)
     asked = read_run_file(path)
+    asked = replace(asked, max_models=given.pop("max_models") or asked.max_models)
     named = given.pop("output")
     output = named or asked.output or Path("runs") / path.stem
     chosen = {name: value for name, value in executor_of(given).items() if value is not None}

@@ -26,7 +26,8 @@ __all__ = ["Counting", "Notebook", "failures", "in_notebook"]
 class Counting(ABC):
     """An observer that counts, and shows what it counted by `show_phase` and `show`."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        self.name = name
         self.phase = ""
         self.total = 0
         self.done = 0
@@ -81,7 +82,11 @@ class Counting(ABC):
     def line(self) -> str:
         """Return phase, progress and facts as one line."""
         far = f": {self.done} of {self.total} done" if self.total else ""
-        return ", ".join(filter(None, [f"{self.phase}{far}", self.facts()]))
+        return ", ".join(filter(None, [f"{self.phase_words()}{far}", self.facts()]))
+
+    def phase_words(self) -> str:
+        """Return the phase, after the name of the run where several are shown."""
+        return visible(f"{self.name}: {self.phase}") if self.name else self.phase
 
     def facts(self) -> str:
         """Return rate and spend so far, and while answers are asked for how many samples failed.

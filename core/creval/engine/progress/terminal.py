@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from creval.engine.observer import Observer
 from creval.engine.progress.progress_counts import Counting, Notebook, in_notebook
 
-__all__ = ["showing", "watch"]
+__all__ = ["Watch", "showing", "watch", "watch_several"]
 
 
 PLAIN_SECONDS = 10.0
@@ -24,12 +25,23 @@ PLAIN_SECONDS = 10.0
 """How often a line is printed where there is no terminal."""
 
 
+Watch = Callable[[str], AbstractContextManager[Counting]]
+"""Gives an observer for the run of this name, which is shown with its progress."""
+
+
 @contextmanager
 def watch() -> Iterator[Counting]:
     """Give an observer that shows the progress on standard error."""
+    with watch_several() as watch_one, watch_one("") as observer:
+        yield observer
+
+
+@contextmanager
+def watch_several() -> Iterator[Watch]:
+    """Give what makes observers of runs at the same time, which show their progress together on standard error."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Plain()
+        yield lambda name: nullcontext(_Plain(name))
         return
     columns = (
         SpinnerColumn(),
@@ -40,19 +52,26 @@ def watch() -> Iterator[Counting]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        yield _Live(progress)
+        yield lambda name: closing(_Live(progress, name))
 
 
 class _Live(Counting):
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
+    def __init__(self, progress: Progress, name: str) -> None:
+        super().__init__(name)
         self._progress = progress
         self._bar: TaskID | None = None
 
-    def show_phase(self) -> None:
+    def close(self) -> None:
+        """Take its bar off the display."""
         if self._bar is not None:
             self._progress.remove_task(self._bar)
-        self._bar = self._progress.add_task(self.phase, total=self.total or None, completed=self.done, facts="")
+            self._bar = None
+
+    def show_phase(self) -> None:
+        self.close()
+        self._bar = self._progress.add_task(
+            escape(self.phase_words()), total=self.total or None, completed=self.done, facts=""
+        )
 
     def show(self, now: bool = False) -> None:
         if self._bar is not None:
@@ -60,13 +79,13 @@ class _Live(Counting):
 
 
 class _Plain(Counting):
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._last = 0.0
 
     def show_phase(self) -> None:
         if self.total:
-            self._print(f"{self.phase}: {self.done} of {self.total} done")
+            self._print(f"{self.phase_words()}: {self.done} of {self.total} done")
 
     def show(self, now: bool = False) -> None:
         if now or self.done == self.total or time.monotonic() - self._last >= PLAIN_SECONDS:

@@ -77,6 +77,15 @@ class Spending:
         return max(cost, sum(model["cost"] for model in books)), max(calls, booked)
 
 
+def spent_by(folder: RunFolder) -> tuple[float, int]:
+    """Return the cost (US dollars) and calls that a run has used up so far, whole or not."""
+    spending, manifest = Spending(), folder.read_manifest()
+    for task in manifest["tasks"]:
+        for record in read_lines(folder.samples(task["task"])):
+            spending.add_sample(record)
+    return spending.of_run(folder, manifest)
+
+
 _COSTS = ("costs", "costs_again")
 
 
