@@ -57,6 +57,7 @@ SECTIONS = {
             "creval-release",
         ),
         "leaderboard": LazyCommand("creval_release.cli:leaderboard", "Rank many runs in one table.", "creval-release"),
+        "plot": LazyCommand("creval_plot.cli:plot", "Draw runs as figures for a paper.", "creval-plot"),
         "analyse": _command("analyse:analyse", "Run an analysis over several runs."),
     },
     "Share": {

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from creval.report.figures import COLOURS, Figures
+from creval.report.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 
-__all__ = ["COLOURS", "Figures"]
+__all__ = ["COLOURS", "Figures", "add_legend", "error_lengths", "whole_numbers"]

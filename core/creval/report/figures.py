@@ -5,20 +5,24 @@ matplotlib is no dependency of the core: a plugin that draws names it, and says 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.errors import MissingPartError
+from creval.errors import MissingPartError, UsageError
 from creval.report.output_files import unwritable
+from creval.report.terminal_tables import fold_name
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "Figures"]
+__all__ = ["COLOURS", "Figures", "add_legend", "error_lengths", "whole_numbers"]
 
 # told apart by colour-blind readers too (Okabe and Ito, 2008), and four more for figures of many series
 COLOURS = (
@@ -38,34 +42,48 @@ class Figures:
 
     creator: str
     fix: str
+    size: float = 9
+    """Points of the text."""
 
     @contextmanager
-    def draw(self, rows: int, columns: int, width: float, height: float) -> Iterator[tuple[Figure, list[Axes]]]:
+    def draw(
+        self, rows: int, columns: int, width: float, height: float, style: str | Path | None = None
+    ) -> Iterator[tuple[Figure, list[Axes]]]:
         """Give a figure of `width` x `height` inches that no window system sees, and its axes in reading order.
 
-        The settings of all figures hold inside the `with` block. Raises MissingPartError without matplotlib.
+        The settings of all figures hold inside the `with` block, and over them those of `style`: a matplotlib style
+        file, or the name of a style. Raises MissingPartError without matplotlib, UsageError for a style that is none.
         """
-        try:
-            import matplotlib
-        except ImportError as error:
-            raise MissingPartError("plots need matplotlib, which is not installed", fix=self.fix) from error
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        with self.settings(style):
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
 
-        with matplotlib.rc_context(self._settings()):
             figure = Figure(figsize=(width, height), layout="constrained")
             FigureCanvasAgg(figure)
             yield figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
+    @contextmanager
+    def settings(self, style: str | Path | None = None) -> Iterator[None]:
+        """Hold the settings of all figures, and over them those of `style`, inside the `with` block (see `draw`)."""
+        try:
+            import matplotlib
+        except ImportError as error:
+            raise MissingPartError("plots need matplotlib, which is not installed", fix=self.fix) from error
+        with matplotlib.rc_context({**self._settings(), **_style(style)}):
+            yield
+
     def save(self, figure: Figure, base: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-        """Write a figure as `base.png` and `base.svg`, without dates, and return the paths.
+        """Write a figure as `base.png` and `base.svg` (or pdf), without dates, and return the paths.
 
         To be called inside the `with` block of `draw`. Raises UsageError where a file cannot be written.
         """
         written = []
         for form in formats:
             path = base.with_name(f"{base.name}.{form}")
-            metadata = {"Date": None, "Creator": self.creator} if form == "svg" else {"Software": self.creator}
+            metadata = {
+                "svg": {"Date": None, "Creator": self.creator},
+                "pdf": {"CreationDate": None, "Creator": self.creator},
+            }.get(form, {"Software": self.creator})
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 figure.savefig(path, format=form, metadata=metadata)
@@ -78,13 +96,76 @@ class Figures:
         return {
             "font.family": "sans-serif",
             "font.sans-serif": ["DejaVu Sans"],
-            "font.size": 9,
+            "font.size": self.size,
             "axes.spines.top": False,
             "axes.spines.right": False,
             "legend.frameon": False,
             "svg.hashsalt": self.creator,  # names inside an SVG are random without it
             "svg.fonttype": "path",
+            "pdf.fonttype": 42,  # publishers refuse fonts of Type 3
             "date.converter": "concise",
             "figure.dpi": 100,
-            "savefig.dpi": 160,
+            "savefig.dpi": 300,
         }
+
+
+def _style(style: str | Path | None) -> Mapping[str, Any]:
+    """Return the settings of a style file, or of a style that matplotlib has by name."""
+    if style is None:
+        return {}
+    import matplotlib
+
+    if Path(style).is_file():
+        try:
+            return dict(matplotlib.rc_params_from_file(style, fail_on_error=True, use_default_template=False))
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(f"is no style of matplotlib: {error}", where=str(style)) from error
+    from matplotlib import style as styles
+
+    if str(style) not in styles.library:
+        fix = "Name a style file, or a style that matplotlib has, such as grayscale."
+        raise UsageError("there is no such style", where=str(style), fix=fix)
+    return dict(styles.library[str(style)])
+
+
+def add_legend(figure: Figure, axes: Sequence[Axes], place: str = "upper") -> None:
+    """Add one legend of all series of `axes` beside them, never over the data; none where no series has a name.
+
+    `place`: `upper` or `lower`, in as many columns as fit into the width of the figure, or `right`.
+    """
+    series: dict[str, Artist] = {}
+    for one in axes:
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
+            series.setdefault(label, handle)
+    if not series:
+        return
+    names = [fold_name(label, max(20, int(12 * figure.get_figwidth()))) for label in series]
+    if place == "right":
+        figure.legend(list(series.values()), names, loc="outside right upper")
+        return
+    for columns in range(min(len(names), 6), 0, -1):
+        legend = figure.legend(list(series.values()), names, loc=f"outside {place} center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width < 0.98 * figure.bbox.width:
+            return
+        legend.remove()
+
+
+def whole_numbers(axis: Axis, most: int | None = None) -> None:
+    """Put ticks of an axis at whole numbers only, about `most` of them: for counts, states, steps."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=most or "auto", integer=True, min_n_ticks=1))
+
+
+def error_lengths(
+    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
+) -> list[list[float]]:
+    """Return how far each interval reaches below and above its value, as `yerr` takes it; nan where there is none."""
+    return [
+        [_distance(value, low) for value, low in zip(values, lows, strict=True)],
+        [_distance(high, value) for value, high in zip(values, highs, strict=True)],
+    ]
+
+
+def _distance(upper: float | None, lower: float | None) -> float:
+    return math.nan if upper is None or lower is None else max(0.0, upper - lower)

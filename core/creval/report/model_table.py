@@ -18,7 +18,18 @@ from creval.report.result_tables import labels
 from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print_table
 from creval.runs.result_metrics import namesakes
 
-__all__ = ["Column", "ErrorStyle", "Letters", "ModelTable", "model_table", "print_models"]
+__all__ = [
+    "Column",
+    "ErrorStyle",
+    "Letters",
+    "ModelRow",
+    "ModelTable",
+    "frame_value",
+    "headings",
+    "model_rows",
+    "model_table",
+    "print_models",
+]
 
 ErrorStyle = Literal["interval", "se", "none"]
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
@@ -46,7 +57,9 @@ class ModelTable:
 
 
 @dataclass(slots=True)
-class _Row:
+class ModelRow:
+    """A model: its name, whether it is a baseline, and its metrics by column, each with its run."""
+
     name: str
     baseline: bool
     cells: dict[Column, tuple[RunResult, Mapping[str, Any]]] = field(default_factory=dict)
@@ -59,7 +72,7 @@ def model_table(
 
     The best value of each column is bold where the metric says which way is better; baselines are never best.
     """
-    rows = _rows(results)
+    rows = model_rows(results)
     columns = list(dict.fromkeys(column for row in rows for column in row.cells))
     table: list[list[Any]] = [[row.name] for row in rows]
     grouped = False
@@ -72,12 +85,12 @@ def model_table(
             bold = metric is not None and metric["value"] is not None and metric["value"] == best and not row.baseline
             cells.append(_cell(metric, error, bold, groups.get(id(row), "")))
     table += _frame(columns, rows, baselines)
-    return ModelTable(["model", *_headings(columns, rows)], table, grouped)
+    return ModelTable(["model", *headings(columns, rows)], table, grouped)
 
 
-def _rows(results: Sequence[RunResult]) -> list[_Row]:
+def model_rows(results: Sequence[RunResult]) -> list[ModelRow]:
     """One row per model; a second run that has a column of the first's gets a row of its own."""
-    merged: list[tuple[RunResult, _Row]] = []
+    merged: list[tuple[RunResult, ModelRow]] = []
     shared = namesakes(result.results for result in results)
     for result in results:
         model = str(result.results["model"])
@@ -88,7 +101,7 @@ def _rows(results: Sequence[RunResult]) -> list[_Row]:
         }
         own = next((row for _, row in merged if row.name == model and not row.cells.keys() & cells.keys()), None)
         if own is None:
-            own = _Row(model, model.startswith("baseline/"))
+            own = ModelRow(model, model.startswith("baseline/"))
             merged.append((result, own))
         own.cells |= cells
     for (_, row), name in zip(merged, labels([(row.name, first.folder.name) for first, row in merged]), strict=True):
@@ -100,7 +113,7 @@ def _task_name(task: Mapping[str, Any], shared: Collection[str]) -> str:
     return str(task["qualified"] if task["task"] in shared else task["task"])
 
 
-def _best(column: Column, rows: Sequence[_Row]) -> float | None:
+def _best(column: Column, rows: Sequence[ModelRow]) -> float | None:
     found = [row.cells[column][1] for row in rows if column in row.cells and not row.baseline]
     values = [metric["value"] for metric in found if metric["value"] is not None]
     better = found[0].get("higher_is_better") if found else None
@@ -109,7 +122,7 @@ def _best(column: Column, rows: Sequence[_Row]) -> float | None:
     return float(max(values) if better else min(values))
 
 
-def _groups(column: Column, rows: Sequence[_Row], letters: Letters | None) -> dict[int, str]:
+def _groups(column: Column, rows: Sequence[ModelRow], letters: Letters | None) -> dict[int, str]:
     entrants = [row for row in rows if column in row.cells and not row.baseline]
     if letters is None or len(entrants) < 2:
         return {}
@@ -129,17 +142,18 @@ def _cell(metric: Mapping[str, Any] | None, error: ErrorStyle, bold: bool, group
     return Emphasis(number(metric["value"], places), bold, groups, said)
 
 
-def _frame(columns: Sequence[Column], rows: Sequence[_Row], baselines: Baselines) -> Iterator[list[Any]]:
+def _frame(columns: Sequence[Column], rows: Sequence[ModelRow], baselines: Baselines) -> Iterator[list[Any]]:
     """Yield the rows below the models: floor and ceiling, where they are known, and n."""
     for which in ("floor", "ceiling"):
-        values = [_beside(column, rows, baselines, which) for column in columns]
+        values = [frame_value(column, rows, baselines, which) for column in columns]
         if any(value is not None for value in values):
             yield [which, *(None if value is None else Emphasis(number(value)) for value in values)]
     counts = [sorted({row.cells[column][1]["n"] for row in rows if column in row.cells}) for column in columns]
     yield ["n", *(Emphasis("–".join(map(str, dict.fromkeys((found[0], found[-1]))))) for found in counts)]
 
 
-def _beside(column: Column, rows: Sequence[_Row], baselines: Baselines, which: str) -> float | None:
+def frame_value(column: Column, rows: Sequence[ModelRow], baselines: Baselines, which: str) -> float | None:
+    """Return what the `floor` or `ceiling` reached in a column; None where it is not known."""
     for row in rows:
         if column in row.cells:
             result, metric = row.cells[column]
@@ -151,7 +165,7 @@ def _beside(column: Column, rows: Sequence[_Row], baselines: Baselines, which: s
     return None
 
 
-def _headings(columns: Sequence[Column], rows: Sequence[_Row]) -> list[str]:
+def headings(columns: Sequence[Column], rows: Sequence[ModelRow]) -> list[str]:
     """Return the name of each column: task, metric where it says more, condition, and which way is better."""
     found = []
     for column in columns:

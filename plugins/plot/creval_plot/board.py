@@ -1,0 +1,101 @@
+"""Models and their metrics, as the figures of several runs show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from creval.plugin import Run, RunError
+from creval.plugin.plots import (
+    Column,
+    MetricChoice,
+    ModelRow,
+    RunResult,
+    chosen,
+    find_baselines,
+    frame_value,
+    headings,
+    load_result,
+    model_rows,
+)
+
+__all__ = ["Board", "Source", "board", "folder_of", "load_results", "no_metric", "short_names"]
+
+Source = str | Path | Run | RunResult
+"""A run: its folder, or what `creval.open_run` and `creval.run` return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Models as rows and metrics as columns. `frame`: floor and ceiling of a column, where they are known."""
+
+    rows: Sequence[ModelRow]
+    names: Sequence[str]
+    columns: Sequence[Column]
+    heads: Sequence[str]
+    frame: Mapping[tuple[Column, str], float]
+
+    def metric(self, row: ModelRow, column: Column) -> Mapping[str, Any] | None:
+        """Return a model's metric; None where it has no value."""
+        if column not in row.cells:
+            return None
+        metric = row.cells[column][1]
+        return metric if metric["value"] is not None else None
+
+
+def folder_of(run: Source) -> Path:
+    """Return the folder of a run."""
+    return Path(run) if isinstance(run, str | Path) else Path(run.folder)
+
+
+def load_results(runs: Sequence[Source]) -> list[RunResult]:
+    """Read the results of runs, each once. Raises RunError."""
+    folders = dict.fromkeys(map(folder_of, runs))
+    if not folders:
+        raise RunError("there is no run to plot", fix="Name run folders.")
+    return [load_result(folder) for folder in folders]
+
+
+def no_metric(where: str, fix: str = "Name others.") -> RunError:
+    """Return the error for runs without anything to draw."""
+    return RunError("the runs have nothing to plot", where=where, fix=fix)
+
+
+def board(
+    runs: Sequence[Source], tasks: Sequence[str], metrics: Sequence[str], baselines: str | Path | None = None
+) -> Board:
+    """Read the metrics over all conditions: the primary ones, or those named. Floor and ceiling are no rows.
+
+    `baselines` is a folder of runs; by default the one that the first run is in. Where all runs are baselines they are
+    the rows. Raises RunError, UnknownNameError.
+    """
+    results, _ = chosen(load_results(runs), MetricChoice(tasks, metrics, overall=True))
+    every = model_rows(results)
+    rows = [row for row in every if not row.baseline] or every
+    columns = list(dict.fromkeys(column for row in rows for column in row.cells))
+    if not columns:
+        raise no_metric(", ".join(tasks) or "metrics")
+    found = find_baselines(Path(baselines) if baselines else folder_of(runs[0]).absolute().parent)
+    known = {(column, which): frame_value(column, rows, found, which) for column in columns for which in _FRAME}
+    frame = {key: value for key, value in known.items() if value is not None}
+    return Board(rows, short_names([row.name for row in rows]), columns, headings(columns, rows), frame)
+
+
+_FRAME = ("floor", "ceiling")
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return each name from the slash on that tells it from the others: `openrouter/qwen/qwen3` becomes `qwen3`."""
+    parts = [name.split("/") for name in names]
+    found = []
+    for own in parts:
+        for count in range(1, len(own) + 1):
+            if own[0] == "baseline" or sum(other[-count:] == own[-count:] for other in parts) > 1:
+                continue
+            break
+        else:
+            count = len(own)
+        found.append("/".join(own[-count:]))
+    return found
