@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from support.chat_server import Answer, ChatServer, Received
 
 import creval
-from creval.cli.commands.samples import sample
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.estimate import estimate_run
@@ -26,6 +25,7 @@ from creval.runs.jsonl import read_lines
 from creval.runs.media import MediaFolder
 from creval.tasks.index import TaskIndex
 from creval_hub.bundle import make_bundle
+from creval_page.samples_cli import sample
 from creval_shards.merge_runs import merge_runs
 
 SCHEMAS = Path(creval.__file__).parent / "schemas"

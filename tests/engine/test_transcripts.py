@@ -12,8 +12,8 @@ from support.judged import HOOKS, PARTS, write_judged
 
 import creval
 from creval.cli.main import invoke
-from creval.report.sample_views import judge_calls
 from creval.runs.reader import open_run
+from creval_page.sample_views import judge_calls
 
 
 def say(request: Received) -> str:

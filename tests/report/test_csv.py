@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support.chat_server import ChatServer
 
 import creval
-from creval.cli.commands.samples import samples as samples_command
 from creval.cli.main import invoke
 from creval.cli.option_values import read_doc_ids
 from creval.escape import json_text
 from creval.report.output_files import csv_text, unguarded, write_csv
+from creval_page.samples_cli import samples as samples_command
 
 
 def cells(text: str) -> list[list[str]]:

@@ -46,8 +46,10 @@ SECTIONS = {
         "runs": _command("runs:runs", "List or search the runs in a folder."),
         "report": _command("report:report", "Print results next to their floor and ceiling."),
         "view": LazyCommand("creval_page.cli:view", "Open runs as one page in the browser.", "creval-page"),
-        "samples": _command("samples:samples", "List the samples of a run."),
-        "sample": _command("samples:sample", "Print one sample: its messages, parsed answer and scores."),
+        "samples": LazyCommand("creval_page.samples_cli:samples", "List the samples of a run.", "creval-page"),
+        "sample": LazyCommand(
+            "creval_page.samples_cli:sample", "Print one sample: its messages, parsed answer and scores.", "creval-page"
+        ),
     },
     "Compare": {
         "compare": _command("compare:compare", "Compare runs, paired by doc, with intervals and tests."),

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from creval.plugin import Run, RunError, SampleKey
-from creval.plugin.page import MediaFolder, Seen, data_url, judge_calls, media_type_of, seen_samples, transcript
+from creval.plugin.page import MediaFolder, data_url, media_type_of
+from creval_page.sample_views import Seen, judge_calls, seen_samples, transcript
 
 __all__ = ["MOST", "PageSamples", "collect_samples"]
 

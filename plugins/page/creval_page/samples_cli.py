@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from creval.cli import completion
-from creval.cli.option_values import FilePath, RunPath
+from creval.plugin.commands import FilePath, RunPath, complete_runs
 
 __all__ = ["samples"]
 
@@ -22,7 +21,7 @@ _HIDDEN = ("task", "doc", "condition", "repeat", "route")
 
 
 @click.command(epilog="Example: creval samples runs/mine --status unparsed")
-@click.argument("run", type=FilePath(), shell_complete=completion.runs)
+@click.argument("run", type=FilePath(), shell_complete=complete_runs)
 @click.option("--task", metavar="T", help="Only this task.")
 @click.option("--status", metavar="S", help="Only samples that ended so, e.g. unparsed or errored.")
 @click.option("--doc", metavar="ID", help="Only this doc.")
@@ -40,9 +39,8 @@ def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: b
     """
     import itertools
 
-    from creval.escape import json_text, visible
-    from creval.report.output_files import csv_text
-    from creval.report.terminal_tables import print_table
+    from creval.plugin.page import csv_text, json_text, visible
+    from creval.plugin.report import print_table
 
     rows = _rows(run, wanted)
     if as_json:
@@ -75,9 +73,9 @@ def samples(run: Path, columns: str | None, limit: int, as_json: bool, as_csv: b
 
 def _rows(place: Path, wanted: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
     """Yield a row for each sample of a run, or of the runs in a folder, with the run's folder."""
-    from creval.report.sample_views import Filter, seen_samples
-    from creval.runs.reader import open_run
-    from creval.runs.sweep_folder import expand_runs
+    from creval.plugin import open_run
+    from creval.plugin.page import expand_runs
+    from creval_page.sample_views import Filter, seen_samples
 
     done, unfinished = expand_runs([place])
     for run in (found := [*done, *unfinished]):
@@ -88,7 +86,7 @@ def _rows(place: Path, wanted: Mapping[str, str | None]) -> Iterator[dict[str, A
 
 def _chosen(columns: str, known: Sequence[str]) -> list[str]:
     """Return the names of columns that were asked for. Raises UnknownNameError for one that no sample has."""
-    from creval.errors import UnknownNameError
+    from creval.plugin import UnknownNameError
 
     names = [name.strip() for name in columns.split(",") if name.strip()]
     for name in names:
@@ -106,7 +104,7 @@ def _short(value: object) -> object:
 
 
 @click.command(epilog="Example: creval sample runs/mine w7")
-@click.argument("run", type=RunPath(), shell_complete=completion.runs)
+@click.argument("run", type=RunPath(), shell_complete=complete_runs)
 @click.argument("key")
 @click.option("--thinking", is_flag=True, help="Show the model's thinking, too.")
 @click.option("--texts", is_flag=True, help="Put back what is kept by reference; the task's data have to be here.")
@@ -116,9 +114,9 @@ def sample(run: Path, key: str, thinking: bool, texts: bool, as_json: bool) -> N
 
     `creval samples RUN` lists the keys.
     """
-    from creval.escape import json_text, visible
-    from creval.report.sample_views import find_sample, judge_calls, transcript, with_texts
-    from creval.runs.reader import open_run
+    from creval.plugin import open_run
+    from creval.plugin.page import json_text, visible
+    from creval_page.sample_views import find_sample, judge_calls, transcript, with_texts
 
     opened = open_run(run, as_stored=True)
     found = find_sample(opened, key)
@@ -191,7 +189,7 @@ def _turn(turn: Mapping[str, Any], thinking: bool) -> Iterator[tuple[str, str]]:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    from creval.types.content import media_file_name
+    from creval.plugin.page import media_file_name
 
     if "sha256" not in part:
         return f"{part['type']} {part.get('url') or 'kept by reference'}"

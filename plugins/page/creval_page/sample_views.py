@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from creval.errors import UnknownNameError, UsageError, nearest
-from creval.runs.reader import Run
-from creval.runs.sample_rows import sample_row
-from creval.runs.text_references import RunTexts
-from creval.types.sample import CallRecord, Sample, SampleKey, ScoreRecord
+from creval.plugin import CallRecord, Run, Sample, SampleKey, ScoreRecord, UnknownNameError, UsageError, nearest
+from creval.plugin.page import RunTexts, sample_row
 
 __all__ = ["Filter", "Seen", "find_sample", "judge_calls", "key_writer", "seen_samples", "transcript", "with_texts"]
 
