@@ -1,4 +1,4 @@
-"""What creval-page needs of the core to write runs as a page: runs, samples, floor and ceiling, papers' numbers.
+"""What creval-page needs of the core to show runs as a page: folders, samples, floor and ceiling, papers' numbers.
 
 Private to the distributions of this repository; these names may change with any version.
 """
@@ -8,22 +8,29 @@ from __future__ import annotations
 from creval.engine.planning.check_plans import pinned_providers, provider_advice
 from creval.engine.run_options import RunOptions
 from creval.escape import json_text, visible
-from creval.opener import plain_size, read_bytes
+from creval.opener import open_plain, plain_size, read_bytes
 from creval.plugins.loader import load_plugins
 from creval.report.baselines import Baselines, find_baselines
 from creval.report.output_files import csv_text, write_text
-from creval.runs.folder import file_name
+from creval.report.run_search import Listed, find_runs
+from creval.runs.folder import RunFolder, file_name
+from creval.runs.jsonl import Line, whole_lines
 from creval.runs.media import MediaFolder
+from creval.runs.record_data import read_sample, read_score
 from creval.runs.sample_rows import sample_row
-from creval.runs.sweep_folder import expand_runs
+from creval.runs.sweep_folder import SWEEP_FILE, expand_runs, run_names, without_leftovers
 from creval.runs.text_references import RunTexts
 from creval.tasks.yaml.nodes import plain
 from creval.tasks.yaml.yaml_reader import read_yaml_text
 from creval.types.content import data_url, media_file_name, media_type_of
 
 __all__ = [
+    "SWEEP_FILE",
     "Baselines",
+    "Line",
+    "Listed",
     "MediaFolder",
+    "RunFolder",
     "RunOptions",
     "RunTexts",
     "csv_text",
@@ -31,17 +38,24 @@ __all__ = [
     "expand_runs",
     "file_name",
     "find_baselines",
+    "find_runs",
     "json_text",
     "load_plugins",
     "media_file_name",
     "media_type_of",
+    "open_plain",
     "pinned_providers",
     "plain",
     "plain_size",
     "provider_advice",
     "read_bytes",
+    "read_sample",
+    "read_score",
     "read_yaml_text",
+    "run_names",
     "sample_row",
     "visible",
+    "whole_lines",
+    "without_leftovers",
     "write_text",
 ]

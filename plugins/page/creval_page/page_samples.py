@@ -16,7 +16,7 @@ from creval.plugin import Run, RunError, SampleKey
 from creval.plugin.page import MediaFolder, data_url, media_type_of
 from creval_page.sample_views import Seen, judge_calls, seen_samples, transcript
 
-__all__ = ["MOST", "PageSamples", "collect_samples"]
+__all__ = ["MOST", "PageSamples", "collect_samples", "cut"]
 
 MOST = 10_000
 """Samples that a page holds at most; of more, so many are drawn."""
@@ -133,13 +133,13 @@ def _row(number: int, seen: Seen) -> list[Any]:
     told = seen._replace(score=score and replace(score, scores={})).to_row()  # a score may be named as a column is
     scores = {name: round(value, 6) for name, value in (score.scores if score else {}).items()}
     route = score.route if score else None
-    row = [number, seen.key, *key, seen.sample.status.value, route, scores, _cut(" ".join(seen.sample.answers)) or ""]
+    row = [number, seen.key, *key, seen.sample.status.value, route, scores, cut(" ".join(seen.sample.answers)) or ""]
     tokens = [told["input_tokens"], told["output_tokens"]]
-    texts = [_cut(told["input"]), _cut(told["target"], _SHORT), _cut(told["answer"], _SHORT)]
+    texts = [cut(told["input"]), cut(told["target"], _SHORT), cut(told["answer"], _SHORT)]
     return [*row, *texts, tokens if any(tokens) else None, round(float(told["seconds"] or 0), 2)]
 
 
-def _cut(value: object, most: int = _PREVIEW) -> str | None:
+def cut(value: object, most: int = _PREVIEW) -> str | None:
     """Return the beginning of a text in one line."""
     return None if value is None else " ".join(str(value)[: most * 2].split())[:most]
 

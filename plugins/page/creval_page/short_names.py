@@ -9,6 +9,7 @@ from collections.abc import Sequence
 __all__ = ["short_names"]
 
 _BASELINE = "baseline/"
+_LEAST = 4  # letters of a name that lost words at its beginning
 _TOKEN = re.compile(r"[^\s/:_·-]+[\s/:_·-]*|[\s/:_·-]+")
 """A word of a name, with the separators behind it."""
 
@@ -29,13 +30,15 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:
-    """Return the names without the words at their beginning and end that all have; at least one word of each stays."""
+    """Return the names without the words at their beginning and end that all have; a readable rest of each stays."""
     if len(names) < 2:
         return list(names)
     words = [_TOKEN.findall(name) for name in names]
     most = min(len(own) for own in words) - 1
     first = _shared(words, most)
     last = _shared([own[::-1] for own in words], most - first)
+    while first and min(len("".join(own[first : len(own) - last])) for own in words) < _LEAST:
+        first -= 1
     return ["".join(own[first : len(own) - last]).strip(" /:_·-") for own in words]
 
 

@@ -44,6 +44,7 @@ __all__ = [
     "Printed",
     "beside",
     "differences",
+    "filled_page",
     "page_data",
     "page_text",
     "printed_numbers",
@@ -334,9 +335,14 @@ def write_page(folders: Sequence[Path], file: Path, baselines: Path | None = Non
 
 def page_text(data: Mapping[str, Any]) -> str:
     """Return the page of `page_data` as HTML. What the page may do is bounded by a policy that stands in it."""
-    script = "\n".join(_asset(name) for name in _SCRIPTS)
-    style = _asset("page.css")
     title = " · ".join(["creval", *(task["task"] for task in data["tasks"][:3])])
+    return filled_page("page.html", _SCRIPTS, title, data)
+
+
+def filled_page(markup: str, scripts: Sequence[str], title: str, data: Mapping[str, Any]) -> str:
+    """Return a page of assets: its markup with the style, scripts, title and data."""
+    script = "\n".join(_asset(name) for name in scripts)
+    style = _asset("page.css")
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     parts = {
         "TITLE": html.escape(title),
@@ -346,7 +352,7 @@ def page_text(data: Mapping[str, Any]) -> str:
         "SCRIPT": script,
         "DATA": _inside_script(text),
     }
-    first, *rest = _asset("page.html").split("@@")
+    first, *rest = _asset(markup).split("@@")
     page = [first]
     for name, after in zip(rest[::2], rest[1::2], strict=True):
         page += [parts[name], after]

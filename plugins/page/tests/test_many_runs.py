@@ -25,10 +25,10 @@ LONG = "share_of_" + "very_long_names_that_no_phone_can_hold_in_one_line_" * 3 +
     ("names", "short"),
     [
         (["openai/gpt-5"], ["gpt-5"]),
-        (["openrouter/qwen/qwen3-8b-it", "openrouter/qwen/qwen3-14b-it"], ["8b", "14b"]),
-        (["p/lab-a-chat", "p/lab-b-chat", "baseline/floor"], ["a", "b", "floor"]),
+        (["openrouter/qwen/qwen3-8b-it", "openrouter/qwen/qwen3-14b-it"], ["qwen3-8b", "qwen3-14b"]),
+        (["p/lab-a-chat", "p/lab-b-chat", "baseline/floor"], ["lab-a", "lab-b", "floor"]),
         (["openai/gpt-5", "azure/gpt-5"], ["openai", "azure"]),
-        (["m/x · one", "m/x · two"], ["one", "two"]),
+        (["m/x · one", "m/x · two"], ["x · one", "x · two"]),
         (["m/gpt", "m/gpt-mini"], ["gpt", "gpt-mini"]),
         (["m/a", "m/a"], ["m/a", "m/a"]),
     ],
@@ -104,7 +104,9 @@ def test_every_model_takes_one_line_and_nothing_runs_over(browser: Any, page: Pa
 def test_models_are_in_the_order_of_their_values_under_short_names(browser: Any, page: Path) -> None:
     browser.get(page.as_uri())
     names = until(browser, "[...document.querySelector('.rows').querySelectorAll('.name')].map((n) => n.textContent)")
-    assert names == [f"{number:02d}" for number in sorted(range(RUNS), key=lambda number: (-(number // 5), number))]
+    assert names == [
+        f"model-{number:02d}" for number in sorted(range(RUNS), key=lambda number: (-(number // 5), number))
+    ]
     title = browser.execute_script("return document.querySelector('.rows .name').title")
     assert title.startswith("vllm/laboratory/tuned-model-25-chat: 0.833; 95 % interval 0.000 to 1.000")
     assert "n = 6; 6 scored" in title
@@ -158,7 +160,7 @@ def test_what_changed_between_two_runs_is_a_filter(browser: Any, page: Path) -> 
 def test_the_list_shows_what_was_asked_right_and_read(browser: Any, page: Path) -> None:
     browser.get(page.as_uri())
     item = until(browser, "document.querySelector('.item')?.textContent")
-    for words in ("What single word", "read pin", "right pin", "00 · pin"):
+    for words in ("What single word", "read pin", "right pin", "model-00 · pin"):
         assert words in item
     orders = "[...document.getElementById('order').options].map((each) => each.textContent)"
     names = ["rat", "rat_lenient"]
