@@ -285,3 +285,80 @@ def test_models_run_at_once_by_the_executor_local_alone(
     assert invoke(["run", "sweep.yaml", "--executor", "ray"]) == 2
     assert "only with the executor local" in capsys.readouterr().err
     assert not server.requests
+
+
+_JUDGE = """\
+roles:
+  judge:
+    model: openai/task-s-own
+    generation: {temperature: 0, max_tokens: 8}
+    prompts:
+      rate: [{role: user, content: "Rate {{ answer }} for {{ word }}"}]
+score: {judge: {prompt: rate, scale: [1, 5]}}
+metrics:
+  - {name: judge, failed: exclude, primary: true}
+"""
+
+
+def write_judge(folder: Path) -> None:
+    """Let a judge rate the spelling."""
+    text = (folder / "spelling.yaml").read_text()
+    (folder / "spelling.yaml").write_text(text[: text.index("score:")] + _JUDGE)
+
+
+def test_a_role_keeps_its_own_address_key_settings_and_limit_over_all_models(
+    folder: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_judge(folder)
+    monkeypatch.setenv("JUDGE_KEY", "sk-of-the-judge-0123456789")
+    with ChatServer(answer="4", latency=0.05) as judge:
+        own = {"model": "openai/strict", "base_url": judge.url, "api_key_env": "JUDGE_KEY", "concurrency": 2}
+        roles = {"judge": {**own, "generation": {"temperature": 1}}}
+        write_sweep(folder, server, roles=roles, concurrency=12, max_models=3)
+        monkeypatch.setenv("CREVAL_STATE", str(folder / "state"))
+        assert invoke(["run", "sweep.yaml", "--trust", "sweep.yaml"]) == 0
+        assert asked(server) == dict.fromkeys(MODELS, DOCS)
+        assert asked(judge) == {"strict": 3 * DOCS} and judge.most_in_flight == 2
+        assert {request.body["temperature"] for request in judge.requests} == {1}
+        assert {request.headers["Authorization"] for request in judge.requests} == {"Bearer sk-of-the-judge-0123456789"}
+        shutil.rmtree(folder / "all" / "m_two")
+        assert invoke(["run", "all"]) == 0  # by the file that the sweep left
+        assert asked(judge) == {"strict": 4 * DOCS} and asked(server)["m/two"] == 2 * DOCS
+
+
+def test_a_dry_run_of_a_sweep_is_one_table_with_a_total_and_names_all_that_is_missing(
+    folder: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_judge(folder)
+    for name in ("OPENAI_API_KEY", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    models = [{"model": "m/one", "base_url": server.url}, "openai/gpt-4o-mini", "openrouter/no/such"]
+    write_sweep(folder, server, models=models, base_url=None)
+    assert invoke(["run", "sweep.yaml", "--dry-run"]) == 2
+    said = capsys.readouterr()
+    assert said.out.count("what to expect") == 1
+    rows = [line.split() for line in said.out.splitlines()]
+    assert [
+        row[0] for row in rows if row and row[0] in ("m/one", "openai/gpt-4o-mini", "openrouter/no/such", "total")
+    ] == [*(["m/one"] * 2), *(["openai/gpt-4o-mini"] * 2), *(["openrouter/no/such"] * 2), "total"]
+    assert " ".join(rows[[row[:1] for row in rows].index(["total"])]).startswith(f"total {3 * DOCS} ")
+    assert "total" in said.out and "not known" in said.out.splitlines()[-2]
+    assert said.err.count("OPENROUTER_API_KEY") and "openrouter/no/such: target of spelling" in " ".join(
+        said.err.split()
+    )
+    assert "judge of spelling: " in said.err and said.err.count("judge of spelling") == 1  # all models lack it
+    assert not server.requests and not (folder / "all").exists()
+
+
+def test_a_dry_run_offline_names_the_task_and_role_whose_address_it_forbids(
+    folder: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_judge(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    base = ["--tasks", "spelling.yaml", "--dry-run", "--offline", "-m"]
+    assert invoke([*base, "m/one", "--base-url", server.url]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "judge of spelling: " in said and "--offline forbids" in said and "target" not in said
+    assert invoke([*base, "openai/gpt-4o-mini"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "target of spelling: " in said and "judge of spelling: " in said and said.count("forbids") == 2

@@ -140,9 +140,11 @@ def test_the_examples_of_a_task_need_it(task: str) -> None:
     assert [list(outcome.faults) for outcome in outcomes] == [[], []]
 
 
-def test_a_dry_run_needs_none(task: str, tmp_path: Path) -> None:
-    options = RunOptions()
-    assert not estimate_run([task], f"replay/{tmp_path / 'answers.jsonl'}", options).missing
+def test_a_dry_run_names_it_and_runs_nothing_without_it(task: str, tmp_path: Path) -> None:
+    model = f"replay/{tmp_path / 'answers.jsonl'}"
+    (words,) = estimate_run([task], model, RunOptions()).missing
+    assert words.startswith("sandbox of doubling: ") and "--allow-code-execution" in words
+    assert not estimate_run([task], model, RunOptions(allow_code_execution=True)).missing
 
 
 def test_on_the_command_line(folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from support.judged import HOOKS, write_judged
 from support.judged import PARTS as JUDGED
 
+from creval.cli.runner import show_estimate
 from creval.engine.estimate import EstimateRange, estimate_run
 from creval.errors import UsageError
 from creval.models.prices import PriceTable
@@ -142,7 +143,9 @@ def test_missing_encoders_are_told_and_what_will_be_fetched_is_no_fault(make_tas
     task = make_task(extra="resources: {embedding: absent/x}\n")
     changed(tmp_path, "score: exact_match", "score: near")
     found = estimate_run([task], "ollama_chat/x", options())
-    assert [words for words in found.missing if "absent" in words] == ["the weights are absent\npip install weights"]
+    assert [words for words in found.missing if "absent" in words] == [
+        "embedding of parrot: the weights are absent\npip install weights"
+    ]
     far = estimate_run([task], "ollama_chat/x", options(resources={"embedding": "far/mpnet"}))
     assert (far.missing, far.notes) == ([], ["mpnet: fetched by the first run that uses it."])
     offline = estimate_run([task], "ollama_chat/x", options(resources={"embedding": "far/mpnet"}, offline=True))
@@ -235,3 +238,27 @@ def test_a_provider_without_n_is_called_once_a_completion(make_task, options, in
         4,
         4,
     )
+
+
+def test_no_price_is_said_where_it_is_not_known(make_task, server, options, monkeypatch, capsys):
+    """A price of at least nothing is none, and one below a cent is not nothing."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", "none-0123456789")
+    task = make_task(docs=1, repeats=1)
+    for model, given, price in (
+        ("openai/gpt-4o-mini", options(), "<0.01"),
+        ("hosted_vllm/x", options(base_url="https://models.invalid/v1"), "not known"),
+        ("hosted_vllm/x", options(base_url=server.url), "0.00"),
+    ):
+        assert show_estimate([task], [(model, given)]) == 0
+        (row,) = [line for line in capsys.readouterr().out.splitlines() if line.split()[:1] == ["parrot"]]
+        assert row.rstrip().endswith(f" {price}")
+
+
+def test_a_role_whose_calls_nothing_says_makes_the_total_unknown(install, tmp_path, options, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
+    install("judged", HOOKS, JUDGED.replace("def expected_role_calls", "def not_said"))
+    task = write_judged(tmp_path, docs=10)
+    (tmp_path / "said.jsonl").write_text("")
+    found = estimate_run([task], f"replay/{tmp_path / 'said.jsonl'}", options(roles={"judge": "openai/gpt-4o"}))
+    assert found.total.price == (0, None) and found.total.calls == (10, None)

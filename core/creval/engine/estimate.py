@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
+from creval.engine.execution import open_executor
 from creval.engine.generation.session import LiveSession, TaskRuntime
 from creval.engine.planning.plan import TaskPlan
 from creval.engine.roles.context import OpenResources, resource_options_of
@@ -14,7 +16,7 @@ from creval.engine.roles.role_models import TARGET
 from creval.engine.run_options import RunOptions
 from creval.engine.setup import Setup, open_plans, open_setup
 from creval.engine.shared_answers import with_shared
-from creval.errors import CrevalError, MissingPartError, UsageError
+from creval.errors import CrevalError, DataError, MissingPartError, UnknownNameError, UsageError
 from creval.models.model_options import ModelOptions
 from creval.models.open_model import listed_price
 from creval.models.prices import Price
@@ -27,7 +29,7 @@ from creval.types.execution import WorkItem
 from creval.types.messages import Message, Usage
 from creval.types.sample import SampleKey
 
-__all__ = ["EstimateRange", "RunEstimate", "TaskEstimate", "estimate_run"]
+__all__ = ["EstimateRange", "RunEstimate", "TaskEstimate", "estimate_run", "sum_of"]
 
 BYTES_A_TOKEN = (5, 3)
 """UTF-8: of a long and of a short token."""
@@ -53,6 +55,7 @@ class EstimateRange(NamedTuple):
 
 
 NOTHING = EstimateRange(0, 0)
+UNKNOWN = EstimateRange(0, None)
 
 
 def price_of_calls(into: EstimateRange, out: EstimateRange, calls: EstimateRange, price: Price | None) -> EstimateRange:
@@ -190,10 +193,7 @@ class RunEstimate:
     @property
     def total(self) -> TaskEstimate:
         """The sum over the tasks."""
-        columns = zip(*((row.calls, row.input_tokens, row.output_tokens, row.price) for row in self.tasks), strict=True)
-        calls, into, out, price = (sum(column, start=NOTHING) for column in columns)
-        samples = sum(row.samples for row in self.tasks if not row.of_role)
-        return TaskEstimate("total", samples, calls, into, out, price)
+        return sum_of(self.tasks)
 
 
 def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEstimate:
@@ -220,9 +220,19 @@ def estimate_run(tasks: Sequence[str], model: str, options: RunOptions) -> RunEs
         look.note_media(plan.task, price)
         rows += look.roles(plan, runtime)
     look.parts(model)
+    look.executor()
     if options.batch:
         look.notes.append(_BATCH_NOTE)
-    return RunEstimate(rows, list(dict.fromkeys(look.missing)), list(dict.fromkeys(look.notes)))
+    missing = [f"{', '.join(places)}: {words}" if any(places) else words for words, places in look.missing.items()]
+    return RunEstimate(rows, missing, list(dict.fromkeys(look.notes)))
+
+
+def sum_of(rows: Sequence[TaskEstimate]) -> TaskEstimate:
+    """Return the row of the total."""
+    columns = zip(*((row.calls, row.input_tokens, row.output_tokens, row.price) for row in rows), strict=True)
+    calls, into, out, price = (sum(column, start=NOTHING) for column in columns)
+    samples = sum(row.samples for row in rows if not row.of_role)
+    return TaskEstimate("total", samples, calls, into, out, price)
 
 
 class _Look:
@@ -234,7 +244,8 @@ class _Look:
         folder = replace(resource_options_of(options), offline=True)
         # a dry run fetches nothing; opening a sandbox runs programs of creval's own alone
         self._resources = OpenResources(setup.plugins.registry, folder, allow_code_execution=True)
-        self.missing: list[str] = []
+        self.missing: dict[str, dict[str, None]] = {}
+        """What stops a run, each with the parts of tasks that it stops."""
         self.notes: list[str] = []
         self.honours_n = True
 
@@ -242,8 +253,12 @@ class _Look:
         """Return the price of the target; where its key is missing, which an estimate does not need, the table's."""
         try:
             target = self._setup.models.get(TARGET)
-        except MissingPartError as error:
-            self.missing.append(str(error))
+        except UnknownNameError:
+            raise
+        except (UsageError, DataError) as error:
+            names = [task.name for task in self._setup.tasks]
+            more = f" and {len(names) - 3} more" if names[3:] else ""
+            self._lacks(f"{TARGET} of {', '.join(names[:3])}{more}", error)
             options = ModelOptions(base_url=self._options.base_url, offline=self._options.offline)
             return listed_price(model, self._setup.plugins.registry, options, self._options.batch)
         self.honours_n = target.traits.honours_n
@@ -260,24 +275,27 @@ class _Look:
         """Yield a row for each other role whose calls the components of a task state; the rest is noted."""
         task = plan.task
         asking: list[Any] = [runtime.protocol]
-        self._try(lambda: asking.extend(part.scorer for part in self._setup.scoring(task).scorers))
+        self._try("", lambda: asking.extend(part.scorer for part in self._setup.scoring(task).scorers))
         roles = RoleCalls(runtime, asking)
         for role in task.roles:
             found = [each for work in _works(plan) if (each := roles.of_sample(role, work)) is not None]
+            price = self._role_price(role, task.role_models.get(role))
             if not found:
                 self.notes.append(f"The calls of the {role} come on top; they are not in these figures.")
+                costs = NOTHING if price is FREE else UNKNOWN
+                yield TaskEstimate(f"{task.name}: {role}", plan.total, UNKNOWN, UNKNOWN, UNKNOWN, costs, True)
                 continue
-            share = plan.total / len(found) if found else 0.0
+            share = plan.total / len(found)
             calls, into, out = (sum((each[i] for each in found), start=NOTHING).times(share) for i in range(3))
-            price = self._role_price(role, task.role_models.get(role))
             costs = price_of_calls(into, out, calls, price)
             yield TaskEstimate(f"{task.name}: {role}", plan.total, calls, into, out, costs, True)
 
     def _role_price(self, role: str, own: str | None) -> Price | None:
         try:
             model = self._setup.models.get(role, own)
-        except MissingPartError:  # `parts` says so
-            options = ModelOptions(offline=self._options.offline)
+        except UsageError:  # `parts` says so
+            address = self._options.role_options.get(role, {}).get("base_url")
+            options = ModelOptions(base_url=address, offline=self._options.offline)
             spec = self._options.roles.get(role) or own or ""
             return listed_price(spec, self._setup.plugins.registry, options, self._options.batch)
         return FREE if model.traits.free else model.price
@@ -285,23 +303,36 @@ class _Look:
     def parts(self, target: str) -> None:
         """Look for the models of other roles, and for the resources that the tasks' components use."""
         for task in self._setup.tasks:
+            context = self._setup.contexts[task.name]
             for role in task.roles:
-                self._try(lambda role=role, task=task: self._setup.models.get(role, task.role_models.get(role)))
-            self._try(lambda task=task: self._setup.scoring(task))
+                self._try(f"{role} of {task.name}", partial(self._setup.models.get, role, task.role_models.get(role)))
+            self._try(task.name, partial(self._setup.scoring, task))
             for name in self._setup.uses(task, target):
-                self._try(lambda name=name, task=task: self._open(name, self._setup.contexts[task.name].specs[name]))
+                place = f"{name} of {task.name}"
+                self._try(place, partial(context.check_consent, [name]))
+                self._try(place, partial(self._open, name, context.specs[name]))
+        if not self.missing:
+            self._try("", partial(self._setup.check_target, target))
+
+    def executor(self) -> None:
+        """Look for who carries out the samples; nothing is started."""
+        options = self._options
+        self._try("", partial(open_executor, options.executor, options.executor_options, self._setup.plugins.registry))
 
     def _open(self, name: str, spec: str) -> None:
         getattr(self._resources.get(name, spec), "name", None)
 
-    def _try(self, look: Any) -> None:
+    def _try(self, place: str, look: Callable[[], object]) -> None:
         try:
             look()
-        except MissingPartError as error:
-            if error.fetched and not self._options.offline:
+        except (UsageError, DataError) as error:
+            if isinstance(error, MissingPartError) and error.fetched and not self._options.offline:
                 self.notes.append(f"{error.where or error.what}: fetched by the first run that uses it.")
             else:
-                self.missing.append(str(error))
+                self._lacks(place, error)
+
+    def _lacks(self, place: str, error: CrevalError) -> None:
+        self.missing.setdefault(str(error), {})[place] = None
 
 
 def _estimate(plan: TaskPlan, runtime: TaskRuntime, target: tuple[Price | None, bool]) -> TaskEstimate:

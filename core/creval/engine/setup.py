@@ -105,12 +105,8 @@ class Setup:
         baseline that is to play it).
         """
         spec = self.models.get(TARGET).spec if target else ""
-        _check_baseline(self.tasks, spec)
         if target:
-            _check_continuing(self.tasks, self.models.get(TARGET))
-            for task in self.tasks:
-                _check_modalities(task, None, self.models.get(TARGET))
-            _check_likelihoods(self.tasks, self.models.get(TARGET), self.plugins.registry)
+            self.check_target(spec)
         for task in self.tasks:
             self._load(task, spec)
             for role in task.roles:
@@ -121,6 +117,15 @@ class Setup:
                 self.open_resources(task, spec)
             else:
                 self.contexts[task.name].check_consent(self.uses(task, spec))
+
+    def check_target(self, spec: str) -> None:
+        """Raises UsageError where the target cannot do what a task asks of it."""
+        _check_baseline(self.tasks, spec)
+        model = self.models.get(TARGET)
+        _check_continuing(self.tasks, model)
+        for task in self.tasks:
+            _check_modalities(task, None, model)
+        _check_likelihoods(self.tasks, model, self.plugins.registry)
 
     def open_resources(self, task: Task, target: str) -> None:
         """Open what a task's components use, with `target` as its model. Raises as `open_parts` does."""
