@@ -76,6 +76,7 @@ def test_leftovers_of_a_sweep_are_passed_over_next_to_its_runs_alone(folder: Pat
         (["report"], "spelling"),
         (["compare", "--json"], "many/m_zeta"),
         (["leaderboard"], "m/zeta"),
+        (["plot", "--output", "forest.svg"], "forest.svg"),
         (["view", "--no-open"], "report.html"),
         (["push", "--repo", "ada/runs", "--dry-run"], "bytes in"),
     ],

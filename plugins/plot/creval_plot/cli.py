@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from creval.plugin.commands import FilePath, NewPath, complete_runs
+from creval.plugin.commands import FilePath, NewPath, runs_argument
 
 __all__ = ["plot"]
 
@@ -26,7 +26,7 @@ _OPTIONS = {
 
 
 @click.command(epilog="Example: creval plot runs/* --kind forest --width column --output forest.pdf")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), shell_complete=complete_runs)
+@runs_argument()
 @click.option(
     "--kind", type=click.Choice(_KINDS), default="forest", show_default=True,
     help="forest: models with intervals, floor and ceiling. heatmap: tasks by models. curve: values over a setting. "
