@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, RunError, open_runs
-from creval.plugin.figures import COLOURS, Figures
+from creval.plugin.figures import COLOURS, Figures, add_legend
 from creval.plugin.report import write_csv, write_json
 
 __all__ = ["DatDistributions"]
@@ -117,7 +117,7 @@ def _row(name: str, scores: Sequence[float]) -> Sequence[Any]:
 
 
 def _plot(groups: Mapping[str, Sequence[float]], base: Path) -> list[Path]:
-    """Draw the densities, with a dashed line at each mean."""
+    """Draw the densities, with a dashed line at each mean, a dotted one at the paper's."""
     every = [score for scores in groups.values() for score in scores]
     edges = list(np.linspace(min(every) - 1, max(every) + 1, _BINS + 1))
     with _FIGURES.draw(1, 1, 6.0, 4.0) as (drawn, (axes,)):
@@ -126,8 +126,9 @@ def _plot(groups: Mapping[str, Sequence[float]], base: Path) -> list[Path]:
             label = f"{name} (n = {len(scores)})"
             axes.hist(scores, bins=edges, density=True, alpha=0.5, label=label, color=colour)
             axes.axvline(statistics.fmean(scores), linestyle="--", color=colour)
+            if name in _PRINTED:
+                axes.axvline(_PRINTED[name][1], linestyle=":", color=colour, label=f"{name}, the paper's mean")
         axes.set_xlabel("DAT score")
         axes.set_ylabel("density")
-        axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend
-        axes.legend()
+        add_legend(drawn, [axes])
         return _FIGURES.save(drawn, base)

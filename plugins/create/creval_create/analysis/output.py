@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
-from creval.plugin.figures import COLOURS, Figures
+from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 from creval.plugin.report import write_csv, write_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURES", "OUTPUT", "PLOTS", "Drawing", "Found", "finish", "line_plot"]
+__all__ = ["FIGURES", "OUTPUT", "PLOTS", "CurvePoint", "Drawing", "Found", "finish", "line_plot"]
 
 OUTPUT = FieldSpec("output", "file", None, "Folder for CSV and JSON (and figures).")
 PLOTS = FieldSpec("no_plots", "boolean", False, "Write no figures.")
 
+CurvePoint = tuple[float, float, float | None, float | None]
+"""A place on the horizontal axis, the value there, and the ends of its interval."""
 Drawing = Callable[["Axes"], None]
 """What draws on one pair of axes."""
 FIGURES = Figures("creval-create", "Install it: pip install 'creval-create[plots]', or leave figures out: --no-plots")
@@ -57,18 +59,23 @@ def finish(found: Found, options: Mapping[str, Any]) -> AnalysisOutput:
             with FIGURES.draw(1, len(panels), width, 4.0) as (figure, every):
                 for drawing, axes in zip(panels, every, strict=True):
                     drawing(axes)
+                add_legend(figure, every)
                 files += FIGURES.save(figure, folder / found.name)
     return AnalysisOutput(found.title, found.columns, found.rows, found.notes, [str(file) for file in files], data)
 
 
-def line_plot(curves: Mapping[str, Sequence[tuple[float, float]]], x: str, y: str) -> Drawing:
-    """Return what draws one line a name."""
+def line_plot(curves: Mapping[str, Sequence[CurvePoint]], x: str, y: str) -> Drawing:
+    """Return what draws one line a name, with its intervals."""
 
     def draw(axes: Axes) -> None:
         for place, (name, points) in enumerate(curves.items()):
-            axes.plot(*zip(*points, strict=True), marker="o", label=name, color=COLOURS[place % len(COLOURS)])
+            xs, ys, lows, highs = zip(*points, strict=True)
+            reach = error_lengths(ys, lows, highs)
+            colour = COLOURS[place % len(COLOURS)]
+            axes.errorbar(xs, ys, yerr=reach, marker="o", label=name, color=colour, elinewidth=0.7, capsize=2)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        axes.legend()
+        if all(float(x).is_integer() for points in curves.values() for x, *_ in points):
+            whole_numbers(axes.xaxis)
 
     return draw

@@ -67,7 +67,8 @@ class TableAnalysis:
             folder = Path(str(options["output"]))
             files = [write_csv(folder / "table.csv", columns, rows)]
             if not options.get("no_plots"):
-                files += draw_neogauge(series, folder / "neogauge") + draw_stacked(series, folder / "stacked")
+                shown = {**series, PAPER[0].model: PAPER}
+                files += draw_neogauge(shown, folder / "neogauge") + draw_stacked(shown, folder / "stacked")
         notes = [
             "In percent. Cumulative NeoGauge is the running sum over the states, our reading of Figure 4.",
             "The paper's pass@1 and constraint_following are over one problem more (199, 199, 198, 194, 176, 97).",

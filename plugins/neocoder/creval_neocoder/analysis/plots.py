@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from creval.plugin.figures import COLOURS, Figures
+from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
 from creval.plugin.statistics import Difference
 from creval_neocoder.analysis.human import HumanNumbers
 from creval_neocoder.analysis.states import StateRow, cumulative
@@ -45,8 +45,9 @@ def draw_neogauge(series: Series, base: Path) -> list[Path]:
             axes[1].plot(states, [_percent(value) for value in cumulative(rows)], "o-", color=colour)
         for axis, label in zip(axes, ("NeoGauge, %", "cumulative NeoGauge, %"), strict=True):
             axis.set_xlabel("state t")
+            whole_numbers(axis.xaxis)
             axis.set_ylabel(label)
-        axes[0].legend()
+        add_legend(figure, axes)
         return FIGURES.save(figure, base)
 
 
@@ -61,8 +62,9 @@ def draw_stacked(series: Series, base: Path) -> list[Path]:
             axis.bar(states, upper, bottom=lower, color=COLOURS[1], label="divergent")
             axis.set_title(model)
             axis.set_xlabel("state t")
+            whole_numbers(axis.xaxis)
         axes[0].set_ylabel("%")
-        axes[0].legend()
+        add_legend(figure, axes)
         return FIGURES.save(figure, base)
 
 
@@ -79,18 +81,16 @@ def draw_differences(strategies: Mapping[str, Sequence[Added]], base: Path) -> l
             axis.axhline(0, color="black", linewidth=0.8)
             axis.set_title(strategy)
             axis.set_xlabel("state t")
+            whole_numbers(axis.xaxis)
         axes[0].set_ylabel("percentage points")
-        axes[0].legend()
+        add_legend(figure, axes)
         return FIGURES.save(figure, base)
 
 
 def _reach(found: Sequence[Difference]) -> list[list[float]]:
-    """How far each interval reaches below and above its difference, in percentage points; 0 where there is none."""
-    ends = [(each.value or 0.0, each.low, each.high) for each in found]
-    return [
-        [0.0 if low is None else 100 * max(0.0, value - low) for value, low, _ in ends],
-        [0.0 if high is None else 100 * max(0.0, high - value) for value, _, high in ends],
-    ]
+    """How far each interval reaches below and above its difference, in percentage points; nan where there is none."""
+    lengths = error_lengths(*([getattr(each, name) for each in found] for name in ("value", "low", "high")))
+    return [[100 * length for length in side] for side in lengths]
 
 
 def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> list[Path]:
@@ -108,8 +108,9 @@ def draw_human_difference(series: Series, human: HumanNumbers, base: Path) -> li
             axis.axhline(0, color="black", linewidth=0.8)
             axis.set_title(model)
             axis.set_xlabel("state t")
+            whole_numbers(axis.xaxis)
         axes[0].set_ylabel("human minus model, %")
-        axes[0].legend()
+        add_legend(figure, axes)
         return FIGURES.save(figure, base)
 
 
@@ -128,7 +129,7 @@ def draw_common(found: Mapping[int, Counter[str]], human: Counter[str], base: Pa
             axes[0].bar(list(columns), shares, bottom=bottoms, label=name, color=colour)
             bottoms = [below + share for below, share in zip(bottoms, shares, strict=True)]
         axes[0].set_ylabel("share of mentions, %")
-        axes[0].legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        add_legend(figure, axes, "right")
         return FIGURES.save(figure, base)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend
 from creval_openended.analyses.output import FIGURES
 from creval_openended.analyses.steps import StepRow
 
@@ -51,7 +51,7 @@ def averaged(
             axes[0].set_ylim(0, 1.1 * max((row[4] for row in found), default=0) or 1)
             if all(float(row[2]).is_integer() for row in found):
                 axes[0].set_xticks(sorted({int(row[2]) for row in found}))
-            axes[0].legend(fontsize=8)
+            add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 
     return (("task", "model", column, "steps", "entropy", "sd"), found), plot

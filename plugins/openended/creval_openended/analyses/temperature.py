@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, open_runs
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend
 from creval_openended.analyses.averages import grouped
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 from creval_openended.analyses.steps import read_steps, temperature_of
@@ -96,7 +96,7 @@ def _plot(
                 axis.set_xlabel("temperature")
                 axis.set_ylabel("entropy (nats)" if name == _ENTROPY else f"{name} (share)")
                 axis.set_ylim(0, None if name == _ENTROPY else 1.02)
-            axes[0].legend(fontsize=7)
+            add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 
     return plot

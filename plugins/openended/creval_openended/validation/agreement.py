@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, open_runs
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend
 from creval.plugin.report import write_csv
 from creval.plugin.statistics import agreement
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
@@ -194,7 +194,7 @@ def _plot(curves: Mapping[str, Mapping[float, float]]) -> Callable[[Path], Seque
                 axes[0].plot(list(curve), list(curve.values()), "o-", label=name, color=colour)
             axes[0].set_xlabel("threshold of confidence")
             axes[0].set_ylabel("accuracy")
-            axes[0].legend(fontsize=8)
+            add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 
     return plot

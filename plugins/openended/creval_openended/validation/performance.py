@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec, Run, RunError, ScoreRecord, open_runs
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend
 from creval_openended.analyses.output import FIGURES, OPTIONS, finished
 from creval_openended.stepwise.filtering import UNFILTERED
 from creval_openended.stepwise.outcome import has_filter, left_out
@@ -104,7 +104,7 @@ def _plot(rows: Sequence[Sequence[Any]], places: Mapping[str, tuple[str, float]]
                     axis.plot(*zip(*sorted(points), strict=True), "o-", label=label, color=colour)
                 axis.set_xlabel("place")
                 axis.set_ylabel(name)
-                axis.legend(fontsize=8)
+            add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 
     return plot

@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from creval.plugin import AnalysisOutput, FieldSpec, RunError, open_runs
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend
 from creval.plugin.report import write_csv
 from creval_openended.analyses.averages import grouped
 from creval_openended.analyses.correlation import COLUMNS, spearman_by_problem
@@ -113,7 +113,7 @@ def _plot(bins: Mapping[tuple[str, str, str], Sequence[Bin]]) -> Callable[[Path]
                     axis.plot([b.entropy for b in some], [b.score for b in some], "o-", label=label, color=colour)
                 axis.set_xlabel("semantic entropy (nats)")
                 axis.set_ylabel(criterion)
-                axis.legend(fontsize=7)
+            add_legend(drawn, axes)
             return FIGURES.save(drawn, base)
 
     return plot

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, error_lengths
 from creval_create.analysis.numbers import by_query, grouped, paired, summary
 from creval_create.analysis.output import OUTPUT, PLOTS, Drawing, Found, finish
 from creval_create.analysis.sets import JudgedSet, read_sets
@@ -56,9 +56,11 @@ class CreateStrategies:
 
 
 def _bars(rows: Sequence[Sequence[Any]]) -> Drawing:
-    """Draw a group of bars a model and base task: the base prompt, then each strategy."""
+    """Draw a group of bars a model and base task: the base prompt, then strategies with intervals."""
     groups = list(dict.fromkeys((row[0], row[1]) for row in rows))
     worth = {(row[0], row[1], row[2]): row[4] for row in rows} | {(row[0], row[1], "original"): row[3] for row in rows}
+
+    reach = {(row[0], row[1], row[2]): error_lengths([row[5]], [row[6]], [row[7]]) for row in rows}
 
     def draw(axes: Axes) -> None:
         names = ("original", *_STRATEGIES)
@@ -69,11 +71,13 @@ def _bars(rows: Sequence[Sequence[Any]]) -> Drawing:
             heights = [worth[(*groups[number], name)] for number in known]
             if known:
                 axes.bar(centres, heights, width, label=name, color=COLOURS[place])
+            for number, centre, height in zip(known, centres, heights, strict=True):
+                if (*groups[number], name) in reach:
+                    axes.errorbar(centre, height, yerr=reach[*groups[number], name], color="black", capsize=2)
         models = [model if len({task for _, task in groups}) == 1 else f"{model}\n{task}" for model, task in groups]
         axes.set_xticks(range(len(groups)), models, fontsize=7)
         axes.set_ylabel("creative utility at patience 0.9")
-        axes.set_ylim(0, 1.25 * max(worth.values()) or 1)
-        axes.legend(ncols=3, fontsize=7, loc="upper center")
+        axes.set_ylim(0, None)
 
     return draw
 

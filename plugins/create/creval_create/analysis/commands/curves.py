@@ -8,7 +8,7 @@ from typing import Any
 from creval.plugin import AnalysisOutput, FieldSpec
 from creval_create.analysis.judging import JUDGE, Further, read_judged
 from creval_create.analysis.numbers import grouped, summary
-from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish, line_plot
+from creval_create.analysis.output import OUTPUT, PLOTS, CurvePoint, Found, finish, line_plot
 from creval_create.analysis.sets import JudgedSet
 from creval_create.utility.rules import MAIN_PATIENCE, PATIENCES, Rules
 
@@ -81,11 +81,11 @@ def _curves(
     most: Callable[[float], float | None],
 ) -> Found:
     rows: list[Sequence[Any]] = []
-    curves: dict[str, list[tuple[float, float]]] = {}
+    curves: dict[str, list[CurvePoint]] = {}
     for (model, task), sets in grouped(((one.model, one.task), one) for one in judged.sets).items():
         for at in _GRID:
             found = summary((worth(one, at) for one in sets), high=most(at))
             rows.append((model, task, at, *found))
-            curves.setdefault(f"{model}, {task}", []).append((at, found.mean or 0.0))
+            curves.setdefault(f"{model}, {task}", []).append((at, found.mean or 0.0, found.low, found.high))
     columns = ("model", "task", x, "utility", "SD", "low", "high", "queries")
     return Found(name, f"CREATE by {x}", columns, rows, judged.notes, drawing=line_plot(curves, x, "creative utility"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, DataError, FieldSpec
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, whole_numbers
 from creval_create.analysis.numbers import grouped
 from creval_create.analysis.output import OUTPUT, PLOTS, Drawing, Found, finish
 from creval_create.analysis.sets import JudgedSet, read_sets
@@ -84,4 +84,4 @@ def _histogram(axes: Axes, values: Mapping[str, np.ndarray], what: str) -> None:
         axes.hist(x, bins=list(edges), histtype="step", label=name, color=COLOURS[place % len(COLOURS)])
     axes.set_xlabel(what)
     axes.set_ylabel("pairs of paths")
-    axes.legend(fontsize=7)
+    whole_numbers(axes.yaxis)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from creval.plugin import AnalysisOutput, FieldSpec
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, whole_numbers
 from creval_create.analysis.numbers import grouped
 from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish
 from creval_create.analysis.sets import read_sets
@@ -49,7 +49,7 @@ class CreateDistribution:
                 axes.hist(worth, bins=list(edges), histtype="step", label=name, color=COLOURS[place % len(COLOURS)])
             axes.set_xlabel("creative utility at patience 0.9")
             axes.set_ylabel("queries")
-            axes.legend()
+            whole_numbers(axes.yaxis)
 
         data = {"values": values}
         found = Found("create-distribution", "CREATE, spread over queries", _COLUMNS, rows, (), data, draw)

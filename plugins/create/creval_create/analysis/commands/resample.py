@@ -9,7 +9,7 @@ from creval import RunOptions
 from creval.plugin import AnalysisOutput, DataError, Embedding, FieldSpec, open_runs
 from creval.plugin.workbench import Workbench
 from creval_create.analysis.numbers import grouped, summary
-from creval_create.analysis.output import OUTPUT, PLOTS, Found, finish, line_plot
+from creval_create.analysis.output import OUTPUT, PLOTS, CurvePoint, Found, finish, line_plot
 from creval_create.analysis.sets import JudgedSet, read_sets
 from creval_create.paths.strings import path_string
 from creval_create.paths.triples import Path, distinct
@@ -41,14 +41,14 @@ class CreateResample:
         if max(one.repeat for one in sets) == 0:
             raise DataError("no query has more than one answer", fix="Make repeats: --tasks create --repeats 3")
         rows: list[Sequence[Any]] = []
-        curves: dict[str, list[tuple[float, float]]] = {}
+        curves: dict[str, list[CurvePoint]] = {}
         with Workbench(RunOptions(offline=bool(options.get("offline", True)))) as bench:
             embedding = bench.instrument(open_runs(runs)[0], sets[0].task, "embedding")
             for (model, task), own in grouped(((one.model, one.task), one) for one in sets).items():
                 for k, (worths, sizes) in enumerate(_by_k(own, rules, embedding), 1):
                     found = summary(worths, high=rules.most(MAIN_PATIENCE))
                     rows.append((model, task, k, *found, summary(sizes).mean))
-                    curves.setdefault(f"{model}, {task}", []).append((k, found.mean or 0.0))
+                    curves.setdefault(f"{model}, {task}", []).append((k, found.mean or 0.0, found.low, found.high))
         drawing = line_plot(curves, "answers joined", "creative utility at patience 0.9")
         return finish(Found("create-resample", "CREATE, answers joined", _COLUMNS, rows, drawing=drawing), options)
 

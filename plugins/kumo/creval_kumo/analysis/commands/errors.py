@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend
 from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.errors import GameCost, Rates, rates
 from creval_kumo.analysis.output import FIGURES, FILES, TASK
@@ -61,5 +61,5 @@ def _plot(found: Sequence[Rates], base: Path) -> list[Path]:
         for axis, label in zip(axes, ("share of parse errors", "tokens a game"), strict=True):
             axis.invert_yaxis()
             axis.set_xlabel(label)
-        axes[0].legend(fontsize=8)
+        add_legend(drawn, axes)
         return FIGURES.save(drawn, base)

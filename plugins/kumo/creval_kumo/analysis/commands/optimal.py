@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
-from creval.plugin.figures import COLOURS
+from creval.plugin.figures import COLOURS, add_legend, whole_numbers
 from creval.plugin.report import write_csv, write_json
 from creval.plugin.workbench import Workbench
 from creval_kumo.analysis.difficulty import difficulty
@@ -122,8 +122,9 @@ def _plot(found: Sequence[Distribution], base: Path) -> list[Path]:
             axis.axvline(mean, color="#000000", linewidth=1, linestyle="--")
             axis.set_title(f"{level}: mean {mean:.2f} ({mean - 2:.2f} tests)", fontsize=9)
             axis.set_xlabel("actions of optimal play (paper's count: tests + 2)")
-            axis.set_xticks(range(2, max(below) + 1))
+            whole_numbers(axis.xaxis)
+            whole_numbers(axis.yaxis)
         axes[0].set_ylabel("games")
         if len(of_level) <= len(COLOURS) + 1:
-            axes[-1].legend(fontsize=8)
+            add_legend(drawn, axes, "right")
         return FIGURES.save(drawn, base)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, UsageError
+from creval.plugin.figures import add_legend
 from creval.plugin.report import write_csv, write_json
 from creval_kumo.analysis.output import FIGURES, FILES, TASK
 from creval_kumo.analysis.plays import Play, read_plays
@@ -93,5 +94,5 @@ def _plot(found: dict[tuple[str, str], Association], base: Path) -> list[Path]:
         )
         axis.invert_yaxis()
         axis.set_xlabel("Cramer's V (blue: p < .05)")
-        axis.legend(fontsize=8)
+        add_legend(drawn, axes)
         return FIGURES.save(drawn, base)
