@@ -8,5 +8,17 @@ from __future__ import annotations
 from creval.data.row_types import MalformedRow, Row
 from creval.data.shaping import brief, names_of
 from creval.hub_address import hub_address, hub_answers
+from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES, Asker, CachedEntailment
 
-__all__ = ["MalformedRow", "Row", "brief", "hub_address", "hub_answers", "names_of"]
+__all__ = [
+    "CALLS_A_PAIR",
+    "PROMPT_BYTES",
+    "Asker",
+    "CachedEntailment",
+    "MalformedRow",
+    "Row",
+    "brief",
+    "hub_address",
+    "hub_answers",
+    "names_of",
+]

@@ -144,6 +144,8 @@ _KNOWN_ELSEWHERE = {
     ("embedding", "fasttext"): "creval-encoders",
     ("embedding", "vectors"): "creval-encoders",
     ("entailment", "transformers"): "creval-encoders",
+    ("entailment", "exact"): "creval-encoders",
+    ("entailment", "role"): "creval-encoders",
 }
 """Components by kind and name that have a distribution of their own."""
 

@@ -33,3 +33,15 @@ def creval_components(registry: Registry) -> None:
         "creval_encoders.entailment_classifier:TransformersEntailment",
         "a natural-language-inference model of the transformers library, by hub name or folder",
     )
+    registry.add(
+        "entailment",
+        "exact",
+        "creval_encoders.role_entailment:ExactEntailment",
+        "without a model: equal texts entail each other, others are neutral",
+    )
+    registry.add(
+        "entailment",
+        "role",
+        "creval_encoders.role_entailment:RoleEntailment",
+        "a language model in a role: `role/judge` asks the judge",
+    )

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from creval.errors import MissingPartError, ScoringError, UsageError
-from creval.resources.entailment import CachedEntailment, ExactEntailment, RoleEntailment, read_label
+from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES, CachedEntailment
 from creval.resources.resource_options import ResourceOptions
+from creval_encoders import role_entailment
 from creval_encoders.entailment_classifier import TransformersEntailment
 from creval_encoders.local_models import find_model
+from creval_encoders.role_entailment import ExactEntailment, RoleEntailment, read_label
 
 pytestmark = pytest.mark.model
 
@@ -240,3 +242,8 @@ def test_a_role_that_cannot_judge_is_refused(role: str) -> None:
 def test_a_role_judges_only_on_behalf_of_somebody() -> None:
     with pytest.raises(UsageError, match="but none is named"):
         CachedEntailment(RoleEntailment("judge"), "role/judge").predict([("a", "b")])
+
+
+def test_the_estimate_knows_the_prompt_and_how_often_it_is_asked() -> None:
+    prompt = role_entailment._PROMPT.format(premise="", hypothesis="")
+    assert (len(prompt.encode()), role_entailment._TRIES) == (PROMPT_BYTES, CALLS_A_PAIR[1])

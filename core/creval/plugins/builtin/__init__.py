@@ -150,18 +150,6 @@ def register_protocols(registry: Registry) -> None:
 
 def register_resources(registry: Registry) -> None:
     """Add them to the registry."""
-    registry.add(
-        "entailment",
-        "exact",
-        "creval.resources.entailment:ExactEntailment",
-        "without a model: equal texts entail each other, others are neutral",
-    )
-    registry.add(
-        "entailment",
-        "role",
-        "creval.resources.entailment:RoleEntailment",
-        "a language model in a role: `role/judge` asks the judge",
-    )
     registry.add("wordlist", "file", "creval.resources.wordlists:open_word_file", "a text file, one word a line")
 
 
