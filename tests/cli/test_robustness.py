@@ -76,6 +76,17 @@ def test_the_form_of_the_hub_without_creval_hub_says_what_to_install(
     assert capsys.readouterr().err.splitlines() == [f"error: {said}"]
 
 
+def test_an_analysis_of_an_absent_distribution_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without(monkeypatch, "creval-agreement")
+    assert invoke(["analyse", "judge-agreement", "runs/mine"]) == 2
+    said = (
+        "`creval analyse judge-agreement` needs creval-agreement, which is not installed: pip install creval-agreement"
+    )
+    assert capsys.readouterr().err.splitlines() == [f"error: {said}"]
+
+
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.distribution])
 def test_a_command_of_an_absent_distribution_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str

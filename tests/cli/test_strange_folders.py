@@ -137,7 +137,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     patch = pytest.MonkeyPatch()
     with patch.context() as patched, ChatServer(answer=_answer) as server:
         patched.chdir(place)
-        patched.setenv("CREVAL_PLUGINS", "judged")
+        patched.setenv("CREVAL_PLUGINS", "judged,agreement")
         patched.setenv("CREVAL_CACHE", str(place / "cache"))
         patched.setenv("HOSTED_VLLM_API_BASE", server.url)
         patched.setattr(resume_state, "EVERY", 2)

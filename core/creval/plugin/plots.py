@@ -1,4 +1,4 @@
-"""What creval-plot needs of the core: results, rows of models, floor and ceiling, people's labels.
+"""What creval-plot needs of the core: results, rows of models, floor and ceiling.
 
 Private to the distributions of this repository; these names may change with any version.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from creval.api import RunResult, load_result
 from creval.format import number
 from creval.report.baselines import Baselines, find_baselines
-from creval.report.judge_labels import match_samples, read_labels
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.model_table import Column, ModelRow, frame_value, headings, model_rows
 from creval.report.terminal_tables import fold_name
@@ -25,8 +24,6 @@ __all__ = [
     "frame_value",
     "headings",
     "load_result",
-    "match_samples",
     "model_rows",
     "number",
-    "read_labels",
 ]

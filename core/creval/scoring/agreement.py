@@ -11,10 +11,8 @@ import numpy as np
 
 __all__ = [
     "Agreement",
-    "ClassAgreement",
     "agreement",
     "balanced_accuracy",
-    "by_class",
     "kappa",
     "krippendorff_alpha",
 ]
@@ -38,20 +36,6 @@ class Agreement(NamedTuple):
     spearman: float | None
 
 
-class ClassAgreement(NamedTuple):
-    """How the judge meets one class of people's `n` ratings of it; None where it is not defined.
-
-    `precision`: the share of the judge's ratings of this class that people share. `recall`: the share of people's that
-    the judge met. `f1`: their harmonic mean.
-    """
-
-    rating: float
-    n: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-
-
 def agreement(people: Sequence[float], judge: Sequence[float]) -> Agreement:
     """Compare ratings of the same things, in the same order. Correlations need at least three."""
     if len(people) != len(judge):
@@ -73,22 +57,6 @@ def balanced_accuracy(people: Sequence[float], judge: Sequence[float]) -> float:
     sizes = Counter(people)
     met = Counter(a for a, b in zip(people, judge, strict=True) if a == b)
     return math.fsum(met[each] / size for each, size in sizes.items()) / len(sizes)
-
-
-def by_class(people: Sequence[float], judge: Sequence[float]) -> list[ClassAgreement]:
-    """Return precision, recall and F1 of every class that either rater used, the lowest first."""
-    sizes, given = Counter(people), Counter(judge)
-    met = Counter(a for a, b in zip(people, judge, strict=True) if a == b)
-    return [
-        ClassAgreement(
-            each,
-            sizes[each],
-            met[each] / given[each] if given[each] else None,
-            met[each] / sizes[each] if sizes[each] else None,
-            2 * met[each] / (given[each] + sizes[each]),
-        )
-        for each in sorted(sizes.keys() | given.keys())
-    ]
 
 
 def kappa(people: Sequence[float], judge: Sequence[float]) -> float | None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from creval.plugin import Run, SampleKey, UnknownNameError, UsageError, open_run
-from creval.plugin.plots import fold_name, match_samples, number, read_labels
+from creval.plugin.plots import fold_name, number
 from creval.plugin.statistics import agreement
+from creval_agreement.labels import match_samples, read_labels
 from creval_plot.board import Source, folder_of, no_metric, short_names
 from creval_plot.figure_format import inches
 from creval_plot.heatmap_plot import cell_texts, name_columns

@@ -122,12 +122,6 @@ def _register_judge(registry: Registry) -> None:
         roles=("judge",),
         provides=("answer", "text", "first", "second"),
     )
-    registry.add(
-        "analysis",
-        "judge-agreement",
-        "creval.report.judge_agreement:JudgeAgreement",
-        "Whether a judge says what people say, and the same twice.",
-    )
 
 
 _JURY: Mapping[str, Any] = {

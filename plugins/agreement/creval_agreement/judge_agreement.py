@@ -10,30 +10,24 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from creval.engine.manifest import read_options
-from creval.engine.run_options import RunOptions
-from creval.engine.scoring.task_scoring import make_scoring
-from creval.engine.setup import open_plans
-from creval.engine.workbench import Workbench
-from creval.errors import UnknownNameError, UsageError
-from creval.plugins.loader import load_plugins
-from creval.report.judge_labels import (
-    SAMPLE_COLUMNS,
-    Rated,
-    columns_of,
-    match_parts,
-    match_samples,
-    read_labels,
+from creval.plugin import AnalysisOutput, FieldSpec, JudgedPart, Run, SampleKey, UnknownNameError, UsageError, open_runs
+from creval.plugin.agreement import (
+    Claims,
+    RunFolder,
+    RunOptions,
+    TaskIndex,
+    load_plugins,
+    make_scoring,
+    open_plans,
+    read_options,
+    tasks_here,
+    with_doc,
+    with_media,
 )
-from creval.runs.folder import RunFolder
-from creval.runs.reader import Run, open_runs
-from creval.runs.task_copies import tasks_here
-from creval.runs.text_references import with_doc, with_media
-from creval.runs.trust import Claims
-from creval.scoring.agreement import agreement, by_class
-from creval.tasks.index import TaskIndex
-from creval.types.components import AnalysisOutput, FieldSpec, JudgedPart
-from creval.types.sample import SampleKey
+from creval.plugin.statistics import agreement
+from creval.plugin.workbench import Workbench
+from creval_agreement.classes import by_class
+from creval_agreement.labels import SAMPLE_COLUMNS, Rated, columns_of, match_parts, match_samples, read_labels
 
 __all__ = ["JudgeAgreement"]
 

@@ -10,12 +10,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from creval.data.row_types import MalformedRow
-from creval.data.table_files import open_file
-from creval.errors import DataError, nearest
-from creval.report.output_files import unguarded
-from creval.types.components import JudgedPart
-from creval.types.sample import SampleKey
+from creval.plugin import DataError, JudgedPart, SampleKey, nearest
+from creval.plugin.agreement import MalformedRow, unguarded
+from creval.plugin.data import open_file
 
 __all__ = ["SAMPLE_COLUMNS", "Labels", "Rated", "columns_of", "match_parts", "match_samples", "read_labels"]
 
