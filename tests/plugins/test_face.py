@@ -98,14 +98,16 @@ def test_names_that_former_versions_told_still_work() -> None:
     assert Score is creval.plugin.Score
 
 
-def test_the_face_alone_imports_hooks_and_parameters() -> None:
+def test_the_face_alone_imports_hooks_and_parameters_and_a_name_its_own_module() -> None:
     code = (
-        "import sys; before = set(sys.modules); import creval.plugin; "
-        "print([m for m in sys.modules if m not in before and m.startswith('creval')])"
+        "import sys; import creval.plugin; ours = lambda: sorted(m for m in sys.modules if m.startswith('creval')); "
+        "print(ours()); from creval.plugin import DataError; print(ours())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    alone, with_one = (ast.literal_eval(line) for line in done.stdout.splitlines())
     plugins = ["creval.plugins", "creval.plugins.hookspecs", "creval.plugins.parameters"]
-    assert sorted(ast.literal_eval(done.stdout)) == ["creval", "creval.plugin", "creval.plugin.params", *plugins]
+    assert alone == ["creval", "creval.plugin", "creval.plugin.params", *plugins]
+    assert set(with_one) - set(alone) <= {"creval.errors", "creval.numerals", "creval.escape"}
 
 
 def test_the_contract_covers_every_plugin_and_every_module_of_the_core() -> None:

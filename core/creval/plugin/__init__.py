@@ -5,8 +5,8 @@ meaning. What fewer plugins need is in the modules of this package (`creval.plug
 of each says whether its names are promised or private to the distributions of this repository. Any other module of
 creval may change at any time. docs/plugins.md is the guide, docs/reference-plugin.md the reference.
 
-`hookimpl` and `params`, which the entry module of every plugin needs at each start, are imported at once. All other
-names are imported together when the first of them is used (PEP 562).
+`hookimpl` and `params`, which the entry module of every plugin needs at each start, are imported at once. Each other
+name is imported when it is first used (PEP 562).
 """
 
 from __future__ import annotations
@@ -19,18 +19,29 @@ from creval.plugins.hookspecs import hookimpl as hookimpl
 if TYPE_CHECKING:
     from creval.plugin.promised import *  # noqa: F403  (the one list of names)
 else:
+    from functools import cache as _cache
+
+    @_cache
+    def _homes() -> dict[str, str]:
+        """Return the module of each promised name, from the source of their list: importing that imports them all."""
+        import ast
+        from pathlib import Path
+
+        source = Path(__file__).with_name("promised.py").read_text(encoding="utf-8")
+        imports = [each for each in ast.parse(source).body if isinstance(each, ast.ImportFrom)]
+        return {alias.name: each.module for each in imports if each.module != "__future__" for alias in each.names}
 
     def __getattr__(name: str) -> object:
-        """Return a promised name, or their list `__all__`."""
+        """Import a promised name when it is first asked for; `__all__` is their list."""
         import importlib
 
-        promised = importlib.import_module("creval.plugin.promised")
         if name == "__all__":
-            return promised.__all__
-        if name not in promised.__all__:
+            return sorted(_homes())
+        if name not in _homes():
             raise AttributeError(f"module 'creval.plugin' has no attribute {name!r}")
-        return getattr(promised, name)
+        found = globals()[name] = getattr(importlib.import_module(_homes()[name]), name)
+        return found
 
     def __dir__() -> list[str]:
         """List the promised names, imported or not."""
-        return sorted({*globals(), *__getattr__("__all__")})
+        return sorted({*globals(), *_homes(), "__all__"})

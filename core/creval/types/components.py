@@ -278,7 +278,16 @@ class Aggregation(Protocol):
     """Kind `aggregation`: the values of one metric, clustered by doc, -> one number.
 
     `clusters` holds one float array a doc (its repeats, conditions pooled). Must not return NaN: None where
-    undefined.
+    undefined. An aggregation may say more, by methods:
+
+    - `parts(clusters)` gives the numerator and the denominator of each doc where the number is a ratio of their sums;
+      `resample(clusters, draws)` the number in each resample. Either makes the bootstrap fast.
+    - `interval(clusters, confidence)` gives the ends of an interval of its own, or None.
+    - `effective_docs(clusters)` and `degrees_of_freedom(clusters)` say how many docs an interval rests on.
+
+    and by attributes of the object, which its YAML parameters may decide: `minimum_repeats` (docs with fewer values are
+    left out, and a run with fewer repeats is refused), `minimum_clusters` (fewer docs have no interval), and `share`
+    (the number is a share of successes, whatever the values are).
     """
 
     def value(self, clusters: Sequence[np.ndarray]) -> float | None: ...
@@ -353,7 +362,8 @@ class Embedding(Protocol):
     """Kind `embedding`: texts -> vectors.
 
     The factory is called with the part of the name after the provider (`minilm` of `embedded/minilm`).
-    `name` is the full instrument name with revision or checksum.
+    `name` is the full instrument name with revision or checksum. An attribute `cheap = True` says that a look-up costs
+    next to nothing (word vectors), so that vectors are not stored on disk.
     """
 
     @property
@@ -377,7 +387,8 @@ class Entailment(Protocol):
 
     `predict` may be a coroutine function where the instrument asks others: what it gives is then awaited. An attribute
     `classes` = 2 says that it tells entailment from all else alone, which stands as neutral; a rule that needs
-    contradictions refuses it.
+    contradictions refuses it. An attribute `cheap = True` says that what it gives need not be stored on disk. A method
+    `bound(asker, task)` returns the instrument that asks a model on behalf of a task, where it asks a role.
     """
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray | Awaitable[np.ndarray]: ...
