@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from support.toy_plugins import sound_task
 
-from creval.cli.commands.validate import validate
+from creval_testing.validate import validate
 
 FAULTY = sound_task(
     title="titel: x", score="score: exakt_match", metrics="metrics: [{name: exact_match, failed: zero}]"

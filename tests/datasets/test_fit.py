@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from creval.cli.commands.validate import validate
-from creval.data.check_task_data import check_all, check_warnings
 from creval.data.data_options import DataOptions
 from creval.plugins.loader import load_plugins
+from creval_testing.check_tasks import check_all, check_warnings
+from creval_testing.validate import validate
 
 TASK = """
 schema: 1

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from support.toy_plugins import toy_plugins, toy_registry, write_task
 
-from creval.data.check_task_data import check_all, check_data
 from creval.data.data_options import DataOptions, cache_folder
 from creval.data.dataset import Dataset
 from creval.data.open_dataset import open_dataset
@@ -17,6 +16,7 @@ from creval.errors import DataError, TaskError
 from creval.plugins.registry import Registry
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import Task
+from creval_testing.check_tasks import check_all, check_data
 
 
 def load(

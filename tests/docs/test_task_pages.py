@@ -15,12 +15,12 @@ from support.toy_plugins import toy_plugins
 from creval.data.table_files import FORMATS
 from creval.plugins.builtin import register
 from creval.plugins.registry import Component, Registry
-from creval.tasks.check_files import check
 from creval.tasks.sections.settings import generation_settings
 from creval.tasks.templates.environment import environment
 from creval.tasks.yaml.schema import load_schema
 from creval.tasks.yaml.yaml_reader import read_yaml_text
 from creval.types.kinds import Kind
+from creval_testing.check_files import check
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TASK_YAML = (DOCS / "task-yaml.md").read_text(encoding="utf-8")

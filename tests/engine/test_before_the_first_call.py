@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import creval
-from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.engine.roles.role_models import RoleModels
 from creval.errors import MissingPartError, RunError, TaskError, UnknownNameError, UsageError
 from creval.models.model_options import ModelOptions
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
+from creval_testing.check_tasks import check_all
 
 MODEL = "hosted_vllm/parrot"
 

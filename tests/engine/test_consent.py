@@ -16,13 +16,13 @@ from creval.engine.estimate import estimate_run
 from creval.engine.manifest import read_options
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import Rescoring, RunOptions
-from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.plugin import UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.folder import RunFolder
 from creval.runs.run_commands import CONSENTS, resume_command, score_command
 from creval.tasks.index import TaskIndex
+from creval_testing.task_examples import run_examples
 
 PLUGIN = """
     from creval.plugins import hookimpl

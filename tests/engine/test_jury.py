@@ -18,7 +18,6 @@ from support.parrot import parrot
 
 import creval
 from creval.cli.main import invoke
-from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.engine.estimate import estimate_run
 from creval.engine.run import rescore, resume
@@ -28,6 +27,7 @@ from creval.errors import TaskError, UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.trust import Claims, UntrustedError
 from creval.scoring.agreement import krippendorff_alpha
+from creval_testing.check_tasks import check_all
 
 TASK = """\
 schema: 1

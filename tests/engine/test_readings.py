@@ -12,10 +12,10 @@ from support.chat_server import Answer, ChatServer
 import creval
 from creval.data.check_task_data import check_components
 from creval.engine.event_loop import drive
-from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_testing.task_examples import run_examples
 
 TASK = """\
 schema: 1

@@ -15,11 +15,11 @@ from support.parrot import parrot
 import creval
 from creval.engine.run import rescore, resume
 from creval.engine.run_options import Rescoring, RunOptions
-from creval.engine.task_examples import run_examples
 from creval.engine.workbench import Workbench
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_testing.task_examples import run_examples
 
 HOOKS = """
     from creval.plugin import hookimpl

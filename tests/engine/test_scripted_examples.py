@@ -15,10 +15,10 @@ from support.parrot import parrot
 
 import creval
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_testing.task_examples import run_examples
 
 GOLD = """
 tests:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_testing.check_tasks import check_all
+from creval_testing.task_examples import run_examples
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "tasks"

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import toy_plugins, write_task
 
-from creval.data.check_task_data import check_data
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.engine.run_options import RunOptions
@@ -15,6 +14,7 @@ from creval.engine.scoring.instruments import Instruments, changed_sections
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import Task
+from creval_testing.check_tasks import check_data
 
 DRAT = "schema: 1\ninclude: association/drat\ntask: drat\n"
 

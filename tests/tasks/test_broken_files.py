@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from support.toy_plugins import sound_task, toy_plugins, toy_registry, write_task
 
-from creval.data.check_task_data import check_data
 from creval.data.data_options import DataOptions
 from creval.errors import Problem, TaskError, UsageError
-from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
+from creval_testing.check_files import check
+from creval_testing.check_tasks import check_data
 
 
 def faults(file: Path) -> list[tuple[str, str]]:

@@ -9,10 +9,10 @@ from support.toy_plugins import toy_plugins, write_task
 from creval.data.data_options import DataOptions
 from creval.data.open_dataset import open_dataset
 from creval.plugins.loader import load_plugins
-from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_paths import is_path
 from creval.tasks.templates.rendering import undefined_fields
+from creval_testing.check_files import check
 
 
 def test_later_includes_win_and_the_file_itself_wins_over_all(tmp_path: Path) -> None:

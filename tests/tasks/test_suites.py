@@ -8,8 +8,8 @@ import pytest
 from support.toy_plugins import toy_plugins, write_task
 
 from creval.errors import TaskError, UsageError
-from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
+from creval_testing.check_files import check
 
 HEAD = "schema: 1\nversion: 1.0.0\ntitle: A suite\n"
 SCORED = {

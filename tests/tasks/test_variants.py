@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.toy_plugins import toy_plugins, write_task
 
-from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError
-from creval.tasks.check_files import check
 from creval.tasks.index import TaskIndex
 from creval.tasks.yaml import headers
 from creval.tasks.yaml.headers import scan
 from creval.tasks.yaml.nodes import plain
 from creval.tasks.yaml.yaml_reader import read_yaml_text
+from creval_testing.check_files import check
+from creval_testing.check_tasks import check_all
 
 TWO = """
 variants:

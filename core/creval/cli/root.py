@@ -71,7 +71,11 @@ SECTIONS = {
     },
     "Build": {
         "new": LazyCommand("creval_testing.cli:new", "Create a plugin or a task from a template.", "creval-testing"),
-        "validate": _command("validate:validate", "Check task and suite files, and report every problem."),
+        "validate": LazyCommand(
+            "creval_testing.validate:validate",
+            "Check task and suite files, and report every problem.",
+            "creval-testing",
+        ),
         "registry": LazyCommand(
             "creval_testing.cli:registry", "Check the entries of the plugin registry.", "creval-testing"
         ),

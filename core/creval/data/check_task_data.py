@@ -1,63 +1,23 @@
-"""Checks a task against its data: what the YAML alone cannot tell (`creval validate`)."""
+"""Checks the components of a task, and its templates against its data: what the YAML alone cannot tell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from creval.data.data_options import DataOptions
 from creval.data.dataset import Dataset
-from creval.data.doc_fit import doc_problems, prompts_of
-from creval.data.mirror import REMOTE_KEY
-from creval.data.open_dataset import open_dataset
-from creval.errors import CrevalError, DataError, MissingPartError, PluginError, Problem, TaskError, UsageError
-from creval.plugins.loader import Plugins
+from creval.data.doc_fit import prompts_of
+from creval.errors import CrevalError, MissingPartError, PluginError, Problem
 from creval.plugins.registry import Registry
 from creval.plugins.traits import ParserTraits
-from creval.tasks.check_files import check, places_of
-from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import ComponentRef, ScorerRef, Task
-from creval.tasks.task_paths import TaskFile
 from creval.tasks.templates.rendering import undefined_fields
 from creval.types.kinds import Kind
 
-__all__ = ["check_all", "check_components", "check_data", "check_fields", "check_warnings"]
+__all__ = ["check_components", "check_fields", "parsers_of"]
 
 
-def check_all(targets: Sequence[str | Path], plugins: Plugins, options: DataOptions) -> list[Problem]:
-    """Check files, folders and tasks by name: the YAML first, then the data of what is sound.
-
-    Remote data that are not here are no problem of the task: with `options.offline` they are passed over.
-    """
-    problems = list(check(targets, plugins))
-    faulty = {problem.file for problem in problems}
-    index = TaskIndex(plugins)
-    places = [place for target in targets for place in _places(target, index) if place.file not in faulty]
-    for task in {task.hash: task for task in _tasks(places, index)}.values():
-        problems.extend(check_components(task, plugins.registry))
-        remote = plugins.registry.get("source", task.dataset.source).parameters.get(REMOTE_KEY)
-        if not (options.offline and remote):
-            problems.extend(check_data(task, plugins.registry, options))
-    return list(dict.fromkeys(problems))
-
-
-def check_warnings(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
-    """Return what is no fault but likely to become one: what a parser of a task says by its `warning`."""
-    index = TaskIndex(plugins)
-    found = []
-    for task in {task.hash: task for task in _tasks([p for t in targets for p in _places(t, index)], index)}.values():
-        for at, ref in _parsers(task):
-            try:
-                warning = getattr(plugins.registry.get("parser", ref.name).load()(**ref.parameters), "warning", None)
-            except Exception:  # `check_all` reports it
-                continue
-            if warning:
-                found.append(task.problem_at(at, str(warning), None))
-    return found
-
-
-def _parsers(task: Task) -> Iterator[tuple[str, ComponentRef]]:
+def parsers_of(task: Task) -> Iterator[tuple[str, ComponentRef]]:
     """Yield the parsers of all readings of a task, each with its key path."""
     for name, chain in task.chains.items():
         section = f"readings.{name}" if name else "parse"
@@ -73,28 +33,13 @@ def _scorers(task: Task) -> Iterator[tuple[str, ComponentRef]]:
         yield (f"score[{place}]" if listed else "score"), ref
 
 
-def _places(target: str | Path, index: TaskIndex) -> Sequence[TaskFile]:
-    try:
-        return places_of(target, index)
-    except (UsageError, TaskError):
-        return ()  # `check` has reported it
-
-
-def _tasks(places: Sequence[TaskFile], index: TaskIndex) -> Iterator[Task]:
-    for place in places:
-        try:
-            yield from index.expand([place])
-        except CrevalError:
-            continue  # `check` has reported it
-
-
 def check_components(task: Task, registry: Registry) -> Sequence[Problem]:
     """Make every parser and scorer of a task once and return what its parameters make impossible (a faulty pattern).
 
     No resource is opened. A part whose package is not installed is no fault of the task: a run says so.
     """
     sections: tuple[tuple[Kind, Iterator[tuple[str, ComponentRef]]], ...] = (
-        ("parser", _parsers(task)),
+        ("parser", parsers_of(task)),
         ("scorer", _scorers(task)),
     )
     problems = []
@@ -150,42 +95,10 @@ def _given(parsers: Sequence[ParserTraits]) -> set[str]:
     return {parsers[place].gives for place in last} if parsers else {"text"}
 
 
-def check_data(task: Task, registry: Registry, options: DataOptions) -> Sequence[Problem]:
-    """Open a task's dataset and return what does not fit: unreadable data, undefined fields, tests of unknown docs."""
-    try:
-        dataset = open_dataset(task.dataset, registry, options)
-    except CrevalError as error:
-        where = f"{error.where}: " if error.where else ""
-        return [task.problem_at(_own_part(task), f"{where}{error.what}", error.fix)]
-    with dataset:
-        found = check_fields(task, dataset, registry)
-        unfit = () if found else doc_problems(task, dataset, registry, dataset)
-        return [*found, *unfit, *_check_examples(task, dataset)]
-
-
-def _own_part(task: Task) -> str:
-    """Return the first key of the dataset that the task's own file states, where it includes the rest from another."""
-    places = {key: place for key, place in task.origins.items() if key.startswith("dataset.")}
-    own = [key for key, place in places.items() if place.startswith(f"{task.file}:")]
-    return own[0] if own and len(own) < len(places) else "dataset"
-
-
 def check_fields(task: Task, dataset: Dataset, registry: Registry) -> Sequence[Problem]:
     """Return a problem for every template field that not every doc has and the protocol does not provide."""
     problems: list[Problem] = []
     for path, messages, provided in prompts_of(task, registry):
         found = undefined_fields(messages, dataset.fields, task.file, provided, dataset.optional_fields)
         problems.extend(replace(problem, path=path, message=problem.message + dataset.left_out) for problem in found)
-    return problems
-
-
-def _check_examples(task: Task, dataset: Dataset) -> Sequence[Problem]:
-    problems = []
-    for index, example in enumerate(task.examples):
-        if not isinstance(example.doc, str):
-            continue
-        try:
-            dataset.by_id(example.doc)
-        except DataError as error:
-            problems.append(task.problem_at(f"tests[{index}].doc", error.what, error.fix))
     return problems

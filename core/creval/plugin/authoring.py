@@ -12,10 +12,8 @@ from creval.data.dataset import Dataset
 from creval.data.mirror import REMOTE_KEY
 from creval.data.open_dataset import open_dataset
 from creval.engine.setup import open_plans
-from creval.engine.task_examples import run_examples
 from creval.errors import TaskError
 from creval.parsing.chain import build_chain
-from creval.tasks.check_files import check_file
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import ComponentRef, Said, Task
 from creval.tasks.task_paths import FILE_KEY, TaskFile, find_data_file
@@ -40,12 +38,10 @@ __all__ = [
     "build_chain",
     "check_components",
     "check_fields",
-    "check_file",
     "find_data_file",
     "open_dataset",
     "open_plans",
     "read_entries",
     "render_prompt",
     "run",
-    "run_examples",
 ]

@@ -12,10 +12,10 @@ import pytest
 
 import creval
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.errors import MissingPartError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_testing.task_examples import run_examples
 
 SIX = ["dat", "cdat", "pace", "rat", "drat", "aut"]
 TASKS = [*SIX, "dat_dictionary", "drat_k2", "drat_k3", "drat_conceptnet"]

@@ -13,11 +13,11 @@ from create_support import metrics, rows, serve
 from support.commands import creval
 
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_create.cli.importing import import_published
 from creval_create.queries.published import RELATIONS
+from creval_testing.task_examples import run_examples
 
 STRATEGIES = ("_creative", "_verbalized", "_iterate", "_resample")
 NAMES = ("", *STRATEGIES, "_released", *(f"_released{name}" for name in STRATEGIES), "_unfiltered")

@@ -20,7 +20,6 @@ from authors_clone import AGENT_TEXT
 from creval.cli.main import invoke
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugin import open_run
 from creval.plugins.loader import load_plugins
@@ -32,6 +31,7 @@ from creval_kumo.published.files import COMMIT, PublishedFiles
 from creval_kumo.published.reading import read_domains, read_instances
 from creval_kumo.published.source import cache_of, open_published, published_docs
 from creval_kumo.published.wording import Wording
+from creval_testing.task_examples import run_examples
 
 PLUGINS = load_plugins()
 TASKS = ("kumo_published_easy", "kumo_published_hard", "kumo_published_all")

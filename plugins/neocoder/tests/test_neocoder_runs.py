@@ -17,7 +17,6 @@ from support.commands import start
 import creval
 from creval.engine.run import resume
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
@@ -26,6 +25,7 @@ from creval_neocoder.programs.extraction import is_python, runnable
 from creval_neocoder.published.files import PublishedFiles
 from creval_neocoder.published.reading import read_problems
 from creval_neocoder.techniques.syntax import techniques_of
+from creval_testing.task_examples import run_examples
 
 PUBLISHED = [f"neocoder{kind}_state{state}" for kind in ("", "_released", "_repeated") for state in (0, 5)]
 """The first and the last of each file's six; with CREVAL_DATA set the conformance tests run all of them."""

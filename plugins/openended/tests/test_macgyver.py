@@ -18,13 +18,13 @@ from macgyver_support import DATA_TEXT, DRIVER_TEXT, write_wording, write_workbo
 
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
-from creval.engine.task_examples import run_examples
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.templates.rendering import render
 from creval_openended.published import wording
 from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
+from creval_testing.task_examples import run_examples
 
 
 @pytest.fixture(scope="session")

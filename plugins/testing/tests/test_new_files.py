@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 from support.toy_plugins import write_distribution
 
-from creval.data.check_task_data import check_all
 from creval.data.data_options import DataOptions
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
-from creval.tasks.check_files import check
+from creval_testing.check_files import check
+from creval_testing.check_tasks import check_all
 from creval_testing.cli import new
 from creval_testing.new_files import KINDS, LICENCES, new_plugin, new_task
 

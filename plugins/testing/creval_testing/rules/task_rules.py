@@ -16,11 +16,11 @@ from creval.plugin.authoring import (
     build_chain,
     check_components,
     check_fields,
-    check_file,
     render_prompt,
-    run_examples,
 )
+from creval_testing.check_files import check_file
 from creval_testing.rules.subject import Subject, play
+from creval_testing.task_examples import run_examples
 
 __all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
 

@@ -6,13 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from creval.errors import CrevalError, Problem, TaskError, UsageError
-from creval.plugins.loader import Plugins
-from creval.tasks.index import TaskIndex, yaml_files
-from creval.tasks.load_task import load_task
-from creval.tasks.suites import check_suite
-from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
-from creval.tasks.yaml.headers import Head, read_heads
+from creval.plugin import CrevalError, UsageError
+from creval.plugin.authoring import TaskError, TaskFile, TaskIndex
+from creval.plugin.checking import (
+    Head,
+    Problem,
+    check_suite,
+    is_path,
+    is_pattern,
+    load_task,
+    parse_path,
+    read_heads,
+    yaml_files,
+)
+from creval.plugin.loading import Plugins
 
 __all__ = ["check", "check_file", "places_of"]
 
@@ -21,7 +28,7 @@ def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
     """Check files, folders (their task files and those in `suites/`), and tasks by name.
 
     A file is always checked whole, with all its variants. Checked is all that stands in the YAML and whether the data
-    files exist; what is in the data is checked by `creval.data.check_task_data`. Returns every problem once, by file
+    files exist; what is in the data is checked by `creval_testing.check_tasks`. Returns every problem once, by file
     and line.
     """
     problems: list[Problem] = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from creval.errors import Problem
+from creval.plugin.checking import Problem
 
 __all__ = ["problem_records", "sarif"]
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from creval.errors import Problem
-from creval.escape import visible
+from creval.plugin.checking import Problem
+from creval.plugin.loading import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.engine.run_options import Consents
-    from creval.tasks.task_model import Task
+    from creval.plugin.authoring import Task
+    from creval.plugin.checking import Consents
 
 __all__ = ["validate"]
 
@@ -35,10 +35,10 @@ def validate(ctx: click.Context, /, targets: Sequence[str], tests: bool, resourc
 
     Remote data are not fetched for it. Of a file with variants all are checked; by name one task is tested.
     """
-    from creval.cli.option_values import consents_of
-    from creval.data.check_task_data import check_all, check_warnings
-    from creval.data.data_options import DataOptions
-    from creval.plugins.loader import load_plugins
+    from creval.plugin.commands import consents_of
+    from creval.plugin.data import DataOptions
+    from creval.plugin.loading import load_plugins
+    from creval_testing.check_tasks import check_all, check_warnings
 
     forms = [name for name in ("as_json", "as_sarif") if given[name]]
     if len(forms) > 1:
@@ -72,7 +72,7 @@ def _print_form(form: str, problems: Sequence[Problem], warnings: Sequence[Probl
     import json
 
     import creval
-    from creval.report.problem_formats import problem_records, sarif
+    from creval_testing.problem_formats import problem_records, sarif
 
     if form == "as_sarif":
         data: Any = sarif(problems, warnings, creval.__version__)
@@ -88,12 +88,11 @@ def _run_tests(
     import asyncio
     from dataclasses import replace
 
-    from creval.cli.option_values import texts
-    from creval.engine.run_options import RunOptions
-    from creval.engine.task_examples import run_examples
-    from creval.plugins.loader import load_plugins
-    from creval.tasks.check_files import places_of
-    from creval.tasks.index import TaskIndex
+    from creval.plugin.authoring import RunOptions, TaskIndex
+    from creval.plugin.commands import texts
+    from creval.plugin.loading import load_plugins
+    from creval_testing.check_files import places_of
+    from creval_testing.task_examples import run_examples
 
     plugins = load_plugins()
     chosen = texts(resource, "--resource")

@@ -7,28 +7,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from creval.data.data_options import DataOptions
-from creval.data.dataset import Dataset
-from creval.data.open_dataset import open_dataset
-from creval.engine.generation.sampling import make_sample
-from creval.engine.roles.context import OpenResources, with_roles
-from creval.engine.roles.role_models import TARGET
-from creval.engine.run_options import RunOptions
-from creval.engine.setup import Common, Setup, open_resources, open_setup
-from creval.errors import FatalModelError, UnknownNameError
-from creval.models.budget import Budget
-from creval.models.limiter import LimiterPool
-from creval.models.local.choice_likelihoods import certain
-from creval.models.model import Model, ModelParts
-from creval.models.model_options import ModelSpec
-from creval.models.provider_traits import ProviderTraits
-from creval.models.retries import RetryPolicy, SystemClock
-from creval.plugins.loader import Plugins
-from creval.tasks.task_model import Example, Said, Task
-from creval.types.execution import WorkItem
-from creval.types.likelihoods import LoglikelihoodCall
-from creval.types.messages import Completion, GenerateRequest, Reply, TokenLogprob
-from creval.types.sample import Doc, SampleKey, ScoreRecord
+from creval.plugin import Completion, Doc, Reply, SampleKey, ScoreRecord, TokenLogprob, UnknownNameError
+from creval.plugin.authoring import Dataset, RunOptions, Said, Task, open_dataset
+from creval.plugin.checking import (
+    TARGET,
+    Budget,
+    Common,
+    Example,
+    LimiterPool,
+    Model,
+    ModelParts,
+    ModelSpec,
+    OpenResources,
+    RetryPolicy,
+    Setup,
+    SystemClock,
+    WorkItem,
+    make_sample,
+    open_resources,
+    open_setup,
+    with_roles,
+)
+from creval.plugin.data import DataOptions
+from creval.plugin.likelihoods import LoglikelihoodCall, certain
+from creval.plugin.loading import Plugins
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderTraits
 
 __all__ = ["ExampleOutcome", "run_examples"]
 
