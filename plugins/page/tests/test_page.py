@@ -256,6 +256,13 @@ def test_a_swept_setting_and_numbered_tasks_are_curves_with_intervals(browser: A
     assert "steps by state" in browser.execute_script("return document.getElementById('results').textContent")
     colours = "[...document.querySelectorAll('.curve circle')].map((each) => getComputedStyle(each).fill)"
     assert len(set(browser.execute_script(f"return {colours}"))) == 2
+    orders = "[...document.getElementById('order').options].map((each) => each.textContent)"
+    assert not [words for words in browser.execute_script(f"return {orders}") if "exact_match" in words]
+    browser.execute_script(
+        "const task = document.getElementById('by-task'); task.value = 'steps_state1';"
+        "task.dispatchEvent(new Event('change'))"
+    )
+    assert "exact_match, lowest first" in browser.execute_script(f"return {orders}")
     assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
 
 
