@@ -245,6 +245,19 @@ def test_the_limit_of_calls_holds_over_all_models_and_when_it_is_resumed(
     assert asked(server) == dict.fromkeys(MODELS, DOCS)
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_model_s_own_limit_holds_within_that_of_all_and_where_a_run_has_no_samples_yet(
+    folder: Path, server: ChatServer, at_once: int
+) -> None:
+    models = [{"model": "m/one", "max_calls": 3}, {"model": "m/two", "max_calls": None}]
+    write_sweep(folder, server, models=models, max_calls=3 + 5, max_models=at_once)
+    assert invoke(["run", "sweep.yaml"]) == 3
+    assert asked(server) == {"m/one": 3, "m/two": 5}
+    (folder / "all" / "m_two" / "samples" / "spelling.jsonl").unlink()  # killed before the first one
+    assert invoke(["run", "sweep.yaml"]) == 3
+    assert asked(server) == {"m/one": 3, "m/two": 5}  # by the book of the attempt
+
+
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_the_limit_of_cost_holds_over_all_models(folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     models = [f"openrouter/a/{name}" for name in "xyz"]

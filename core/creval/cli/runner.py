@@ -19,6 +19,7 @@ from creval.cli.signals import fix_shown
 from creval.engine.progress.terminal import watch, watch_several
 from creval.engine.run_options import RunOptions
 from creval.escape import visible
+from creval.interruption import CURRENT
 from creval.models.providers.addresses import shown_addresses
 
 if TYPE_CHECKING:
@@ -192,13 +193,16 @@ def _made(sweep: Sweep) -> list[Outcome]:
         if sweep.file.several:
             click.echo(visible(f"{part.entry.model}: {_WORDS[part.state]} ({part.folder})"), err=True)
 
+    interruption = CURRENT.get()
+    if interruption is not None:
+        interruption.goes_on = f"creval run {shlex.quote(str(sweep.output))}"  # a run that begins names itself
     try:
         with fix_shown(), watch_several() as watch_one:
             return run_sweep(sweep, watch_one, said)
     except KeyboardInterrupt:
         if sweep.file.several:
             words = "The other models too" if sweep.file.max_models == 1 else "Finished samples are saved. Go on with"
-            click.echo(visible(f"{words}: creval run {sweep.output}"), err=True)
+            click.echo(visible(f"{words}: creval run {shlex.quote(str(sweep.output))}"), err=True)
         raise
 
 
