@@ -41,6 +41,7 @@ RESERVED = frozenset(
         "merge",
         "new",
         "play",
+        "plot",
         "plugins",
         "prefetch",
         "pull",
