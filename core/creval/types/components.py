@@ -317,6 +317,9 @@ class Provider(Protocol):
     A provider that gives log-likelihoods has a method `loglikelihood(call)` as well (`LoglikelihoodProvider`), and its
     component states `loglikelihood=True`.
 
+    An attribute `traits` (`ProviderTraits`) says how the core treats this model: whether calls cost something, whether
+    answers are worth caching. An attribute `secrets` holds texts that are masked in all that is stored (keys).
+
     A provider may have two methods more, without parameters: `prepare`, called when a first call is about to come, does
     what takes long and that a run which asks nothing need not wait for; `rest`, when no further call is expected, lets
     go of what can be made again. A call may come without the one and after the other.
