@@ -131,7 +131,8 @@ def _style(style: str | Path | None) -> Mapping[str, Any]:
 def add_legend(figure: Figure, axes: Sequence[Axes], place: str = "upper") -> None:
     """Add one legend of all series of `axes` beside them, never over the data; none where no series has a name.
 
-    `place`: `upper` or `lower`, in as many columns as fit into the width of the figure, or `right`.
+    `place`: `upper` or `lower`, in as many columns as fit into the width of the figure, which grows by the height of
+    the legend; or `right`.
     """
     series: dict[str, Artist] = {}
     for one in axes:
@@ -146,6 +147,7 @@ def add_legend(figure: Figure, axes: Sequence[Axes], place: str = "upper") -> No
     for columns in range(min(len(names), 6), 0, -1):
         legend = figure.legend(list(series.values()), names, loc=f"outside {place} center", ncols=columns)
         if columns == 1 or legend.get_window_extent().width < 0.98 * figure.bbox.width:
+            figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
             return
         legend.remove()
 

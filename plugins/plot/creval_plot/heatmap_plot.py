@@ -39,13 +39,13 @@ def heatmap(
     shares, rows = shares[order], [found.rows[i] for i in order]
     texts = [[_text(found.metric(row, column)) for column in found.columns] for row in rows]
     total = inches(width)
-    names = folded([found.names[i] for i in order], 0.3 * total)
+    names = folded([found.names[i] for i in order], 0.36 * total)
     lines = max(1.6 + name.count("\n") for name in names)
     with panels(1, total, 0.7 + 0.12 * lines * len(names), style) as (figure, (axis,)):
         image = axis.imshow(np.ma.masked_invalid(shares), vmin=0, vmax=1, cmap="Blues", aspect="auto")
         cell_texts(axis, texts, shares)
         axis.set_yticks(range(len(names)), names)
-        name_columns(axis, found.heads, 0.55 * total)
+        name_columns(axis, found.heads, 0.48 * total)
         bar = figure.colorbar(image, ax=axis, aspect=9 * figure.get_figheight(), pad=0.02, ticks=[0, 1])
         bar.ax.set_yticklabels(["floor", "ceiling"] if framed else ["worst", "best"])
         bar.outline.set_visible(False)

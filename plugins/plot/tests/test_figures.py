@@ -159,6 +159,17 @@ def test_pareto_has_the_price_of_the_model_alone(runs: Path) -> None:
     assert price({**task, "usage": {**usage, "unpriced_calls": 1}}, "cost") is None
 
 
+def test_a_long_legend_leaves_the_data_their_room(made: Path, tmp_path: Path) -> None:
+    for i in range(20):
+        copy_run(made / "floor", tmp_path / "many" / str(i), f"x/a-model-with-a-long-name-{i}", change_by(0))
+
+    figure = creval_plot.pareto(sorted((tmp_path / "many").iterdir()), tasks=["rat"])
+
+    (legend,), (area,) = boxes(figure)
+    assert not legend.overlaps(area)
+    assert area.height > figure.dpi  # an inch
+
+
 def test_the_front_has_what_nothing_beats() -> None:
     points = [(1.0, 0.2), (2.0, 0.1), (3.0, 0.5), (3.0, 0.4)]
 
