@@ -122,7 +122,7 @@ def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
 
 def test_a_word_that_no_task_matches_is_told_with_the_nearest(folder: Path) -> None:
     said = creval(folder, "ls", "asociation").stdout
-    assert "No task matches 'asociation'. Did you mean 'association'?" in said
+    assert "No task matches 'asociation'. Did you mean 'association' or 'paper_association'?" in said
 
 
 def test_playing_without_a_terminal_says_what_is_missing(folder: Path) -> None:
