@@ -12,7 +12,6 @@ from support.chat_server import Answer, ChatServer, HttpError, Received
 from support.judged import HOOKS, PARTS, write_judged
 
 import creval
-from creval.cli.commands import samples as command
 from creval.data.dataset import Dataset
 from creval.data.row_types import ListRows
 from creval.engine.run import rescore, resume
@@ -25,6 +24,7 @@ from creval.runs.jsonl import read_lines
 from creval.runs.text_references import settings_reference, with_texts
 from creval.tasks.index import TaskIndex
 from creval.types.messages import Message
+from creval_page import samples_cli
 
 SCHEMAS = Path(creval.__file__).parent / "schemas"
 JUDGE = {"judge": "hosted_vllm/judge"}
@@ -194,7 +194,8 @@ def test_a_sample_is_shown_with_its_texts_where_that_is_asked_for(task, monkeypa
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         folder = str(creval.run([task], "hosted_vllm/x", options(roles=JUDGE)).folder)
     shown = [
-        CliRunner().invoke(command.sample, [folder, "d0", *more]) for more in ([], ["--texts"], ["--texts", "--json"])
+        CliRunner().invoke(samples_cli.sample, [folder, "d0", *more])
+        for more in ([], ["--texts"], ["--texts", "--json"])
     ]
     assert [each.exit_code for each in shown] == [0, 0, 0]
     assert [f"Say {SECRET} 0" in each.output for each in shown] == [False, True, True]
