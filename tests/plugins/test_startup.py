@@ -53,3 +53,9 @@ def test_the_list_of_commands_needs_no_plugin_system() -> None:
     loaded = imported_by("from creval.cli.main import invoke; assert invoke(['--help']) == 0")
     assert not (HEAVY - {"click"}) & loaded
     assert not {"pluggy", "pathlib", "creval.plugins.loader"} & loaded
+
+
+def test_the_entries_of_our_own_plugins_import_nothing_heavy() -> None:
+    loaded = imported_by("from creval.plugins.loader import load_plugins; load_plugins()")
+    assert "creval_testing.plugin" in loaded
+    assert sorted((HEAVY | {"pytest", "_pytest", "http.client"}) & loaded) == []
