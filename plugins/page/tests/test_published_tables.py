@@ -13,6 +13,7 @@ import pytest
 
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_create.analysis.commands.distinctiveness import PRINTED
 from creval_page.write_page import Printed, printed_numbers, remarks, same_model
 
 PLUGINS = ("association", "create", "kumo", "neocoder", "openended")
@@ -115,6 +116,18 @@ def test_create_is_tables_8_and_15(reference_data: Path) -> None:
     ]
     strategies = {key[0] for key in printed}
     assert len(strategies) == 4 and shipped("create", *strategies) == Counter(printed)
+
+
+def test_table_2_of_create_is_what_is_printed_below_distinctiveness(reference_data: Path) -> None:
+    text = paper(reference_data, "000")
+    start = text.index("Table 2. Average and maximum distinctiveness")
+    lines = text[start : text.index("responses produced by each model.", start)].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][2:]
+    printed, model = [], ""
+    for name, variation, *numbers in cells:
+        model = name or model
+        printed.append((model, f"{variation} (arXiv:2603.09970, Table 2)", *map(float, numbers), None, None))
+    assert len(printed) == 10 and [tuple(row) for row in PRINTED] == printed
 
 
 def test_table_17_of_create(reference_data: Path) -> None:
