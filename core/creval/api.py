@@ -59,9 +59,15 @@ class RunResult:
         return metrics_table(f"{self.results['model']}, {self.status} ({self.folder.name})", self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """Return one flat row per metric and condition: task, metric, condition, value, interval, counts ..."""
+        """Return one flat row per metric and condition: model, task, qualified, metric, value, interval, counts ..."""
         return [
-            {"model": self.results["model"], "task": result["task"], "metric": metric["name"], **flat_metric(metric)}
+            {
+                "model": self.results["model"],
+                "task": result["task"],
+                "qualified": result["qualified"],
+                "metric": metric["name"],
+                **flat_metric(metric),
+            }
             for result in self.results["tasks"]
             for metric in result["metrics"]
         ]

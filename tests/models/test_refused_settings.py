@@ -95,6 +95,15 @@ OTHER: list[Any] = [
     "Invalid value: the content must not stop with a blank",
     "Could not finish the message because max_tokens or model output limit was reached",
     "The seed of doubt is not allowed",
+    "Invalid prompt: the message asks for the temperature of a bomb, which cannot be answered",
+    "Your input 'What is the temperature of the sun?' is not allowed",
+    "Could not parse message content: 'cannot mix temperature and pressure'",
+    "messages.0.content: the text 'temperature must be' is not valid UTF-8",
+    "an image of a temperature chart is not supported",
+    "The response was blocked as the prompt about body temperature is not allowed by policy",
+    "messages: text content blocks must be non-empty (temperature ...)",
+    "Invalid 'messages[0].content': string too long; it begins with 'temperature'",
+    "The question on temperature and pressure may only have one image",
     "bad request",
     "",
 ]
@@ -133,6 +142,27 @@ def test_a_conflict_names_both(ask: Any) -> None:
 def test_another_name_of_the_limit(said: str, ask: Any) -> None:
     fix = told({"message": said, "param": "max_tokens", "code": "unsupported_parameter"}, SENT, ask)
     assert "--generation max_tokens=null" in fix and "max_completion_tokens=512" in fix
+
+
+TOO_HIGH = [
+    ("max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you ...", "16384"),
+    ("max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for claude-x", "8192"),
+    ("max_tokens is too large: 100000", "N"),
+    ("max_tokens must be less than or equal to `8192`", "8192"),
+    ("`max_tokens` must be at most 8192", "8192"),
+    ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", "8192"),
+    ("max_tokens (100000) exceeds the maximum of 32768", "32768"),
+    ("max_tokens must be between 1 and 4096", "4096"),
+    ("The value of maxTokens exceeds the model limit of 8192", "8192"),
+]
+
+
+@pytest.mark.parametrize(("message", "most"), TOO_HIGH)
+@pytest.mark.parametrize("param", ["", "max_tokens"])
+def test_a_limit_over_what_the_model_gives_is_to_be_lowered(message: str, most: str, param: str, ask: Any) -> None:
+    said = told({"message": message, "param": param, "code": "invalid_value"}, {**SENT, "max_tokens": 100_000}, ask)
+    assert f"--generation max_tokens={most}" in said and "the limit of 100000 tokens" in said
+    assert "=null" not in said and "context" not in said and len(said.splitlines()) <= 3
 
 
 @pytest.mark.parametrize("message", OTHER)

@@ -83,6 +83,10 @@ def test_tasks_of_one_name_from_two_plugins_are_two_rows_and_a_note(capsys: pyte
     assert [row[0] for row in rows] == ["rat"]
     assert [row["task"] for row in _rows(runs, Baselines())] == ["association/rat", "local/rat"]
     assert [row["task"] for row in _rows(runs[:1], Baselines())] == ["rat"]
+    assert [(row["task"], row["qualified"]) for run in runs for row in run.to_rows()] == [
+        ("rat", "association/rat"),
+        ("rat", "local/rat"),
+    ]
 
 
 @pytest.mark.parametrize("missing", [{}, {"neogauge": MissingScore(Status.ERRORED, "no augmenter")}])

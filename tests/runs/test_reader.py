@@ -100,8 +100,10 @@ def test_one_row_a_sample(made: Path) -> None:
     run = creval.open_run(made)
     rows = run.to_rows("toy")
     assert len(rows) == 6
-    assert rows[0].keys() >= {"model", "task", "doc", "condition", "repeat", "status", "reason"}
+    assert rows[0].keys() >= {"model", "task", "qualified", "doc", "condition", "repeat", "status", "reason"}
     frame = run.to_pandas()
+    qualified = run.manifest["tasks"][0]["qualified"]
+    assert qualified.endswith("/toy") and {row["qualified"] for row in [*rows, *run.metric_rows()]} == {qualified}
     assert frame["exact_match"].sum() == 2
     assert frame["exact_match"].isna().sum() == 2
 

@@ -269,16 +269,16 @@ class Dataset:
 
     @property
     def left_out(self) -> str:
-        """Say which columns no doc has, as nothing can take what they hold; empty where there are none."""
+        """Say which columns are left out where nothing can take what they hold; empty where there are none."""
         said = ", ".join(f"{name!r} holds {kind}" for name, kind in self._left_out.items())
         return f" ({said}, and is left out)" if said else ""
 
     def _shaped(self, row: Row, index: int) -> tuple[str, Mapping[str, Any]]:
         if isinstance(row, Doc):
-            given_fields = self._with_media(self._shaping.fields_of(self._plain_row(row.fields)))
+            given_fields = self._with_media(self._shaping.fields_of(self._plain_row(row.fields, index)))
             return row.id, self._shaping.choices_of(given_fields, row.id)
-        # Rows that were JSON in their file are plain already; the first reading refuses infinite numbers in them.
-        fields: Mapping[str, Any] = row if self._is_json else self._plain_row(row)
+        # Rows that were JSON in their file are plain already, but for a number such as 1e400; see `expect_infinite`.
+        fields: Mapping[str, Any] = row if self._is_json else self._plain_row(row, index)
         fields = self._with_media(self._shaping.fields_of(fields))
         if self._id_field is None:
             return str(index), self._shaping.choices_of(fields, str(index))
@@ -299,12 +299,20 @@ class Dataset:
         folder = file.parent if isinstance(file, Path) else None
         return {**fields, **{name: as_media(fields[name], folder) for name in names}}
 
-    def _plain_row(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    def expect_infinite(self) -> bool:
+        """From here on look for infinite numbers in rows of JSON too; returns False where that is done already."""
+        before = self._is_json
+        self._is_json = self._bare = False
+        return before
+
+    def _plain_row(self, row: Mapping[str, Any], index: int) -> Mapping[str, Any]:
         """Return the fields of a row as JSON data, without those that can be none."""
         fields = {}
         for name, value in row.items():
             try:
                 fields[str(name)] = _plain(value, str(name))
+            except _InfiniteError as error:
+                self._left_out.setdefault(str(name), f"{error} ({self._rows.where(index)})")
             except _NoDataError as error:
                 self._left_out[str(name)] = str(error)
         return fields
@@ -338,7 +346,7 @@ class _Scan:
         self.ids = PackedTexts()
 
     def run(self) -> None:
-        rows, content, note = self._dataset.rows, self._dataset.content, self.ids.append
+        rows, note = self._dataset.rows, self.ids.append
         block = bytearray()
         names: Set[str] = frozenset()
         for index, row in enumerate(rows):
@@ -346,12 +354,11 @@ class _Scan:
                 self._faults.append((index, f"{row.where}: {row.reason}"))
                 continue
             try:
-                doc_id, fields = content(row, index)
-                block += _canonical(doc_id, fields)
+                doc_id, fields, line = self._read(row, index)
             except ValueError as error:
-                reason = "a field holds an infinite number" if "Out of range float" in str(error) else error
-                self._faults.append((index, f"{rows.where(index)}: {reason}"))
+                self._faults.append((index, f"{rows.where(index)}: {error}"))
                 continue
+            block += line
             note(doc_id)
             if fields.keys() != names:
                 names = fields.keys()
@@ -370,6 +377,15 @@ class _Scan:
             self._refuse()
         if not self.ids:
             raise DataError("the dataset holds no docs", where=rows.origin)
+
+    def _read(self, row: Row, index: int) -> tuple[str, Mapping[str, Any], bytes]:
+        doc_id, fields = self._dataset.content(row, index)
+        try:
+            return doc_id, fields, _canonical(doc_id, fields)
+        except ValueError as error:
+            if "Out of range float" not in str(error) or not self._dataset.expect_infinite():
+                raise
+        return self._read(row, index)
 
     def _note_fields(self, fields: Mapping[str, Any]) -> None:
         if self.common is None:
@@ -413,11 +429,18 @@ class _NoDataError(Exception):
     """A value that is no JSON data and has no form in it: bytes, images, objects. Its text names the kind."""
 
 
+class _InfiniteError(_NoDataError):
+    """An infinite number: no JSON data either, and a fault of one row where a task uses its column."""
+
+    def __init__(self) -> None:
+        super().__init__("an infinite number")
+
+
 def _plain(value: Any, field: str) -> Any:
     """Return a value as JSON data. NaN stands for a missing value (tables have no other) and becomes None.
 
     A decimal is a number where a float holds it exactly, else its digits as a text; a duration is its seconds. Raises
-    ValueError for an infinite number, _NoDataError for bytes and what else is no data.
+    _InfiniteError for an infinite number, _NoDataError for bytes and what else is no data.
     """
     kind = type(value)  # nearly all that is asked about is of these four, and most of a dataset's opening is asking
     if kind is str or kind is int:
@@ -435,7 +458,7 @@ def _plain(value: Any, field: str) -> Any:
         return value
     if isinstance(value, float):
         if math.isinf(value):
-            raise ValueError(f"the field {field!r} holds an infinite number")
+            raise _InfiniteError
         return None if math.isnan(value) else value
     if isinstance(value, Mapping) and not isinstance(value, Media):
         return {str(key): _plain(member, f"{field}.{key}") for key, member in value.items()}
@@ -469,7 +492,7 @@ def _plain_decimal(value: Decimal, field: str) -> int | float | str | None:
     if value.is_nan():
         return None
     if value.is_infinite():
-        raise ValueError(f"the field {field!r} holds an infinite number")
+        raise _InfiniteError
     if value == value.to_integral_value():
         return int(value)
     number = float(value)

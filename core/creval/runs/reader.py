@@ -231,6 +231,7 @@ class Run:
     def to_rows(self, task: str | None = None) -> list[dict[str, Any]]:
         """Return one flat row per sample: model, task, doc, condition, repeat, status, and what was asked and answered.
 
+        `qualified` tells tasks of one name apart (`association/rat`).
         `input`, `target` (the right answer that the doc states), `answer` (as read), `output`, the reason, tokens, cost
         in US dollars, seconds, and every score under its name.
         """
@@ -238,13 +239,23 @@ class Run:
         for name in self._names(task):
             scores = {score.key: score for score in self.scores(name)} if self.has_scores(name) else {}
             found = ((sample, scores.get(sample.key)) for sample in self.samples(name))
-            rows += [{"model": self.model, **sample_row(sample, score)} for sample, score in found]
+            head = {"model": self.model, "task": name, "qualified": self._qualified(name)}
+            rows += [{**head, **sample_row(sample, score)} for sample, score in found]
         return rows
 
     def metric_rows(self, task: str | None = None) -> list[dict[str, Any]]:
-        """Return one flat row per metric and condition: model, task, metric, value, interval, n, counts by status."""
+        """Return one flat row per metric and condition: model, task, metric, value, interval, n, counts by status.
+
+        `qualified` tells tasks of one name apart (`association/rat`).
+        """
         return [
-            {"model": self.model, "task": name, "metric": metric["name"], **flat_metric(metric)}
+            {
+                "model": self.model,
+                "task": name,
+                "qualified": self._qualified(name),
+                "metric": metric["name"],
+                **flat_metric(metric),
+            }
             for name in self._names(task)
             for metric in self.result(name)["metrics"]
         ]
@@ -282,6 +293,10 @@ class Run:
             return self.tasks
         self._asked(task)
         return [task]
+
+    def _qualified(self, task: str) -> str:
+        """The name that tells a task from another plugin's of the same short name."""
+        return str(self._asked(task)["qualified"])
 
     def _asked(self, task: str) -> Mapping[str, Any]:
         for entry in self.manifest["tasks"]:

@@ -134,5 +134,6 @@ def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, 
         for row, (task, metric) in zip(result.to_rows(), metrics, strict=True):
             beside = {which: found.beside(task, metric, which) for which in ("floor", "ceiling")}
             own = {name: task.get(name) for name in _OWN}
-            named = {"task": task["qualified"]} if task["task"] in shared else {}
-            yield {"run": str(result.folder), **row, **named, **beside, **own}
+            named = row.pop("qualified")
+            task_name = {"task": named} if task["task"] in shared else {}
+            yield {"run": str(result.folder), **row, **task_name, **beside, **own}

@@ -49,6 +49,13 @@ _CONTEXT_SETTINGS = re.compile(
 
 _PLAIN_WORDS = frozenset({"stop", "seed", "n", "user", "store", "tools", "modalities", "reasoning", "thinking"})
 
+_CONTENT = re.compile(
+    r"(?i)\b(?:messages?|content|prompts?|inputs?|questions?|images?|texts?|file|string|answer|response|completion)\b"
+)
+"""Words of an error about what was asked: there, temperature is a setting only where it is written as one."""
+
+_PLACE_IN_MESSAGES = re.compile(r"(?i)\b(?:messages|contents|input|prompt)[.\[]\s?['\"]?\d")
+
 _CALLED = r"(?:parameters?|arguments?|fields?|propert(?:y|ies)|settings?|options?|inputs?)"
 
 
@@ -65,6 +72,8 @@ def refused_setting(message: str, code: str, param: str, sent: Sequence[str]) ->
 
     `param` is the parameter that the error itself names, `sent` are the names of the settings in the request.
     """
+    if param not in sent and (_PLACE_IN_MESSAGES.match(param) or _PLACE_IN_MESSAGES.search(message)):
+        return None
     named = _in_order(message, sent)
     if len(named) > 1 and _CONFLICT.search(message):
         last = "top_p" if "top_p" in named else named[-1]
@@ -95,13 +104,17 @@ def _camel(sent: Sequence[str]) -> dict[str, str]:
 def _in_order(message: str, sent: Sequence[str]) -> list[str]:
     """The settings that a message names, in its order; a plain word only where it is marked as a name."""
     places: dict[str, int] = {}
+    in_prose = _CONTENT.search(message) is not None
     for spelt, name in [*_camel(sent).items(), *((name, name) for name in sent)]:
         word = re.escape(spelt)
         marked = (
             rf"['\"`\[]{word}['\"`\]:=]|{_CALLED}:?\s+{word}\b|\b{word}\s+{_CALLED}\b"
-            rf"|body[.\"', ]+{word}\b|\A{word}:|:\s*{word}\.?\Z"
+            rf"|body[.\"',]+[\"', ]*{word}\b|\A{word}:|:\s*{word}\.?\Z"
         )
-        pattern = marked if spelt in _PLAIN_WORDS else rf"(?<![\w.]){word}(?!\w)"
+        if spelt == "temperature" and in_prose:
+            marked += rf"|\A{word}\s|\b{word}\s?=\s?\d|\b{word} (?:and|or) `?top_|\btop_\w`? (?:and|or) {word}\b"
+        is_prose = spelt in _PLAIN_WORDS or (spelt == "temperature" and in_prose)
+        pattern = marked if is_prose else rf"(?<![\w.]){word}(?!\w)"
         found = re.search(pattern, message)
         if found is not None:
             places[name] = min(found.start(), places.get(name, found.start()))
@@ -139,6 +152,16 @@ _LIMIT = r"(?i)max_(?:completion_|new_|output_)?tokens|completion tokens|in the 
 _CONTEXT_SIZE = r"(?i)(?:context|model|sequence)[^.\d]{0,60}?(?:length|window|size|limit)[^.\d]{0,20}?(\d{2,9})"
 
 _REQUEST_TOO_LARGE = r"(?i)\brequest (?:is )?too large\b"
+
+_TOO_HIGH = re.compile(
+    r"(?i)max_?(?:completion_|new_|output_)?tokens\b.*(?:too (?:large|high|big|many)|at most|exceed|greater than"
+    r"|maximum|less than|above|up to|<=|> ?\d|range|between|limit of)"
+    r"|(?:exceed|above|over|larger than)\w* .*max_\w*tokens"
+)
+_MOST_TOKENS = re.compile(
+    r"(?i)(?:at most|less than or equal to|up to|maximum (?:of|value of|is|allowed)|limit of|>|<=|[\[(] ?\d+ ?,"
+    r"|between \d+ and|max(?:imum)?(?: value)?:)\D{0,25}?(\d{2,9})"
+)
 
 _DECLINED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 
@@ -250,6 +273,8 @@ def explain(failure: Failure, caller: Caller) -> ModelError:
     what = f"{f'HTTP {status}' if status else 'the call failed'}, the server said: {said}"
     if _will_pass(failure):
         return RetryableModelError(what, where=caller.where, http_status=status, retry_after=failure.wait)
+    if _limit_is_too_high(failure):
+        return _lower_limit(failure, caller, what)
     refused = _refused(failure)
     if refused is not None:
         return _refusal(refused, failure, caller, what)
@@ -328,6 +353,28 @@ def _refusal(refused: RefusedSetting, failure: Failure, caller: Caller, what: st
         value = failure.limit or "N"
         fix = f"Use the other name:  {without} --generation {_as_given(refused.instead)}={value}"
     return FatalModelError(f"{said}; {what}", where=caller.where, fix=fix, http_status=failure.status, every_call=True)
+
+
+def _limit_is_too_high(failure: Failure) -> bool:
+    """Whether the model gives fewer tokens than the limit allows, whatever the question."""
+    if failure.status not in (400, 422) or failure.limit is None or _CONTEXT_SETTINGS.search(failure.message):
+        return False
+    return bool(_TOO_HIGH.search(failure.message)) and not _INSTEAD.search(failure.message)
+
+
+def _lower_limit(failure: Failure, caller: Caller, what: str) -> FatalModelError:
+    """The error that names the option that lowers the limit, with the most that the server says it takes."""
+    name = next((name for name in failure.sent if name in LIMITS), "max_tokens")
+    said = (int(found) for found in _MOST_TOKENS.findall(failure.message))
+    most = next((number for number in said if failure.limit is not None and number < failure.limit), None)
+    fix = f"Lower it to at most {most}" if most else "Lower it"
+    return FatalModelError(
+        f"the limit of {failure.limit} tokens is more than the model gives; {what}",
+        where=caller.where,
+        fix=f"{fix}:  --generation {_as_given(name)}={most or 'N'}",
+        http_status=failure.status,
+        every_call=True,
+    )
 
 
 def _verdict(failure: Failure, caller: Caller) -> _Judgement:
