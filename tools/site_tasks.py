@@ -18,7 +18,7 @@ _BETTER = {True: "higher", False: "lower", None: "neither"}
 
 
 def task_pages() -> Mapping[str, str]:
-    """Return the pages by their path on the site: the list, and one a task; the variants of a family share its page."""
+    """Return the pages by their path on the site: the list and one per task; the variants of a family share a page."""
     plugins = load_plugins()
     index = TaskIndex(plugins)
     found: dict[str, str] = {}

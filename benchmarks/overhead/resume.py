@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it takes to go on with a run that has nothing left to do: processor time of creval resume.
+"""What it takes to resume a run that has nothing left to do: processor time of creval resume.
 
 python -m benchmarks.overhead.resume --bench DIR --counts 100000      (from the repository's root)
 

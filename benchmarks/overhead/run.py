@@ -119,7 +119,7 @@ class Comparison:
         )
 
     def _a_sample(self, name: str, latency: float) -> float:
-        """Processor milliseconds a sample, start-up taken off."""
+        """Processor milliseconds per sample, start-up taken off."""
         figures = self._figures[name]
         return 1000 * (_cpu(figures.full[latency]) - _cpu(figures.one)) / (self._args.count - 1)
 

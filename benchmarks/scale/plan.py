@@ -22,7 +22,7 @@ JUDGE_INPUT, JUDGE_OUTPUT = 0.25, 2.00  # the same model as judge
 
 
 class Kind(NamedTuple):
-    """Tasks of one kind: how many, samples a task; tokens, judge calls, processor s of scoring, calls of a sample."""
+    """Tasks of one kind: how many, samples per task; tokens, judge calls, processor s of scoring, calls of a sample."""
 
     tasks: int
     samples: int
@@ -42,7 +42,7 @@ KINDS = {
 }
 """Samples and tokens are assumptions of the size of this registry's tasks. Work is measured by executors.py beside this
 file, local: 14.0 s for 600 word lists, 5.4 s for 90 programs, the run around them included."""
-JUDGE_ASKED, JUDGE_ANSWERED = 900, 150  # tokens a judge call: an assumption
+JUDGE_ASKED, JUDGE_ANSWERED = 900, 150  # tokens per judge call: an assumption
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ COMMANDS = (["--help"], ["ls"])
 
 
 def plugins_of(tree: Path) -> set[str]:
-    """The plugins that stand in a tree."""
+    """The plugins that are in a tree."""
     return {folder.name for folder in (tree / "plugins").iterdir() if (folder / "pyproject.toml").is_file()}
 
 

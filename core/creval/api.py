@@ -102,7 +102,7 @@ def run(
 ) -> RunResult:
     """Run tasks (names, suites, YAML paths) on a model and return the result.
 
-    `observer` is told what happens on the way. `seat` is where a person answers, where the model is `human/NAME`
+    `observer` is notified of what happens. `seat` is where a person answers, where the model is `human/NAME`
     (default: the terminal). `progress` shows how far the run is, beside the observer: True always, in a notebook as a
     bar and elsewhere on standard error; None in a notebook alone; False never.
 

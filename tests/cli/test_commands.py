@@ -120,7 +120,7 @@ def test_show_resolved_tells_where_a_value_came_from(folder: Path) -> None:
     assert "_game.yaml:" in shown.stdout
 
 
-def test_a_word_that_no_task_matches_is_told_with_the_nearest(folder: Path) -> None:
+def test_a_word_that_no_task_matches_is_reported_with_the_nearest(folder: Path) -> None:
     said = creval(folder, "ls", "asociation").stdout
     assert "No task matches 'asociation'. Did you mean 'association' or 'paper_association'?" in said
 
@@ -216,7 +216,7 @@ def test_score_and_report_ask_no_model(folder: Path) -> None:
     assert rows[0]["n"] == 12
 
 
-def test_a_report_shows_the_floor_and_ceiling_that_stand_beside_the_run(folder: Path) -> None:
+def test_a_report_shows_the_floor_and_ceiling_that_are_next_to_the_run(folder: Path) -> None:
     common = ("--tasks", "kumo_easy", "--limit", "4", "--repeats", "1")
     for model in ("baseline/floor", "baseline/ceiling"):
         done = creval(folder, *common, "--model", model, "-o", f"runs/{model[9:]}")
@@ -231,7 +231,7 @@ def test_a_report_shows_the_floor_and_ceiling_that_stand_beside_the_run(folder: 
     assert " 1.000 " in next(line for line in done.stdout.splitlines() if " success_rate " in line)
 
 
-def test_baselines_over_other_docs_stand_beside_no_score_and_their_commands_are_named(folder: Path) -> None:
+def test_baselines_over_other_docs_are_next_to_no_score_and_their_commands_are_named(folder: Path) -> None:
     common = ("--tasks", "kumo_easy", "--repeats", "1", "--seed", "5")
     floor = creval(folder, *common, "--limit", "3", "--model", "baseline/floor", "-o", "runs/floor")
     assert "other docs" not in floor.stderr
@@ -374,7 +374,7 @@ def test_a_report_without_floor_and_ceiling_says_how_to_make_them(folder: Path) 
     assert "--shard 1/2 --model baseline/floor" in said
 
 
-def test_a_dry_run_is_one_table_and_tells_what_is_missing(folder: Path) -> None:
+def test_a_dry_run_is_one_table_and_reports_what_is_missing(folder: Path) -> None:
     common = ("--tasks", "./spelling.yaml,kumo_easy", "--dry-run", "--repeats", "1", "--limit", "3", "--model")
     lacking = creval(folder, *common, "openai/gpt-4o-mini")
     assert lacking.returncode == 2

@@ -34,7 +34,7 @@ def test_tables_show_names_as_they_are() -> None:
 
 
 def write_manifest(folder: Path) -> None:
-    """What the advice on going on with a run is made from."""
+    """What the advice on resuming a run is made from."""
     manifest = {"roles": {"target": "m"}, "requested": ["toy"], "tasks": [], "options": {}, "status": "done"}
     (folder / "run.json").write_text(json.dumps(manifest))
 
@@ -53,7 +53,7 @@ def test_errors_that_a_server_wrote(tmp_path: Path, capsys) -> None:
     assert len(shown) < 2000
 
 
-def test_errored_samples_are_named_by_what_tells_them_apart(tmp_path: Path, capsys) -> None:
+def test_errored_samples_are_named_by_what_distinguishes_them(tmp_path: Path, capsys) -> None:
     write_manifest(tmp_path)
     keys = [("a: b", "t=1", 0), ("a: b", "t=2", 1), ("c", "t=1", 0)]
     reasons = ["it: failed", "it: failed", "other"]

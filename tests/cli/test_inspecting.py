@@ -61,7 +61,7 @@ def test_the_table_of_samples_names_docs_for_another_run(made: Path, capsys: pyt
     assert len((made / "again" / "samples" / "spelling.jsonl").read_text().splitlines()) == 1
 
 
-def test_one_sample_is_told_whole_with_its_thinking_folded(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_sample_is_shown_whole_with_its_thinking_folded(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = str(made / "run")
     assert invoke(["sample", run, "w2:1"]) == 0
     shown = capsys.readouterr().out

@@ -27,7 +27,7 @@ from creval.models.local import replay
 from creval.runs import jsonl
 
 READ = ("run.json", "results.json", "samples/judged.jsonl", "scores/judged.jsonl", "calls/judge.jsonl")
-"""What commands read that look at runs; the others are for going on with one."""
+"""What commands read that look at runs; the others are for resuming one."""
 KEPT = (
     "run.yaml",
     ".lock",

@@ -1,4 +1,4 @@
-"""`creval run FILE`: several models from one file, killed and gone on with, and what a run leaves to be repeated."""
+"""`creval run FILE`: several models from one file, killed and resumed, and what a run leaves to be repeated."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_one_model_that_fails_stops_no_other(
     assert json.loads((folder / "all" / "m_two" / "results.json").read_text())["status"] == "done"
 
 
-def test_missing_keys_are_told_before_the_first_call(
+def test_missing_keys_are_reported_before_the_first_call(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
@@ -161,7 +161,7 @@ def test_missing_keys_are_told_before_the_first_call(
         ("tasks: rat\nmodels: [{model: a/b, limit: 3}]\n", "unknown key 'limit'"),
     ],
 )
-def test_what_is_wrong_in_a_run_file_is_said_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_wrong_in_a_run_file_is_reported_with_its_place(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "f.yaml").write_text(text)
     with pytest.raises((TaskError, UsageError)) as caught:
         read_run_file(tmp_path / "f.yaml")
@@ -282,7 +282,7 @@ def test_several_models_at_once_are_interrupted_and_resumed(folder: Path, server
     assert all(0 < each < DOCS for each in kept)
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert "Finished samples are saved. Go on with: creval run all" in said
+        assert "Finished samples are saved. Resume with: creval run all" in said
         statuses = [json.loads((file.parents[1] / "run.json").read_text())["status"] for file in files]
         assert statuses == ["interrupted"] * 3
     before = asked(server)

@@ -15,7 +15,7 @@ from creval.api import load_result
 from creval.errors import UnknownNameError
 
 
-def test_several_runs_stand_in_one_table(runs: Path, said: Any) -> None:
+def test_several_runs_are_in_one_table(runs: Path, said: Any) -> None:
     code, out, _ = said("report", "weak", "strong", "faulty")
     assert code == 0
     head = next(line for line in out.splitlines() if "metric" in line)
@@ -27,7 +27,7 @@ def test_several_runs_stand_in_one_table(runs: Path, said: Any) -> None:
     assert "value (95 % interval); * primary metric" in out
 
 
-def test_equal_models_are_told_apart_by_their_folders_and_what_differs_is_said(runs: Path, said: Any) -> None:
+def test_equal_models_are_distinguished_by_their_folders_and_what_differs_is_reported(runs: Path, said: Any) -> None:
     _, out, _ = said("report", "strong", "part", "trials_strong", "--all")
     lines = out.splitlines()
     heads = "".join("".join(lines[: next(i for i, line in enumerate(lines) if "──" in line)]).split())

@@ -95,7 +95,7 @@ def test_mcnemar_for_any_counts(wins: int, losses: int) -> None:
 
 
 def test_repeats_count_as_their_doc() -> None:
-    """The difference of a doc's means, one a doc, is what is tested: repeats add no evidence."""
+    """The difference of a doc's means, one per doc, is what is tested: repeats add no evidence."""
     random = np.random.default_rng(5)
     one, other = random.normal(size=(10, 4)), random.normal(0.5, 1, size=(10, 4))
     found = compare_pairs(Mean(), paired(one.tolist(), other.tolist()))

@@ -248,7 +248,7 @@ def test_json_faults(tmp_path: Path) -> None:
         assert part in fault(file)
 
 
-def test_formats_are_told_by_their_ending(tmp_path: Path) -> None:
+def test_formats_are_recognised_by_their_ending(tmp_path: Path) -> None:
     file = tmp_path / "docs.txt"
     file.write_text('{"a": 1}\n')
     assert "cannot be told from its ending '.txt'" in fault(file)
@@ -288,7 +288,7 @@ def test_a_key_that_stands_twice_is_a_fault_with_its_line(tmp_path: Path, row: s
 @pytest.mark.parametrize(
     ("name", "text"), [("a.csv", "id;word\n1;x\n"), ("a.tsv", "id,word\n1,x\n"), ("b.csv", "id\tword\n1\tx\n")]
 )
-def test_a_table_with_another_separator_is_told(tmp_path: Path, name: str, text: str) -> None:
+def test_a_table_with_another_separator_is_reported(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=r"separated by \w+, not by \w+"):
         open_file(tmp_path / name)

@@ -103,7 +103,7 @@ metrics:
 """
 
 
-def test_the_prompt_of_a_role_is_looked_at_too_and_each_use_is_told_once(tmp_path: Path) -> None:
+def test_the_prompt_of_a_role_is_looked_at_too_and_each_use_is_reported_once(tmp_path: Path) -> None:
     """One problem a use, whatever the number of docs; what the scorer gives the prompt (`answer`) is no field."""
     file = Path(written(tmp_path, [{"stems": text, "answer": "x"} for text in ("ab", "cd")]))
     file.write_text(JUDGED.lstrip(), "utf-8")

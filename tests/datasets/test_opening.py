@@ -43,7 +43,7 @@ def test_a_file_is_taken_from_the_folder_of_the_yaml_file(tmp_path: Path, monkey
     assert len(absolute) == 2
 
 
-def test_a_package_file_stands_beside_the_task_or_in_the_package(tmp_path: Path) -> None:
+def test_a_package_file_is_next_to_the_task_or_in_the_package(tmp_path: Path) -> None:
     tasks = tmp_path / "package" / "tasks"
     task = load(tasks, "{source: package, file: docs.jsonl}", "red")
     assert opened(task).origin == str(tasks / "docs.jsonl")
@@ -166,7 +166,7 @@ def test_offline_says_how_to_provide_the_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["toy.csv", "words.jsonl", "owner/words.json", "words.tsv"])
-def test_a_mirror_stands_in_for_remote_data(tmp_path: Path, name: str) -> None:
+def test_a_mirror_replaces_remote_data(tmp_path: Path, name: str) -> None:
     content = {"csv": "word\nm\n", "jsonl": '{"word": "m"}\n', "json": '[{"word": "m"}]', "tsv": "word\nm\n"}
     file = tmp_path / "mirror" / name
     file.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Every example in README and docs that stands in a `console` or `python` block runs as printed.
+"""Every example in README and docs that is in a `console` or `python` block runs as printed.
 
 Blocks that need a key or the network are marked `sh` and are not run. The one thing that is changed: a real small model
 answers one doc of each task, not three, in 48 tokens at most: a token takes it a twentieth of a second.

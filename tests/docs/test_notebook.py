@@ -1,4 +1,4 @@
-"""The notebook of the docs: executed anew it shows what stands in it, and its page is made from it."""
+"""The notebook of the docs: executed anew it shows what is in it, and its page is made from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tool() -> Any:
     return module
 
 
-def test_executed_anew_it_shows_what_stands_in_it() -> None:
+def test_executed_anew_it_shows_what_is_in_it() -> None:
     stored = nbformat.read(NOTEBOOK, as_version=4)
     again = tool().executed(NOTEBOOK)
     assert len(again.cells) == len(stored.cells) > 10

@@ -116,7 +116,7 @@ def test_a_budget_that_ended(make_task, server, tmp_path, capsys):
 
 @pytest.mark.parametrize("before", [0, 2])
 def test_an_account_without_credit(make_task, capsys, before):
-    """The run's folder stands, and the command that goes on with it is told; it does once there is credit."""
+    """The run's folder stands, and the command that resumes it is shown; it does once there is credit."""
     broke = [True]
 
     def script(received):

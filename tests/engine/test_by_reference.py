@@ -65,7 +65,7 @@ def texts(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
-def test_nothing_of_the_docs_stands_in_the_run_folder(task, monkeypatch, tmp_path, options):
+def test_nothing_of_the_docs_is_in_the_run_folder(task, monkeypatch, tmp_path, options):
     with ChatServer(answer=say) as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         result = creval.run([task], "hosted_vllm/x", options(roles=JUDGE, cache=True))

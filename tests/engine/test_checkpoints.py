@@ -1,4 +1,4 @@
-"""Checkpoints of large files: what is gone on with is the same with them, without them, and with broken ones."""
+"""Checkpoints of large files: what is resumed is the same with them, without them, and with broken ones."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def copies(folder: Path) -> tuple[Path, Path]:
 
 
 def answers(request: Received) -> HttpError | None:
-    """Of the words that the parrot is asked for some cannot be had."""
+    """Of the words that the parrot is asked for, some are not available."""
     return HttpError(500) if parrot(request) in ("word3", "word17", "word38") else None
 
 
-def test_a_finished_run_is_gone_on_with_without_reading_its_rows(make_task, server, options, read):
+def test_a_finished_run_is_resumed_without_reading_its_rows(make_task, server, options, read):
     folder = creval.run([make_task(docs=47, repeats=2)], MODEL, options(base_url=server.url)).folder
     before = told(folder)
     resume(folder)
@@ -290,7 +290,7 @@ def test_scoring_again_leaves_a_checkpoint_of_the_new_scores(make_task, server, 
     assert len(read) == 80
 
 
-def test_lines_in_other_words_are_told_alike(make_task, server, options):
+def test_lines_in_other_words_are_reported_alike(make_task, server, options):
     """A row need not be written as creval writes it."""
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url)).folder
     before = told(folder)

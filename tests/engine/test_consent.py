@@ -148,7 +148,7 @@ def test_a_dry_run_names_it_and_runs_nothing_without_it(task: str, tmp_path: Pat
 
 
 def test_on_the_command_line(folder: Path, tmp_path: Path) -> None:
-    """Each command knows the flag, and what is printed to go on with the run carries it."""
+    """Each command knows the flag, and what is printed to resume the run carries it."""
     for word in ("score", "resume", "validate", "play"):
         said = command(tmp_path, word, "--help").stdout
         assert "--allow-code-execution" in said and "--trust-remote-code" in said

@@ -126,7 +126,7 @@ def test_on_this_machine_it_is_free_and_elsewhere_a_price_may_be_unknown(make_ta
     assert not options().output.exists()
 
 
-def test_a_missing_key_is_told_and_changes_no_figure(make_task, options, monkeypatch):
+def test_a_missing_key_is_reported_and_changes_no_figure(make_task, options, monkeypatch):
     without = estimate_run([make_task()], "openai/gpt-4o-mini", options())
     assert "OPENAI_API_KEY" in without.missing[0]
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
@@ -138,7 +138,7 @@ def test_a_missing_key_is_told_and_changes_no_figure(make_task, options, monkeyp
     assert estimated(make_task(), "openai/gpt-4o-mini", own).price == (None, None)
 
 
-def test_missing_encoders_are_told_and_what_will_be_fetched_is_no_fault(make_task, options, install, tmp_path):
+def test_missing_encoders_are_reported_and_what_will_be_fetched_is_no_fault(make_task, options, install, tmp_path):
     install("lack", PLUGIN, PARTS)
     task = make_task(extra="resources: {embedding: absent/x}\n")
     changed(tmp_path, "score: exact_match", "score: near")
@@ -240,7 +240,7 @@ def test_a_provider_without_n_is_called_once_a_completion(make_task, options, in
     )
 
 
-def test_no_price_is_said_where_it_is_not_known(make_task, server, options, monkeypatch, capsys):
+def test_no_price_is_reported_where_it_is_not_known(make_task, server, options, monkeypatch, capsys):
     """A price of at least nothing is none, and one below a cent is not nothing."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none-0123456789")
     monkeypatch.setenv("HOSTED_VLLM_API_KEY", "none-0123456789")

@@ -78,7 +78,7 @@ def lines(folder: Path, name: str) -> list[dict[str, object]]:
     return sorted(timeless, key=lambda line: (line["doc_id"], line["repeat"]))
 
 
-def test_an_unknown_executor_is_told_with_the_nearest_name(make_task, server, options, told) -> None:
+def test_an_unknown_executor_is_reported_with_the_nearest_name(make_task, server, options, told) -> None:
     with pytest.raises(UnknownNameError, match="unknown executor 'countin'") as raised:
         run_new([make_task()], "parrot", options(base_url=server.url, executor="countin"))
     assert "'counting'" in str(raised.value) and raised.value.where == "--executor"
@@ -135,7 +135,7 @@ def test_an_executor_that_ends_the_run_is_closed(make_task, server, options, tmp
     assert told()[-1] == ("close",)
 
 
-def test_a_run_is_gone_on_with_and_scored_by_another_executor(make_task, server, options, told) -> None:
+def test_a_run_is_resumed_and_scored_by_another_executor(make_task, server, options, told) -> None:
     task = make_task(docs=8)
     stopped = run_new([task], "parrot", options(base_url=server.url, max_calls=3))
     assert stopped.budget is not None

@@ -66,7 +66,7 @@ def reach(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
 
 
-def test_every_call_stands_in_the_ledger_with_what_was_asked_and_what_it_took(serve, monkeypatch, tmp_path, options):
+def test_every_call_is_in_the_ledger_with_what_was_asked_and_what_it_took(serve, monkeypatch, tmp_path, options):
     with serve() as server:
         reach(server, monkeypatch)
         result = creval.run([write_judged(tmp_path, docs=3)], MODEL, options(base_url=server.url, roles=JUDGE))

@@ -112,7 +112,7 @@ def test_what_an_observer_wrote_stays(start, tmp_path: Path) -> None:
     assert held(tmp_path / "run") == ["notes.txt"]
 
 
-def test_a_run_with_a_sample_stays_and_is_gone_on_with(start, tmp_path: Path, monkeypatch, server: ChatServer) -> None:
+def test_a_run_with_a_sample_stays_and_is_resumed(start, tmp_path: Path, monkeypatch, server: ChatServer) -> None:
     folder = start(unwatched="d0").output
     assert len((folder / "samples" / "parrot.jsonl").read_text().splitlines()) == 1
     monkeypatch.setenv("UNLOCKED", "yes")
@@ -136,7 +136,7 @@ def test_an_interrupted_run_stays_without_a_sample(make_task, server: ChatServer
 
 @pytest.mark.parametrize("full", ["samples/parrot.jsonl", "run.json"])
 def test_a_full_disk_says_what_can_be_done(make_task, server: ChatServer, options, monkeypatch, full: str) -> None:
-    """With the manifest on disk the run can be gone on with; without it there is no run."""
+    """With the manifest on disk the run can be resumed; without it there is no run."""
     real_write, real_fsync = os.write, os.fsync
 
     def write(descriptor: int, data: bytes) -> int:

@@ -66,7 +66,7 @@ def test_conditions_are_swept_whether_the_task_varies_them_or_not(make_task, ser
     assert "--condition temperature=0.7,1.0" in shown(result)
 
 
-def test_such_a_run_can_be_gone_on_with_and_scored_again(make_task, server, options, tmp_path):
+def test_such_a_run_can_be_resumed_and_scored_again(make_task, server, options, tmp_path):
     task = make_task(docs=4, conditions=VARIED)
     result = run(task, server, options, conditions={"temperature": [0.7, 1.0]}, generation={"top_p": 1})
     samples = tmp_path / "run" / "samples" / "parrot.jsonl"
@@ -115,6 +115,6 @@ def test_runs_that_do_not_compare_are_said_to(make_task, server, options, tmp_pa
     assert "do not compare" not in shown(b)
 
 
-def test_a_limit_beyond_the_docs_is_said(make_task, server, options, caplog):
+def test_a_limit_beyond_the_docs_is_reported(make_task, server, options, caplog):
     run(make_task(docs=3), server, options, limit="first:99")
     assert "parrot: --limit first:99, but there are 3 docs; all of them are taken" in caplog.text

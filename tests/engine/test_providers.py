@@ -28,7 +28,7 @@ def routed(request: Received) -> Answer:
     return Answer("ok", extra={"provider": "Fireworks" if "word5" in request.prompt else "DeepInfra"})
 
 
-def test_who_answered_stands_in_results_report_and_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_answered_is_in_results_report_and_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with ChatServer(routed) as server:
         done = run([str(folder / "spelling.yaml")], "m/x", RunOptions(base_url=server.url, output=folder / "run"))
     assert done.results["tasks"][0]["served_by"] == {"DeepInfra": 5, "Fireworks": 1}
@@ -64,7 +64,7 @@ def test_a_provider_is_pinned_where_no_other_may_answer(generation: dict[str, ob
     assert (said is None) is bool(pinned) and provider_advice("openai/gpt-5", options) is None
 
 
-def test_an_unpinned_router_is_told_before_the_first_call(
+def test_an_unpinned_router_is_reported_before_the_first_call(
     folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-none-of-yours-0123456789")

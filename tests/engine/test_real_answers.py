@@ -253,7 +253,7 @@ def test_a_prompt_that_the_server_cut_is_flagged(make_task, options, tmp_path):
     assert task_of(result)["counts"]["scored"] == 8
 
 
-def test_a_fixed_seed_with_repeats_is_told_with_the_way_out(make_task, options, server, caplog):
+def test_a_fixed_seed_with_repeats_is_reported_with_the_way_out(make_task, options, server, caplog):
     creval.run([make_task(repeats=2)], MODEL, options(base_url=server.url, generation={"seed": 7}))
     assert "--generation seed=sample" in caplog.text
     caplog.clear()

@@ -95,7 +95,7 @@ def test_a_damaged_line_in_the_middle_is_named(make_task, server, options):
     assert caught.value.where == f"{path}:4"
 
 
-def test_a_changed_task_is_not_gone_on_with(make_task, server, options):
+def test_a_changed_task_is_not_resumed(make_task, server, options):
     task = make_task()
     folder = creval.run([task], MODEL, options(base_url=server.url)).folder
     make_task(repeats=2)
@@ -412,7 +412,7 @@ def test_going_on_reads_each_saved_row_as_often_as_it_must(make_task, server, op
     ids=["samples lost", "scores lost", "both lost", "samples errored", "scores errored", "torn"],
 )
 def test_what_the_samples_took_is_counted_once(make_task, server, options, of_samples, of_scores):
-    """Whatever is missing, results tell of what stands in the end."""
+    """Whatever is missing, results describe the final state."""
     made = creval.run([make_task(docs=6, repeats=2)], MODEL, options(base_url=server.url))
     for kind, change in (("samples", of_samples), ("scores", of_scores)):
         file = made.folder / kind / "parrot.jsonl"

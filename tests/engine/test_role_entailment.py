@@ -108,7 +108,7 @@ def scores(folder: Path) -> dict[str, Any]:
     return {line["doc_id"]: line["scores"].get("follows") for line in lines}
 
 
-def test_a_role_judges_through_the_ledger_and_stands_in_the_metric_s_name(task, judge, options):
+def test_a_role_judges_through_the_ledger_and_is_in_the_metric_s_name(task, judge, options):
     result, asked = judge(by_number, lambda: creval.run([task], MODEL, options(roles=JUDGE, resources=BY_ROLE)))
     assert scores(result.folder) == {"d0": 0, "d1": 1, "d2": 0, "d3": 0}
     assert result.metrics("following")["follows[role/judge=hosted_vllm/judge]"]["value"] == 0.25

@@ -71,7 +71,7 @@ def refuse(task, server, options, error, match, **changes):
         ("score: exact_match", "score: leaver", "cannot be made: SystemExit: out"),
     ],
 )
-def test_a_component_that_cannot_be_had(seam, server, options, change):
+def test_a_component_that_is_not_available(seam, server, options, change):
     old, new, match = change
     task = seam(old, new)
     if "score: exact_match" not in new and "aggregate" not in new:

@@ -62,7 +62,7 @@ def test_no_file_of_a_run_holds_a_key(make_task, options, monkeypatch, tmp_path)
     assert [secret for secret in hidden if secret.encode() in text] == []
 
 
-def test_a_harmless_query_is_stored_and_gone_on_with(make_task, server, options):
+def test_a_harmless_query_is_stored_and_resumed(make_task, server, options):
     url = f"{server.url}?api-version=2026-01-01"
     folder = creval.run([make_task()], MODEL, options(base_url=url, limit="first:2")).folder
     manifest = json.loads((folder / "run.json").read_text())

@@ -216,7 +216,7 @@ def test_a_run_is_trusted_once(folder: Path, capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.usefixtures("nothing_is_near")
-def test_a_state_that_cannot_be_written_is_said(
+def test_a_state_that_cannot_be_written_is_reported(
     make_task: Any, server: Any, options: Any, monkeypatch: Any, caplog: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("taken").write_text("a file")

@@ -71,7 +71,7 @@ def test_calls_about_one_thing_have_answers_of_their_own_in_the_cache(tmp_path: 
         assert ask_twice() == 2, "the second time both come from the cache"
 
 
-def test_a_role_that_nobody_plays_is_told() -> None:
+def test_a_role_that_nobody_plays_is_reported() -> None:
     with pytest.raises(UsageError, match="judge"):
         Workbench().model("judge")
 
@@ -163,6 +163,6 @@ def test_the_options_of_a_command_are_those_of_creval() -> None:
     assert places == sorted(places)
 
 
-def test_a_pair_of_another_form_is_told() -> None:
+def test_a_pair_of_another_form_is_reported() -> None:
     with pytest.raises(click.UsageError, match="--role takes NAME=VALUE"):
         open_workbench({"role": ["judge"]})

@@ -65,7 +65,7 @@ def test_what_is_fetched_is_here_afterwards(task: str, run_task: Any, tmp_path: 
     assert done.metrics("afar")["exact_match"]["value"] == 1.0
 
 
-def test_what_cannot_be_had_is_said_and_costs_the_rest_nothing(task: str, tmp_path: Path) -> None:
+def test_what_is_not_available_is_reported_and_costs_the_rest_nothing(task: str, tmp_path: Path) -> None:
     (tmp_path / "served" / "words.jsonl").unlink()
     said = CliRunner().invoke(prefetch, [task, "kumo_easy"])
     assert said.exit_code == 1

@@ -117,7 +117,7 @@ def test_unknown_baseline(registry) -> None:
         open_model("baseline/cieling", registry)
 
 
-def test_without_players_it_is_told(registry) -> None:
+def test_without_players_it_is_reported(registry) -> None:
     with pytest.raises(UsageError, match="target"):
         open_model("baseline/floor", registry)
 

@@ -166,7 +166,7 @@ def test_a_cache_of_a_later_version_is_refused(tmp_path: Path) -> None:
         ResponseCache(path)
 
 
-def test_a_failed_write_is_told(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     cache = ResponseCache(path)
     with sqlite3.connect(path) as connection:

@@ -128,7 +128,7 @@ def test_router_tells_provider_cost_and_reasoning(ask) -> None:
     assert reply.usage.reasoning_tokens == 2
 
 
-def test_truncation_and_refusal_are_told_by_the_reply(ask) -> None:
+def test_truncation_and_refusal_are_recognised_by_the_reply(ask) -> None:
     with ChatServer([Answer("cut", finish_reason="length"), Answer("", refusal="I will not.")]) as server:
         cut, refused = generate(openai, server.url, ask(), ask())
     assert cut.completions[0].finish_reason == "length"
@@ -407,7 +407,7 @@ def test_two_choices_for_one_question_are_one_answer(ask) -> None:
     assert [c.text for c in reply.completions] == ["first"]
 
 
-def test_an_error_in_any_choice_is_tried_again_and_tells_what_it_took(ask) -> None:
+def test_an_error_in_any_choice_is_tried_again_and_reports_what_it_took(ask) -> None:
     choices = [
         {"index": 0, "message": {"content": "fine"}, "finish_reason": "stop"},
         {"index": 1, "message": {"content": "ha"}, "error": {"message": "worker died", "code": 502}},
@@ -451,7 +451,7 @@ def test_a_handshake_that_never_ends_counts_in_the_time_to_connect(ask, monkeypa
             generate(openai, url, ask(), timeout=60.0)
 
 
-def test_too_many_open_files_are_said_in_words(ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_open_files_are_reported_in_words(ask, monkeypatch: pytest.MonkeyPatch) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with ChatServer() as server:
         generate(openai, server.url, ask())  # imports what a call needs

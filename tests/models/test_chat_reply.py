@@ -127,7 +127,7 @@ def test_lone_surrogates_can_be_written_to_a_file() -> None:
         {"choices": [{"message": {"content": 7}}]},
     ],
 )
-def test_nonsense_is_told(bad: Any) -> None:
+def test_nonsense_is_reported(bad: Any) -> None:
     with pytest.raises(MalformedReplyError):
         read(bad)
 
@@ -156,7 +156,7 @@ def test_a_choice_more_than_asked_for_is_left_out(ask: Any) -> None:
     assert ([c.text for c in reply.completions], reply.flags) == (["0"], (EXTRA_ANSWERS,))
 
 
-def test_a_tool_call_alone_is_told_from_an_empty_answer() -> None:
+def test_a_tool_call_alone_is_distinguished_from_an_empty_answer() -> None:
     call = [{"id": "x", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     assert read(body({"content": None, "tool_calls": call})).completions[0].finish_reason == "tool_calls"
 

@@ -133,7 +133,7 @@ def test_a_status_within_the_body_counts() -> None:
     assert error.http_status == 429
 
 
-def test_html_is_told_by_its_title() -> None:
+def test_html_is_recognised_by_its_title() -> None:
     assert plain_text("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>") == (
         "an HTML page (502 Bad Gateway)"
     )
@@ -220,7 +220,7 @@ VLLM = (
 
 @pytest.mark.parametrize("said", [OPENAI, VLLM])
 @pytest.mark.parametrize(("asked", "limit", "every"), [(20, 5000, True), (1000, 4000, False)])
-def test_a_limit_that_leaves_no_room_is_told_and_given_up_where_it_holds_for_all(
+def test_a_limit_that_leaves_no_room_is_reported_and_given_up_where_it_holds_for_all(
     said: str, asked: int, limit: int, every: bool
 ) -> None:
     told = judge(400, {"message": said.format(asked + limit, asked, limit), "code": "context_length_exceeded"})

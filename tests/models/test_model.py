@@ -114,7 +114,7 @@ def test_an_answer_that_stays_empty_is_the_models_own(ask) -> None:
     assert (reply.text, len(provider.requests), reply.lost) == ("", 2, Lost(1, Usage(10, 0)))
 
 
-def test_a_text_that_is_gone_on_with_may_be_at_its_end(ask) -> None:
+def test_a_text_that_is_continued_may_be_at_its_end(ask) -> None:
     provider = Scripted(Reply((Completion(""),), Usage(10, 0)))
     request = dataclasses.replace(ask(), messages=(*ask().messages, Message("assistant", "All is said.")))
     assert run_virtual(model_of(provider).generate(request)).text == ""
@@ -137,7 +137,7 @@ def test_an_answer_that_broke_off_is_asked_again_and_paid_for(ask, finish: str) 
     assert model.stats().cost == 0.25
 
 
-def test_a_call_that_fails_for_good_tells_what_its_tries_took(ask) -> None:
+def test_a_call_that_fails_for_good_reports_what_its_tries_took(ask) -> None:
     provider = Scripted(*[Reply((Completion("half", "error"),), Usage(10, 5), cost=0.25) for _ in range(9)])
     with pytest.raises(RetryableModelError, match=r"broke off .*given up after 5 tries") as failed:
         run_virtual(model_of(provider).generate(ask()))
@@ -224,7 +224,7 @@ def test_one_failing_completion_of_several_fails_the_call_with_a_plain_error(ask
     assert model.stats().in_flight == 0
 
 
-def test_cost_by_the_price_table_where_the_server_tells_none(ask) -> None:
+def test_cost_by_the_price_table_where_the_server_reports_none(ask) -> None:
     price = Price("m", input=0.01, output=0.1)
     model = model_of(
         Scripted("a", Reply((Completion("b"),), Usage(10, 5), cost=7.0), Reply((Completion("c"),))), price=price
@@ -278,7 +278,7 @@ def test_calls_that_turn_out_free_do_not_go_alone_for_ever(ask) -> None:
     assert provider.starts == [0.0, 1.0, 1.0, 1.0, 1.0]
 
 
-def test_max_cost_holds_though_the_server_tells_no_usage(ask) -> None:
+def test_max_cost_holds_though_the_server_reports_no_usage(ask) -> None:
     price = Price("m", input=0.0, output=0.1)
     provider = Scripted(*[Reply((Completion("x"),)) for _ in range(10)])
     model = model_of(provider, budget=Budget(max_cost=2.0), price=price)

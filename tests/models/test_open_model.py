@@ -90,7 +90,7 @@ def test_provider_names_are_components_and_litellms() -> None:
     assert names == sorted(names)
 
 
-def test_a_missing_key_is_told_before_anything_is_sent(registry) -> None:
+def test_a_missing_key_is_reported_before_anything_is_sent(registry) -> None:
     with pytest.raises(MissingPartError, match="export OPENROUTER_API_KEY="):
         open_model("openrouter/openai/gpt-5-mini", registry)
 

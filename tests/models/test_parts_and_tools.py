@@ -185,7 +185,7 @@ def test_media_of_a_doc() -> None:
         (b"a,b\n", "table.csv", "text/csv"),
     ],
 )
-def test_media_types_are_told_by_the_first_bytes(data, name, media_type) -> None:
+def test_media_types_are_recognised_by_the_first_bytes(data, name, media_type) -> None:
     assert media_type_of(data, name) == media_type
 
 

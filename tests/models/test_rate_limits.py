@@ -130,7 +130,7 @@ def test_after_the_limit_all_calls_fail_at_once_with_one_message(ask: Any) -> No
 
 
 def test_a_limit_that_comes_back_is_waited_for_each_time(ask: Any) -> None:
-    """Ten calls a minute: no sample is lost, and not many calls are refused."""
+    """Ten calls per minute: no sample is lost, and not many calls are refused."""
 
     def fate(now: float, _: int) -> float | None:
         minute = int(now // 60)

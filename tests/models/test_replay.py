@@ -124,7 +124,7 @@ def test_a_missing_answer_names_the_sample(registry, ask, tmp_path: Path, reques
         ("[" * 50_000, "a.jsonl:2"),
     ],
 )
-def test_a_wrong_line_is_told_with_its_number(registry, ask, tmp_path: Path, line: str, words: str) -> None:
+def test_a_wrong_line_is_reported_with_its_number(registry, ask, tmp_path: Path, line: str, words: str) -> None:
     """Before the first answer is given, whichever it is."""
     path = write(tmp_path / "a.jsonl", {"task": "t", "doc": "ok", "answers": ["x"]}, line)
     with pytest.raises(DataError, match=words):
@@ -187,7 +187,7 @@ def test_a_run_folder_is_replayed_through_no_link_or_pipe(registry, tmp_path: Pa
         open_model(f"replay/{tmp_path / 'run'}", registry)
 
 
-def test_a_ledger_without_an_end_is_told(registry, tmp_path: Path) -> None:
+def test_a_ledger_without_an_end_is_reported(registry, tmp_path: Path) -> None:
     for name in ("samples", "calls"):
         (tmp_path / "run" / name).mkdir(parents=True)
     (tmp_path / "run" / "samples" / "toy.jsonl").write_text("")

@@ -17,7 +17,7 @@ from creval.plugins.distributions import satisfies
 
 
 def requirements(name: str) -> dict[str, str]:
-    """The versions of ours that a distribution requires, by package."""
+    """The versions of our own distributions that a distribution requires, by package."""
     ours = [each.split("#")[0].strip() for each in project(name)["dependencies"] if each.startswith("creval")]
     return {each[: each.index(">")].strip(): each[each.index(">") :] for each in ours}
 

@@ -45,7 +45,7 @@ def test_the_tests_of_the_example_pass_on_its_wheel(run: Any) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_an_entry_that_is_not_what_the_package_holds_is_told(entry: RegistryEntry, wheels: dict[str, Path]) -> None:
+def test_an_entry_that_is_not_what_the_package_holds_is_reported(entry: RegistryEntry, wheels: dict[str, Path]) -> None:
     from dataclasses import replace
 
     tasks = {"wordchain": {"version": "1.0.0", "hash": "f" * 64}, "other": {"version": "1.0.0", "hash": "f" * 64}}
@@ -89,7 +89,7 @@ def test_our_own_entries_are_sound_and_name_what_is_there() -> None:
                 assert task.hash == stated["hash"], f"{name}: write the entries anew: python tools/make_registry.py"
 
 
-def test_a_faulty_entry_is_told_by_line(tmp_path: Path) -> None:
+def test_a_faulty_entry_is_reported_by_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text((ROOT / "registry" / "embedded.yaml").read_text())
     with pytest.raises(TaskError, match=r"Call it embedded\.yaml"):

@@ -129,7 +129,7 @@ def test_a_tag_of_its_own_comes_first_and_moves_no_other(
     assert "toy: held to the tag toy-v0.3.0" in said and "creval: held to " in said
 
 
-def test_what_was_never_released_is_said_with_its_first_commit(
+def test_what_was_never_released_is_reported_with_its_first_commit(
     tool: ModuleType, tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = tool.git(tree, "rev-parse", "--short", "HEAD")

@@ -100,7 +100,7 @@ def test_a_cut_draft_does_not_hide_what_comes_first_when_the_first_counts():
         ('{a: "x", b: "y"}', {"a": "x", "b": "y"}),
     ],
 )
-def test_an_object_with_a_slip_is_mended(text, value):
+def test_an_object_with_a_slip_is_repaired(text, value):
     parsed = JsonObject().parse(text)
     assert (parsed.value, parsed.route) == (value, "json_object/mended")
 

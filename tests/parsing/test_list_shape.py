@@ -71,7 +71,7 @@ def test_what_only_looks_like_a_mark_is_an_item(item: str) -> None:
 
 
 def test_a_word_stays_a_word() -> None:
-    """`nothing` may stand in a list of words; in brackets it is a mark there too."""
+    """`nothing` may be in a list of words; in brackets it is a mark there too."""
     assert (is_no_item("nothing"), is_no_item("nothing", words=True), is_no_item("[null]", words=True)) == (
         True,
         False,

@@ -230,7 +230,7 @@ OBSERVER = """
 """
 
 
-def test_observers_are_told_and_a_failing_one_is_left_out_from_then_on(site: Path) -> None:
+def test_observers_are_notified_and_a_failing_one_is_left_out_from_then_on(site: Path) -> None:
     add(site, "good", OBSERVER.format(action="pass"))
     add(site, "bad", OBSERVER.format(action="raise SystemExit('stop')"))
     hooks = load(site).hooks

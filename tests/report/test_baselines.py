@@ -1,4 +1,4 @@
-"""A floor or ceiling stands beside a score over the same task, data, docs and tries alone."""
+"""The report shows a floor or ceiling next to a score over the same task, data, docs and tries alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def beside(found: Baselines, task: dict[str, Any]) -> tuple[float | None, float 
     return found.beside(task, metric, "floor"), found.beside(task, metric, "ceiling")
 
 
-def test_the_same_docs_stand_beside_each_other(tmp_path: Path) -> None:
+def test_the_same_docs_are_next_to_each_other(tmp_path: Path) -> None:
     found = runs(tmp_path, ("baseline/ceiling", entry(1.0)), ("baseline/floor", entry(0.25)), ("a/b", entry(0.5)))
     task = entry(0.6)
     assert beside(found, task) == (0.25, 1.0)

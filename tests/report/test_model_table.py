@@ -152,7 +152,7 @@ def test_two_and_three_runs_beside_each_other_fit_in_100_columns(runs: int, caps
     assert max(map(len, table)) <= 100
 
 
-def test_what_holds_of_all_runs_is_said_once() -> None:
+def test_what_holds_of_all_runs_is_reported_once() -> None:
     own = {"generation_overrides": {"temperature": 0.5}}
     results = [run(f"r{i}", f"m/{i}", {"one": [metric("one", 0.5)]}, **own) for i in range(4)]
     assert run_notes(results) == ["--generation temperature=0.5"]

@@ -1,4 +1,4 @@
-"""The results table: which metric is the primary one, and what stands beside it."""
+"""The results table: which metric is the primary one, and what is next to it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _noted(**of_metric: Any) -> str:
     return console.file.getvalue()
 
 
-def test_why_there_is_no_interval_is_said() -> None:
+def test_why_there_is_no_interval_is_reported() -> None:
     shown = _noted(ci_low=None, ci_high=None, no_interval="nothing varies between the docs")
     assert "no interval, as nothing varies between the docs: drat of drat\n" in shown
 
@@ -100,7 +100,7 @@ def test_damaged_results_are_one_clear_error(tmp_path: Path, text: str) -> None:
         ({"lines": 1}, "1 scored, 3 unparsed"),
     ],
 )
-def test_unparsed_answers_that_were_refusals_are_told(routes: dict[str, int], said: str) -> None:
+def test_unparsed_answers_that_were_refusals_are_reported(routes: dict[str, int], said: str) -> None:
     """Over all conditions: of one condition the routes are not counted apart."""
     metric = _metric("drat", True)
     metric["counts"] |= {"scored": 1, "unparsed": 3}

@@ -130,7 +130,7 @@ def test_outside_a_notebook_nothing_is_shown_unless_wanted(
     assert "generate: 3 of 3 done" in capsys.readouterr().err and told == ["done"]
 
 
-def test_metrics_are_plain_data_and_a_name_that_is_none_is_told(
+def test_metrics_are_plain_data_and_a_name_that_is_none_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

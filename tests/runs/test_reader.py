@@ -67,7 +67,7 @@ def changed(line: str, **fields: Any) -> str:
     return json.dumps({**json.loads(line), **fields})
 
 
-def test_a_run_tells_what_it_is(made: Path) -> None:
+def test_a_run_reports_what_it_is(made: Path) -> None:
     run = creval.open_run(made)
     assert run.model.startswith("replay/")
     assert (run.tasks, run.status) == (["toy"], "done")
@@ -194,7 +194,7 @@ def test_folders_that_are_no_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"tasks": []}', '{"model": "m", "tasks": [1]}'])
-def test_damaged_results_are_told(folder: Path, text: str) -> None:
+def test_damaged_results_are_reported(folder: Path, text: str) -> None:
     (folder / "results.json").write_text(text)
     with pytest.raises(RunError) as caught:
         _ = creval.open_run(folder).results

@@ -74,7 +74,7 @@ def test_a_value_of_another_kind_is_named_by_its_place(folder: Path, file: str, 
         ("scores", "route", ["x"]),
     ],
 )
-def test_a_row_of_another_shape_is_told_with_its_line(folder: Path, rows: str, key: str, value: Any) -> None:
+def test_a_row_of_another_shape_is_reported_with_its_line(folder: Path, rows: str, key: str, value: Any) -> None:
     path = folder / rows / "rat.jsonl"
     sound = path.read_text()
     first, *others = sound.splitlines()
@@ -86,7 +86,7 @@ def test_a_row_of_another_shape_is_told_with_its_line(folder: Path, rows: str, k
         path.write_text(sound)
 
 
-def test_a_reply_without_numbers_is_told(folder: Path) -> None:
+def test_a_reply_without_numbers_is_reported(folder: Path) -> None:
     path = folder / "samples" / "rat.jsonl"
     sound = path.read_text()
     first, *others = sound.splitlines()

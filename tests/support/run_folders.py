@@ -19,7 +19,7 @@ def write_run(
 ) -> Path:
     """Write a run: its manifest, the parts of results.json by task as given, and scores by task.
 
-    A sample stands beside every score. What a part leaves out (counts, planned) follows from the scores.
+    A sample is next to every score. What a part leaves out (counts, planned) follows from the scores.
     """
     scores = scores or {}
     parts = [_part(dict(part), scores.get(part["task"], ())) for part in results]

@@ -100,7 +100,7 @@ def test_a_partial_file_is_no_task(tmp_path: Path) -> None:
     assert problem.file == tmp_path / "red" / "odd.yaml"
 
 
-def test_names_and_paths_are_told_apart_by_their_look_alone(tmp_path: Path) -> None:
+def test_names_and_paths_are_distinguished_by_their_look_alone(tmp_path: Path) -> None:
     paths = ["./drat", "../drat", "/x/drat", "~/drat", "drat.yaml", "a/drat.yml"]
     names = ["drat", "association/drat", "drat2", "x.y/drat"]
     assert all(map(is_path, paths))

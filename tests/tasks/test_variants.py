@@ -263,7 +263,7 @@ def test_an_empty_section_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     assert [header.name for header in index(tmp_path).headers()] == ["toy"]
 
 
-def test_what_a_file_lacks_is_said_once_for_all_its_tasks(tmp_path: Path) -> None:
+def test_what_a_file_lacks_is_reported_once_for_all_its_tasks(tmp_path: Path) -> None:
     file = family(tmp_path, title=None, variants="variants:\n  a: {repeats: 2}\n  b: {repeats: 3}\n  c: {title: C}")
     missing = "the key 'title' is missing."
     assert sorted(line or 0 for line, _, said in faults(file) if said.startswith(missing)) == [

@@ -192,7 +192,7 @@ _COLUMNS = ("doc", "doc_id", "id")
 
 
 def read_doc_ids(file: Path) -> list[str]:
-    """Return the ids in a `.csv` or `.jsonl` (under `doc`, `doc_id` or `id`) or any other text file (one a line).
+    """Return the ids in a `.csv` or `.jsonl` (under `doc`, `doc_id` or `id`) or any other text file (one per line).
 
     Raises DataError where the file cannot be read, has no such column, or names no doc.
     """

@@ -36,7 +36,7 @@ __all__ = ["baseline_notes", "ending", "last_words"]
 
 LONGEST = 1_000
 
-"""Of each error at most so many characters are shown; all of it stands in the run folder."""
+"""Of each error at most so many characters are shown; all of it is in the run folder."""
 
 
 def ending(finished: Finished, allowed_error_share: float) -> int:
@@ -113,7 +113,7 @@ def _samples(count: int) -> str:
 
 
 def _by_reason(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[str]]:
-    """Group errored samples, named by what tells them apart, by their reason."""
+    """Group errored samples, named by what distinguishes them, by their reason."""
     conditions = len({error["condition"] for error in errors}) > 1
     repeats = len({error["repeat"] for error in errors}) > 1
     groups: dict[str, list[str]] = {}
@@ -189,7 +189,7 @@ def baseline_notes(results: Sequence[RunResult], found: Baselines, folder: Path,
 
 
 def _commands(result: RunResult, tasks: Sequence[Mapping[str, Any]], which: Sequence[str], folder: Path) -> list[str]:
-    """Return the commands that make baselines of `tasks` in `folder`, as far as the run tells what it asked."""
+    """Return the commands that make baselines of `tasks` in `folder`, as far as the run records what it asked."""
     try:
         manifest = RunFolder.open(result.folder).read_manifest()
     except RunError:  # results alone, without the rest of their run

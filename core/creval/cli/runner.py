@@ -201,7 +201,7 @@ def _made(sweep: Sweep) -> list[Outcome]:
             return run_sweep(sweep, watch_one, said)
     except KeyboardInterrupt:
         if sweep.file.several:
-            words = "The other models too" if sweep.file.max_models == 1 else "Finished samples are saved. Go on with"
+            words = "The other models too" if sweep.file.max_models == 1 else "Finished samples are saved. Resume with"
             click.echo(visible(f"{words}: creval run {shlex.quote(str(sweep.output))}"), err=True)
         raise
 
@@ -223,5 +223,5 @@ def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> 
             click.echo(visible(f"{outcome.part.entry.model}: {outcome.error}"), err=True)
             codes.append(outcome.error.exit_code)
     if any(codes):
-        click.echo(f"Go on with what is missing: creval run {output}", err=True)
+        click.echo(f"Resume with: creval run {output}", err=True)
     return next((code for code in (2, 3, 1, 4) if code in codes), 0)

@@ -88,7 +88,7 @@ def _end_within(seconds: float, interruption: Interruption) -> None:
 def _end_now(interruption: Interruption) -> None:
     """End the process as it stands, with the words that an orderly end would have said."""
     if interruption.goes_on is not None:
-        sys.stderr.write(f"\nFinished samples are saved. Go on with: {interruption.goes_on}\ninterrupted\n")
+        sys.stderr.write(f"\nFinished samples are saved. Resume with: {interruption.goes_on}\ninterrupted\n")
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""Comparisons as rows: one a metric for two runs, one a run and metric for several."""
+"""Comparisons as rows: one per metric for two runs, one per run and metric for several."""
 
 from __future__ import annotations
 

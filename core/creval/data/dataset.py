@@ -109,7 +109,7 @@ class Dataset:
     """Docs made of rows. All rows are read once at the start to check them; after that each when it is wanted.
 
     `fields` are the names of the fields that every doc has, `optional_fields` those that only some have.
-    `fingerprint` is the sha256 (hex) over the docs' ids and fields as canonical JSON, one a line: it does not depend
+    `fingerprint` is the sha256 (hex) over the docs' ids and fields as canonical JSON, one per line: it does not depend
     on the file format or the order of keys. `origin` says where the docs come from; `replaced` whether that is not
     where the task takes them from. With `sample`, (number, seed), only so many docs are there: those whose ids come
     first when they are shuffled by the seed, so that neither the order of the rows nor the file format matters; all

@@ -124,7 +124,7 @@ def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, tuple[str, 
         index = ref.position if isinstance(ref, ScorerRef) else at
         try:
             scorer = registry.get("scorer", ref.name).load()(**ref.parameters)
-        except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts tells of it
+        except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
             continue
         if callable(getattr(scorer, "doc_fault", None)):
             yield (f"score[{index}]" if listed else "score"), (ref.name, scorer)

@@ -41,7 +41,7 @@ def check_sha256(file: Path, expected: str) -> None:
 
 REMOTE_KEY = "x-remote"
 
-"""In the parameter schema of a source: its data come over the network, so that a mirror may stand in."""
+"""In the parameter schema of a source: its data come over the network, so that a mirror may replace it."""
 
 
 def find_in_mirror(ref: DatasetRef, component: Component, options: DataOptions) -> Path | None:

@@ -97,7 +97,7 @@ class _OffsetRows:
 
 
 class JsonLinesRows(_OffsetRows):
-    """One JSON object a line; blank lines are passed over."""
+    """One JSON object per line; blank lines are passed over."""
 
     is_json = True
 

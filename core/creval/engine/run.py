@@ -125,7 +125,7 @@ def resume(
     sweep: SweepLimits | None = None,
     **given: Unpack[Resuming],
 ) -> Finished:
-    """Go on with a run: make what is missing, try errored samples again, score, aggregate.
+    """Resume a run: make what is missing, try errored samples again, score, aggregate.
 
     `max_cost` and `max_calls` replace the run's own limits; what it has spent already counts against them. `seat` is
     where a person answers, where the model is one. `base_url` is the run's own address, which has to be given again

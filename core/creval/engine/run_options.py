@@ -49,7 +49,7 @@ _DIGITS = 18  # more docs than that there are nowhere, and Python reads no numbe
 class RunOptions:
     """Everything of a run but its tasks and its target model. None means: as the task says.
 
-    - `limit`: docs a task: a number takes a seeded random subset, `"first:N"` the first N.
+    - `limit`: docs per task: a number takes a seeded random subset, `"first:N"` the first N.
     - `shard`: `"3/16"` asks the third of sixteen fixed parts of these docs alone (`creval merge` joins such runs).
     - `repeats`, `generation`: override those of every task (a generation setting of None is not sent); a setting that
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
@@ -62,7 +62,7 @@ class RunOptions:
     - `executor`: who carries out the samples: `local`, or a plugin's (`ray`, `ray://HOST:PORT`) with its own
       `executor_options`. The results are the same, so neither is part of any identity.
     - `output`: the run folder; by default a new one under `runs/`. An existing run is never overwritten.
-    - `concurrency`: calls in flight at most; `timeout`: seconds a call; `max_retries`: further tries of a call;
+    - `concurrency`: calls in flight at most; `timeout`: seconds per call; `max_retries`: further tries of a call;
       `rate_limit_wait`: seconds that calls wait for a provider that answers nothing but 429 (0: it is a failed try).
     - `max_cost` (US dollars), `max_calls`: where the run stops; what is left ends as skipped.
     - `cache`: keep answers in the response cache and take them from there. `cache_folder`: where caches live.

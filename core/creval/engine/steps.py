@@ -103,7 +103,7 @@ class RunSteps:
                 self._end(status)
             told = isinstance(error, RunError | ScoringError)  # their fixes say how to go on
             if interrupted or (isinstance(error, CrevalError) and not told):
-                error.add_note(f"Finished samples are saved. Go on with: {goes_on}")
+                error.add_note(f"Finished samples are saved. Resume with: {goes_on}")
                 self._tell_batches(error)
             raise
 

@@ -107,7 +107,7 @@ def plan_sweep(file: RunFile, options: RunOptions, output: Path) -> Sweep:
 
 
 def run_sweep(sweep: Sweep, watch: Watch, said: Callable[[SweepRun], object]) -> list[Outcome]:
-    """Make what is missing of each run, `max_models` of the file at a time; `said` is told of each before it begins,
+    """Make what is missing of each run, `max_models` of the file at a time; `said` gets each before it begins,
     and `watch` gives an observer for it.
 
     An error ends its own run alone. An interruption ends them all.

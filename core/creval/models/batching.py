@@ -40,7 +40,7 @@ class Batching(Protocol):
     """The batches of a run over all its models. A component of this kind is a factory: `(detach, most)`.
 
     `detach`: leave the run once all batches are sent (every waiting call raises DetachedError). `most`: the most
-    requests in a batch. The run sets `others_in_flight`, which tells whether calls are in flight that are made one by
+    requests in a batch. The run sets `others_in_flight`, which says whether calls are in flight that are made one by
     one: a batch that is not full goes out when there are none. It sets `resume_command`, which collects, and `watch`.
     """
 

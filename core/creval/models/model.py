@@ -212,7 +212,7 @@ class Model:
         finally:
             budget.settle(ticket)
         self._tally.calls += 1
-        if reply.cost is None and budget.max_cost is not None:  # no usage was told; the limit is to hold all the same
+        if reply.cost is None and budget.max_cost is not None:  # no usage was reported; the limit still holds
             budget.spend(self._expected(request) or 0.0)
         return reply
 

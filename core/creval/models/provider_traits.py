@@ -18,9 +18,9 @@ class ProviderTraits:
     `honours_n`: several completions come from one call; otherwise the core makes one call for each.
     `concurrency`: at most this many calls at once whatever the user allows (1 for a model in this process).
     `base_url`: where calls go, without credentials. Models with the same one share a limiter.
-    `identity`: what else tells two models of one name apart (a checksum of weights); part of the cache key.
+    `identity`: what else distinguishes two models of one name (a checksum of weights); part of the cache key.
     `prices`: whether the price table's entry for the name holds here.
-    `reports_cost`: the server tells the price of each call.
+    `reports_cost`: the server reports the price of each call.
     `free`: calls cost nothing.
     `verbatim`: answers are taken word for word (people, baselines): nobody's thinking is looked for in them.
     `continues`: where the last message is the assistant's, the answer goes on from its end, without a new turn; and

@@ -19,7 +19,7 @@ class Extractor:
     chain has so far: `[tagged: answer, last_number: {refine: true}]` takes the last number inside the tag.
 
     `refusals`: whether a plain refusal is a failure that is counted as such (`creval.parsing.refusal`). Parsers of
-    lists do so unless they are told `refusals: false`; the others where they are told `refusals: true`.
+    lists do so unless `refusals: false` is set; the others where `refusals: true` is set.
     """
 
     refine: bool = False

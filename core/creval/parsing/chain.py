@@ -11,7 +11,7 @@ The rule, in full:
 4. The first alternative that gets through is the answer. Its route is recorded, e.g. `json_array/fenced > words`.
 5. A chain without extracting parsers starts from the text itself. An empty chain returns the text, stripped.
 6. A blank text, and one longer than MAX_CHARACTERS, is a failure whatever the chain. So is a plain refusal, where the
-   first parser that fails recognises it (lists do, other parsers where they are told `refusals: true`).
+   first parser that fails recognises it (lists do, other parsers where `refusals: true` is set).
 7. An answer that holds JSON is never read as lines, words or numbers because the JSON cannot be read: after a
    failed parser that is registered with `reads="json"`, one with `reads="prose"` is not tried.
 8. Invisible characters (`creval.parsing.chain`) are removed before the text is read, and out of what was

@@ -240,7 +240,7 @@ _LAST = re.compile(r"\b(?:final(?:ly)?|final answer|answer|revised|improved|corr
 
 
 def _last_tagged(text: str) -> str | None:
-    """Return what stands in the last part in tags of an answer, stripped; None where there is no such part.
+    """Return what is in the last part in tags of an answer, stripped; None where there is no such part.
 
     In time proportional to the text: a tag that is not closed from here on is not closed from further on either.
     """

@@ -141,7 +141,7 @@ class ScaleVerdict:
         return Parsed(number, route="verdict")
 
     def _in_json(self, text: str) -> list[Decimal]:
-        """Return the verdicts of the JSON objects in a text. Raises ValueError where one cannot be told."""
+        """Return the verdicts of the JSON objects in a text. Raises ValueError where one cannot be read."""
         if not holds_json(text):
             return []
         found: list[Decimal] = []
@@ -173,7 +173,7 @@ class ScaleVerdict:
         return decimal_of(member) if not isinstance(member, str) else read_numeral(self._own_scale(member)).value
 
     def _in_text(self, text: str) -> list[Decimal]:
-        """Return the verdicts of a text without JSON and scale. Raises ValueError where one cannot be told."""
+        """Return the verdicts of a text without JSON and scale. Raises ValueError where one cannot be read."""
         marked = [Decimal(_ascii(match["a"] or match["b"])) for match in _MARKED.finditer(text)]
         marked += [read_numeral(text[content : end - 1]).value for _, end, content in boxed_spans(text)]
         if marked:

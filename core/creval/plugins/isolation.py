@@ -127,7 +127,7 @@ class HookCalls:
 
     @property
     def observers(self) -> frozenset[str]:
-        """The names of the plugins that are told of runs."""
+        """The names of the plugins that are notified of runs."""
         return frozenset(plugin.name for plugins in self._observers.values() for plugin in plugins)
 
     def creval_run_started(self, manifest: Mapping[str, Any], folder: Path) -> None:

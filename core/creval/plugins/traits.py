@@ -46,8 +46,8 @@ class ScorerTraits:
     """`unit` is what it looks at: a `sample`, or a `doc`: all samples of one doc under one condition, given at once.
 
     `waits`: it asks a model or a person, and `score` is a coroutine function; several of its calls go on at once.
-    `batch_size`: at most so many samples a call (0: 256, or 1 where it waits). `minimum_repeats`: so many repeats of a
-    doc it needs. `reads_some`: it is also given samples of which some answers cannot be read, `scores_failures`: also
+    `batch_size`: at most so many samples per call (0: 256, or 1 where it waits). `minimum_repeats`: so many repeats
+    of a doc it needs. `reads_some`: it also gets samples of which some answers cannot be read, `scores_failures`: also
     those that are unparsed, truncated or refused. `takes` are the kinds of value that it can score (empty: any).
     """
 

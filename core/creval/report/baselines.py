@@ -17,7 +17,7 @@ _ORDER = ("floor", "ceiling")
 
 
 class NumberBasis(NamedTuple):
-    """What a task's numbers are over: the task (its hash), data, docs chosen, tries a doc, and settings of the user."""
+    """What a task's numbers are over: the task (its hash), data, chosen docs, tries per doc and the user's settings."""
 
     task: str
     dataset: str

@@ -36,7 +36,7 @@ COLOURS = (
 class Figures:
     """Draws the figures of one plugin and writes them.
 
-    `creator` is the distribution that draws; it stands in the files. `fix` says how to install matplotlib with it.
+    `creator` is the distribution that draws; it is in the files. `fix` says how to install matplotlib with it.
     Example: `Figures("creval-rhyme", "Install it: pip install 'creval-rhyme[plots]'")`.
     """
 

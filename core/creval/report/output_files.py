@@ -99,7 +99,7 @@ def plain_data(value: Any) -> Any:
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table as CSV that is safe in a spreadsheet and on a terminal.
 
-    None and numbers that are not finite are empty cells, floats keep every digit that tells them apart. A text that a
+    None and numbers that are not finite are empty cells, floats keep every digit that distinguishes them. A text that a
     spreadsheet would take for a formula gets an apostrophe before it (`unguarded` takes it away again), and control
     characters are written out; texts that are numbers stay as they are.
     """
@@ -184,7 +184,7 @@ _LATEX = {
 
 
 def markdown_text(columns: Sequence[str], rows: Cells) -> str:
-    """Return a table in the form of GitHub's Markdown: one line a row, numbers to the right."""
+    """Return a table in the form of GitHub's Markdown: one line per row, numbers to the right."""
     texts = [[_markdown(value) for value in row] for row in rows]
     rule = ["---:" if right else "---" for right in numeric(columns, rows)]
     lines = [[_markdown(name) for name in columns], rule, *texts]

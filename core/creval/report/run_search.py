@@ -1,4 +1,4 @@
-"""The runs below a folder: found, told in one line each, and searched."""
+"""The runs below a folder: found, described in one line each, and searched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A run as a list tells it; `fault` in place of the rest where it cannot be read."""
+    """A run as a list shows it; `fault` in place of the rest where it cannot be read."""
 
     folder: Path
     model: str = ""
@@ -79,7 +79,7 @@ def _holds(manifest: Path, words: Sequence[str]) -> bool:
 
 
 def find_runs(places: Sequence[Path], search: Search | None = None) -> list[Listed]:
-    """Return the runs in the folders and up to four levels below, oldest first. One that is damaged is told as such."""
+    """Return the runs in the folders and up to four levels below, oldest first. A damaged one is listed as such."""
     found = [_listed(folder) for folder in dict.fromkeys(_folders(places))]
     wanted = [run for run in found if search is None or search.wants(run)]
     return sorted(wanted, key=lambda run: (run.started, str(run.folder)))

@@ -1,4 +1,4 @@
-"""What every resource is told when it is opened."""
+"""What every resource receives when it is opened."""
 
 from __future__ import annotations
 

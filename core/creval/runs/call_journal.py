@@ -1,4 +1,4 @@
-"""The files of the ledger: calls/<role>.jsonl, one line a call to a role other than the target."""
+"""The files of the ledger: calls/<role>.jsonl, one line per call to a role other than the target."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ def check_form(data: Any, path: Path) -> None:
 
 
 def _is_manifest(data: Any) -> bool:
-    """Whether the parts stand in it that are read before anything else."""
+    """Whether the parts are in it that are read before anything else."""
     if not isinstance(data, dict) or not isinstance(data.get("roles"), dict):
         return False
     kinds = (("requested", list), ("tasks", list), ("options", dict), ("status", str))

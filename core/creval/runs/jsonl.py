@@ -1,4 +1,4 @@
-"""Files of one JSON object a line that survive a crash: whole lines are appended in one write."""
+"""Files of one JSON object per line that survive a crash: whole lines are appended in one write."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def open_runs(folders: Sequence[str | Path], as_stored: bool = False) -> list[Ru
 class Run:
     """A run folder. Files are read when they are asked for, and samples and scores one at a time.
 
-    Whoever reads all samples or scores of a task is told by a RunError, with file and line, of a row that is damaged,
+    Whoever reads all samples or scores of a task gets a RunError, with file and line, of a row that is damaged,
     stands there twice or belongs to no sample of the run, and of rows that a finished run has lost. Where docs were
     stored by reference, it is DataError where the data are not there, and RunError where they are others.
     """
@@ -190,7 +190,7 @@ class Run:
                     yield self._sample(one)
 
     def scores(self, task: str | None = None, status: Status | str | None = None) -> Iterator[ScoreRecord]:
-        """Yield the scores of a task (all tasks): one a sample that was made, also of those without a number.
+        """Yield the scores of a task (all tasks): one per sample that was made, also of those without a number.
 
         `status` leaves only those of that status. Raises UnknownNameError for a task or status that is none.
         """

@@ -76,7 +76,7 @@ def read_sample(record: Mapping[str, Any]) -> Sample:
 
 
 def read_faults(record: Mapping[str, Any]) -> list[ComponentFault]:
-    """Return the faults of components that a line of samples/ or scores/ tells of."""
+    """Return the faults of components that a line of samples/ or scores/ records."""
     names = ComponentFault._fields
     return [ComponentFault(*(str(fault.get(name, "")) for name in names)) for fault in record.get("faults", ())]
 

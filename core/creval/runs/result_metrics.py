@@ -59,7 +59,7 @@ class Metric(dict[str, Any]):
 
 
 class Metrics(dict[str, Metric]):
-    """The metrics of one task over all conditions, by name. A name that is none is told with the nearest one."""
+    """The metrics of one task over all conditions, by name. An unknown name is reported with the nearest one."""
 
     __slots__ = ()
 

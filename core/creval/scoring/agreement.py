@@ -24,7 +24,7 @@ class Agreement(NamedTuple):
     """Agreement over `n` things, rated by people and by the judge.
 
     `accuracy`: the share of equal ratings. `balanced_accuracy`: the mean over the people's classes of the share that
-    the judge met (0 to 1; 1/classes by chance). `kappa`: Cohen's, 1 for full agreement, 0 for chance. `pearson` and
+    the judge met (0 to 1; 1/classes at random). `kappa`: Cohen's, 1 for full agreement, 0 for chance. `pearson` and
     `spearman`: correlations (-1 to 1). None where one is not defined: a rater who gives but one rating.
     """
 

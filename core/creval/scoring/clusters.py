@@ -13,7 +13,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Clusters(Sequence[Floats]):
-    """A sequence of float arrays, one a doc, stored as one array with offsets.
+    """A sequence of float arrays, one per doc, stored as one array with offsets.
 
     `values` has shape (n,), cluster i is `values[offsets[i]:offsets[i + 1]]` and is never empty. 100,000 docs thus
     cost two arrays, while an aggregation that wants the arrays of single docs may still iterate. Without offsets

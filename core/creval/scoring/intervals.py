@@ -229,7 +229,7 @@ def _draws(count: int, seed: int) -> Iterator[np.ndarray[Any, Any]]:
 
 
 def _resampling(aggregation: Aggregation, clusters: Clusters) -> Callable[[np.ndarray[Any, Any]], Floats]:
-    """Return what computes the metric in each resample: fast where the aggregation tells how, else by calling it."""
+    """Return what computes the metric in each resample: fast where the aggregation says how, else by calling it."""
     parts = getattr(aggregation, "parts", None)
     if parts is not None:
         return _Ratios(*parts(clusters))

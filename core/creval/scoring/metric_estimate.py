@@ -67,7 +67,7 @@ def estimate(
 
 
 def estimate_mean(values: Sequence[float], low: float | None = None, high: float | None = None) -> Estimate:
-    """Return the mean of values, one a doc, with a 95 % interval that stays between `low` and `high` (None: no bound).
+    """Return the mean of values, one per doc, with a 95 % interval that stays within `low` and `high` (None: no bound).
 
     The interval is that of a task's metric: t, or t of the logarithm or the logit where there are bounds.
     """

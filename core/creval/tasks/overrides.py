@@ -28,9 +28,9 @@ _OF_ONE_TASK = ("protocol", "dataset")
 class Overrides:
     """The overrides of one place in a suite.
 
-    `node` is the mapping they stand in (other keys are ignored), `path` its key path. With `group` they hold for
+    `node` is the mapping they are in (other keys are ignored), `path` its key path. With `group` they hold for
     several tasks: a resource, role, parser or scorer that a task does not have is passed over, and `unmatched()`
-    tells which names no task had.
+    returns which names no task had.
     """
 
     node: Node

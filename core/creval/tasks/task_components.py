@@ -54,7 +54,7 @@ class FoundComponent:
 
 
 def whole(component: Component, ref: ComponentRef, registry: Registry) -> Iterator[Component]:
-    """Yield a component and, however deep, those that stand in its parameters: what one asks, the outermost needs."""
+    """Yield a component and, however deep, those that are in its parameters: what one asks, the outermost needs."""
     for part, _ in whole_refs(component, ref, registry):
         yield part
 

@@ -51,7 +51,7 @@ FILE_KEY = "x-file"
 
 PATHS_FOLLOW = ("replay", "file")
 
-"""Providers and resources whose names go on with a path."""
+"""Providers and resources whose names continue with a path."""
 
 STRAY_FIX = "Put it into that folder, or give it on the command line: --data TASK=FILE"
 

@@ -155,7 +155,7 @@ class Session(Protocol):
 class TaskProtocol(Protocol):
     """Kind `protocol`: how the model is engaged for one sample.
 
-    A method `expected_calls(fields)` tells a dry run the fewest and the most calls to expect of a sample of a doc with
+    A method `expected_calls(fields)` gives a dry run the fewest and the most calls to expect of a sample of a doc with
     these fields, as (fewest, most); without it a sample is one call.
     """
 
@@ -261,9 +261,9 @@ class Scorer(Protocol):
     (`unit`, `waits`, `batch_size` ...) are arguments of `registry.add`. A batch that fails as a whole is tried again
     sample by sample. Methods say more, where there are any:
 
-    - `expected_role_calls(fields, expected)` tells a dry run the fewest and the most calls for a sample of a doc with
+    - `expected_role_calls(fields, expected)` gives a dry run the fewest and the most calls for a sample of a doc with
       these fields, by role: `{"judge": (2, 4)}`, with None for the most where the answers alone decide. A protocol may
-      have one too. `expected_pairs(fields, expected)` tells in the same way how many pairs of texts an entailment
+      have one too. `expected_pairs(fields, expected)` gives in the same way how many pairs of texts an entailment
       resource judges, by its name: each is a call where a role is behind it. `expected`: see `Expected`.
     - `doc_fault(fields)` says what keeps a doc from being scored, or gives None; such a doc is refused before the
       first call.
@@ -389,7 +389,7 @@ class Entailment(Protocol):
     """Kind `entailment`: probabilities (entailment, neutral, contradiction), shape (n, 3), rows sum to 1.
 
     `predict` may be a coroutine function where the instrument asks others: what it gives is then awaited. An attribute
-    `classes` = 2 says that it tells entailment from all else alone, which stands as neutral; a rule that needs
+    `classes` = 2 says that it distinguishes entailment from all else alone, which stands as neutral; a rule that needs
     contradictions refuses it. An attribute `cheap = True` says that what it gives need not be stored on disk. A method
     `bound(asker, task)` returns the instrument that asks a model on behalf of a task, where it asks a role.
     """

@@ -46,7 +46,7 @@ MEDIA_TYPES: Mapping[str, str] = {
     "audio/mp4": "m4a",
     "application/pdf": "pdf",
 }
-"""Media types that are told by the first bytes, with the ending of their files."""
+"""Media types that are recognised by their first bytes, with the ending of their files."""
 _FIRST_BYTES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),

@@ -1,4 +1,4 @@
-"""Numbers that stand in results.json."""
+"""Numbers that are in results.json."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_words_without_a_vector() -> None:
     assert "no chain" in score(["aa", "unheard"], out_of_vocabulary="drop_chain").failure
 
 
-def test_the_mean_vector_stands_in_where_asked() -> None:
+def test_the_mean_vector_replaces_it_where_asked() -> None:
     @dataclass
     class WithMean(Table):
         def mean_vector(self) -> np.ndarray:
@@ -156,7 +156,7 @@ ONE, TWO = '{"word": "stone", "reason": "x"}', '{"word": "sand", "reason": "y"}'
         '{results: [{word: "stone", reason: "x"}, {word: "sand", reason: "y"}]}',
     ],
 )
-def test_a_slip_of_json_is_mended_and_never_read_as_commas(answer: str) -> None:
+def test_a_slip_of_json_is_repaired_and_never_read_as_commas(answer: str) -> None:
     parsed = PaceChain().parse(answer)
     assert parsed.value == ["stone", "sand"] and parsed.route.endswith("/mended")
 

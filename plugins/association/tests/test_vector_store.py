@@ -151,7 +151,7 @@ def test_a_store_in_another_format_is_refused(tmp_path: Path) -> None:
         VectorStore(store_folder(tmp_path, "g"))
 
 
-def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("creval_association.vector_files._TOLD_EVERY", 3)
     told: list[int] = []
     build_store(write(tmp_path, GLOVE), "g", tmp_path, progress=told.append)

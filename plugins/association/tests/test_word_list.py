@@ -207,7 +207,7 @@ def test_hostile_text_is_read_in_bounded_time() -> None:
         ("<answer>doorstop; paperweight</answer>", ["doorstop", "paperweight"]),
     ],
 )
-def test_uses_are_told_from_drafts_and_remarks(answer: str, uses: list[str]) -> None:
+def test_uses_are_recognised_from_drafts_and_remarks(answer: str, uses: list[str]) -> None:
     assert UsesList().parse(answer).value == uses
 
 

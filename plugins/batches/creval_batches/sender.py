@@ -47,7 +47,7 @@ class BatchSender:
 
     `run` ends when the batch has ended, or, where the run is to be left, when it is sent. Raises QueueFullError where
     the provider takes no more tokens for now, ModelError where the batch cannot be sent, and RunError for what ends the
-    run and loses nothing: a batch that was cancelled, or whose state or answers cannot be had.
+    run and loses nothing: a batch that was cancelled, or whose state or answers is not available.
     """
 
     def __init__(

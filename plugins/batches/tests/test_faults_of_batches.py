@@ -172,7 +172,7 @@ def test_a_file_that_cannot_be_sent_ends_the_run_and_loses_nothing(notes: Path) 
     assert server.sizes == [12]
 
 
-def test_an_answer_of_no_use_is_asked_for_again_and_what_it_took_is_told(notes: Path) -> None:
+def test_an_answer_of_no_use_is_asked_for_again_and_what_it_took_is_reported(notes: Path) -> None:
     odd = {0: Answer("half", finish_reason="error"), 1: Answer("", cost=0.5)}
     with serving(Plan(lines=lambda number, asked: odd.get(number))) as server:
         replies = answers(opened(server, notes), TWELVE[:3])

@@ -117,7 +117,7 @@ def test_ctrl_c_leaves_the_batch_and_resume_collects_it(make_task, tmp_path):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 130, errors
-        assert "Go on with: creval resume run" in errors
+        assert "Resume with: creval resume run" in errors
         assert "That also collects 8 requests" in errors
         server.held = False
         process = begin(tmp_path, server, "resume", "run")

@@ -272,7 +272,7 @@ def test_a_wrong_key_ends_the_run_with_its_error(make_task, options, serve):
         run_new([make_task()], MODEL, options(batch=True))
 
 
-def test_texts_by_reference_stand_in_no_file(options, serve, tmp_path):
+def test_texts_by_reference_are_in_no_file(options, serve, tmp_path):
     words = [f"secretword{number}" for number in range(4)]
     (tmp_path / "hidden.jsonl").write_text(
         "".join(json.dumps({"id": f"d{i}", "word": word, "target": word}) + "\n" for i, word in enumerate(words))

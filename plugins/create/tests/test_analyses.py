@@ -83,7 +83,7 @@ def test_table_1_agrees_with_the_results_of_the_runs(made: Path) -> None:
     assert {row["validity"] for row in found if row["model"] == "hosted_vllm/one"} == {"strict", "shared", "released"}
 
 
-def test_what_was_not_judged_is_said_and_never_guessed(made: Path) -> None:
+def test_what_was_not_judged_is_reported_and_never_guessed(made: Path) -> None:
     with pytest.raises(DataError, match="strength_of: valid"):
         CreateFactuality().run(of(made, "five"))
     with pytest.raises(DataError, match="strength_of: valid"):

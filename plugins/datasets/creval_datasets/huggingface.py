@@ -97,7 +97,7 @@ def open_huggingface(
     and each has the field `origin`, such as `config/split`. `where` says which rows (see RowFilter), `columns` which of
     their fields, `take` how many of these from the front. With `streaming` only what is taken is stored.
 
-    Raises MissingPartError without the package datasets; DataError where the data cannot be had.
+    Raises MissingPartError without the package datasets; DataError where the data is not available.
     """
     try:
         import datasets

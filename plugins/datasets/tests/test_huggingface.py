@@ -115,7 +115,7 @@ def read(folder: Path, endpoint: str, mode: str) -> dict[str, Any]:
 
 
 @needs_datasets
-def test_one_commit_is_read_and_no_other_stands_in_for_it(hub: str, tmp_path: Path) -> None:
+def test_one_commit_is_read_and_no_other_replaces_it(hub: str, tmp_path: Path) -> None:
     docs = [{"word": "a", "n": 1}, {"word": "b", "n": 2}]
     online = read(tmp_path, hub, "online")
     assert online["pinned"] == docs

@@ -150,7 +150,7 @@ def test_the_newest_commit_is_that_of_the_first_fetch(hub: HubServer, tmp_path: 
     assert words(elsewhere) == ["new test 0", "new test 1", "new test 2"]
 
 
-def test_why_a_data_set_cannot_be_had_is_said(hub: HubServer, tmp_path: Path) -> None:
+def test_why_a_data_set_is_not_available_is_reported(hub: HubServer, tmp_path: Path) -> None:
     gated, stream = case(hub, "gated"), case(hub, "gated", streaming=True)
     missing = {**case(hub, "words", config="hard"), "revision": "b" * 40}
     for message in read(tmp_path, hub.url, gated, stream, {**gated, "revision": "newest"}):

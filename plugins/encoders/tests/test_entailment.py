@@ -136,7 +136,7 @@ def test_pairs_are_kept_on_disk_by_digest_and_give_the_same_numbers(tmp_path: Pa
     assert b"man eats" not in stored
 
 
-def test_a_pair_that_is_too_long_is_said_and_never_cut(tmp_path: Path) -> None:
+def test_a_pair_that_is_too_long_is_reported_and_never_cut(tmp_path: Path) -> None:
     folder = make(tmp_path / "nli", {0: "entailment", 1: "neutral", 2: "contradiction"})
     adapter = TransformersEntailment(str(folder), ResourceOptions(offline=True))
     fits = ("a " * 14, "man " * 15)

@@ -90,7 +90,7 @@ def test_a_multiple_choice(tmp_path: Path) -> None:
         ({"score": "score: {exact_match: {reduce: best}}"}, "best-of-n"),
     ],
 )
-def test_what_has_no_place_is_said(tmp_path: Path, changes: dict[str, str], reason: str) -> None:
+def test_what_has_no_place_is_reported(tmp_path: Path, changes: dict[str, str], reason: str) -> None:
     made = form(tmp_path, **changes)
     assert made.data is None
     assert any(reason in each for each in made.reasons), made.reasons

@@ -122,7 +122,7 @@ def test_other_spellings(text: str) -> None:
 
 
 def test_the_rules_of_the_library_are_applied_too() -> None:
-    """A kind of which no rule of ours knows."""
+    """A kind that none of our own rules knows."""
     key = (
         "SG"
         + "."

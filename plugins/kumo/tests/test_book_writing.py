@@ -75,7 +75,7 @@ def test_a_book_that_stays_unsound_is_an_error(rounds: int) -> None:
     assert repr(TRUTH) in str(caught.value) and "--augmenter" in str(caught.value.fix)
 
 
-def test_a_cut_book_is_gone_on_with() -> None:
+def test_a_cut_book_is_continued() -> None:
     half = len(SOUND) // 2
 
     async def work(augmenter: Augmenter) -> WrittenBook:

@@ -155,7 +155,7 @@ def test_the_screen_says_that_results_are_evidence() -> None:
     assert "rules out" in certain.guide and "Be right, and" in certain.goal
 
 
-def test_the_closing_tells_luck_and_soundness_apart() -> None:
+def test_the_closing_distinguishes_luck_and_soundness() -> None:
     scores = [
         ScoreRecord(
             SampleKey("kumo_probabilistic", str(doc), "default", 0),

@@ -61,7 +61,7 @@ def test_the_template_is_that_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("places", [(0.5,), (0.1, 0.4), (0.05, 0.3, 0.9), (0.001,), (0.999,)], ids=str)
-def test_a_cut_configuration_is_gone_on_with(places: tuple[float, ...]) -> None:
+def test_a_cut_configuration_is_continued(places: tuple[float, ...]) -> None:
     with ChatServer([Answer(PROMPT), *parts(WHOLE, *places)]) as server:
         domain = ask_server(server, lambda augmenter: configure(augmenter, PROPOSAL))
         assert domain == as_written(MEDICAL)
@@ -71,7 +71,7 @@ def test_a_cut_configuration_is_gone_on_with(places: tuple[float, ...]) -> None:
         assert WHOLE.startswith(sent[1]["content"]) and "broke off" in sent[2]["content"]
 
 
-def test_an_answer_that_ends_early_without_saying_so_is_gone_on_with() -> None:
+def test_an_answer_that_ends_early_without_saying_so_is_continued() -> None:
     cut = WHOLE.index("Outcomes = {") + 500
     with ChatServer([Answer(PROMPT), Answer(WHOLE[:cut]), Answer(WHOLE[cut:])]) as server:
         assert ask_server(server, lambda augmenter: configure(augmenter, PROPOSAL)) == as_written(MEDICAL)
@@ -161,7 +161,7 @@ def test_a_small_configuration_is_refused_with_the_numbers_needed() -> None:
     assert domain is not None and len(domain.truths) == 2
 
 
-def test_a_model_that_declines_or_fails_is_told_as_such() -> None:
+def test_a_model_that_declines_or_fails_is_reported_as_such() -> None:
     with (
         ChatServer([Answer("", refusal="No.")]) as server,
         pytest.raises(FatalModelError, match=r"the model declined: No\."),
@@ -231,7 +231,7 @@ def test_faulty_and_doubled_proposals_are_asked_for_again() -> None:
         assert "star_maps" in messages(server, 1)[0]["content"] and "Propose 1 new" in messages(server, 2)[0]["content"]
 
 
-def test_a_cut_list_of_proposals_is_gone_on_with() -> None:
+def test_a_cut_list_of_proposals_is_continued() -> None:
     whole = repr([proposal_row("star_maps"), proposal_row("old_coins")])
     with ChatServer([Answer(whole[:150], finish_reason="length"), Answer(whole[150:])]) as server:
         assert len(ask_server(server, lambda augmenter: propose(augmenter, 2))) == 2

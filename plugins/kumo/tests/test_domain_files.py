@@ -150,7 +150,7 @@ def test_a_truth_that_nothing_rules_out(tmp_path: Path) -> None:
     assert kinds(write(tmp_path, data)) == [FaultKind.NEVER_EXCLUDED]
 
 
-def test_two_truths_that_nothing_tells_apart(tmp_path: Path) -> None:
+def test_two_truths_that_nothing_distinguishes(tmp_path: Path) -> None:
     data = sound()
     for action in data["actions"]:
         for part in action["outcomes"]:

@@ -130,7 +130,7 @@ def test_whatever_is_no_plain_data_is_refused(text: str) -> None:
         "Truths = ['a'] # and",
     ],
 )
-def test_what_breaks_off_is_told_apart(text: str) -> None:
+def test_what_breaks_off_is_distinguished(text: str) -> None:
     with pytest.raises(IncompleteText):
         read_assignments(text, ["Truths", "Actions"])
 

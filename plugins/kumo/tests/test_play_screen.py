@@ -76,7 +76,7 @@ def test_the_answer_is_what_the_task_reads(docs: list[dict[str, Any]]) -> None:
             assert AnswerTag().parse(GameScreen().answer(name)).value == name
 
 
-def test_several_valid_truths_are_told(docs: list[dict[str, Any]]) -> None:
+def test_several_valid_truths_are_reported(docs: list[dict[str, Any]]) -> None:
     doc = {**docs[0], "valid_truths": docs[0]["truths"][:2]}
     goal = GameScreen().view(request(doc, [])).goal
     assert "Exactly 2 of the 4" in goal

@@ -85,7 +85,7 @@ def test_games_that_were_drawn_otherwise_are_found_out() -> None:
 
 
 def test_what_a_player_names_is_right_as_often_as_its_posterior_says() -> None:
-    """For a player without any reason, too, which is why the mean of `posterior` stands beside the success rate."""
+    """For a player without any reason, too, which is why the mean of `posterior` is next to the success rate."""
     claims = []
     for game in many():
         stream = Stream("player", game.domain, game.seed)

@@ -34,7 +34,7 @@ def dataset(task: Task) -> Any:
 
 
 @pytest.mark.parametrize("difficulty", ["easy", "hard"])
-def test_every_domain_has_a_variant_with_its_title_and_stands_in_the_suite(difficulty: str) -> None:
+def test_every_domain_has_a_variant_with_its_title_and_is_in_the_suite(difficulty: str) -> None:
     family = {member.variant: member for member in INDEX.members(f"kumo_{difficulty}")}
     assert list(family) == domain_names()
     suite = [task.name for task in INDEX.expand(["kumo_all"])]

@@ -113,7 +113,7 @@ def test_doubles_are_drawn_again_as_in_order(few_games: TrajectorySet, monkeypat
     assert list(trajectory_lines(few_games, 0, 6, set(), workers=2)) == alone
 
 
-def test_a_file_is_gone_on_with_from_wherever_it_ends(tmp_path: Path) -> None:
+def test_a_file_is_resumed_from_wherever_it_ends(tmp_path: Path) -> None:
     whole = "".join(lines(MEDICAL, 12)).encode()
     ends = [0, 1, 5, len(whole) // 2, whole.index(b"\n"), whole.index(b"\n") + 1, len(whole) - 1, len(whole)]
     for end in ends:

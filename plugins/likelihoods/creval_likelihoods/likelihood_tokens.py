@@ -76,7 +76,7 @@ def rolling_windows(tokens: list[int], prefix: list[int], length: int | None) ->
 class ServerTokenizer:
     """The tokenizer that a server shows at /tokenize: vLLM, SGLang, llama.cpp and TGI do.
 
-    `length` is the longest context that the server tells, None where it tells none.
+    `length` is the longest context that the server reports, None where it reports none.
     """
 
     post: Post

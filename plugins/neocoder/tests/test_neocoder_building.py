@@ -38,7 +38,7 @@ REVIEWER = "You are a code reviewer"
 
 
 def rows(count: int, size: int = 0) -> list[dict[str, Any]]:
-    """Problems of ours, not those that ship with the plugin."""
+    """Our own problems, not those that ship with the plugin."""
     return [
         {
             "problem_id": f"p{number:02}",
@@ -155,7 +155,7 @@ def test_the_same_seed_gives_the_same_file_and_asks_nothing_again(maker: Maker, 
     assert isinstance(done.exception, RunError) and "another settings" in str(done.exception)
 
 
-def test_killed_and_gone_on_with(maker: Maker, problems: Path, tmp_path: Path) -> None:
+def test_killed_and_resumed(maker: Maker, problems: Path, tmp_path: Path) -> None:
     """After kill -9 the same command ends with the same file; only calls in flight are made again."""
     words = ["neocoder", "build", "--problems", str(problems), "--model", "hosted_vllm/solver"]
     words += ["--augmenter", "hosted_vllm/reviewer", "--seed", "1", "-o", "built.json"]
@@ -320,7 +320,7 @@ def test_what_is_no_problem(tmp_path: Path, change: dict[str, Any], said: str) -
     assert str(told.value.where).endswith("problem 2")
 
 
-def test_problems_are_told_apart_and_there_is_one_at_least(tmp_path: Path) -> None:
+def test_problems_are_distinguished_and_there_is_one_at_least(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a second problem is called 'p00'"):
         read_problem_file(problem_file(tmp_path, [*rows(1), *rows(1)]))
     (tmp_path / "built.json").write_text(json.dumps([{**rows(1)[0], "constraints_list": [["x"]]}]))

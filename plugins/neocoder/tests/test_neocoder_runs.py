@@ -1,4 +1,4 @@
-"""Whole runs: the examples of the published tasks on a copy of the data, and the suite over problems of ours."""
+"""Whole runs: the examples of the published tasks on a copy of the data, and the suite over our own problems."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_human_techniques_by_the_augmenter(tmp_path: Path, monkeypatch: pytest.M
     assert (before, len(server.requests)) == (2, 2 + 2 + 10)
 
 
-def test_the_syntax_detector_stands_beside(server: ChatServer, tmp_path: Path) -> None:
+def test_the_syntax_detector_is_reported_next_to_it(server: ChatServer, tmp_path: Path) -> None:
     """The reviewer here names what the syntax shows, so both agree; no score of the paper is made of it."""
     found = values(creval.run(OWN[:1], "hosted_vllm/coder", options(tmp_path / "run")), OWN[0])
     assert found["syntax_precision"] == found["syntax_recall"] == 1
@@ -181,7 +181,7 @@ def write_answers(path: Path) -> Path:
     return path
 
 
-def test_killed_and_gone_on_with(server: ChatServer, tmp_path: Path) -> None:
+def test_killed_and_resumed(server: ChatServer, tmp_path: Path) -> None:
     """With recorded answers: a kill loses calls in flight alone, and no program that was reviewed is reviewed again."""
     answers = write_answers(tmp_path / "answers.jsonl")
     words = ["--tasks", "neocoder_own", "--model", f"replay/{answers}", "--role"]
@@ -210,7 +210,7 @@ def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_a_real_small_model(tmp_path: Path) -> None:
-    """SmolLM2 answers a problem of ours; whatever it writes is read, run and judged without an error."""
+    """SmolLM2 answers one of our own problems; whatever it writes is read, run and judged without an error."""
     changes = {"limit": 1, "generation": {"max_tokens": 48}, "offline": False}
     result = creval.run([OWN[1]], "embedded/smollm2", options(tmp_path / "run", **changes))
     (task,) = result.results["tasks"]

@@ -1,4 +1,4 @@
-"""The strategies with scripted models on problems of ours, every branch; the tree search with a real small model."""
+"""The strategies with scripted models on our own problems, every branch; the tree search with a real small model."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A plain run on four problems of ours in two states, and one with sampling on five of them in one."""
+    """A plain run on four of our own problems in two states, and one with sampling on five of them in one."""
     folder = tmp_path_factory.mktemp("pair")
     (folder / "own.yaml").write_text(
         "schema: 1\ntask: neocoder_sampling_own_state1\nversion: 1.0.0\ntitle: mine\n"

@@ -156,7 +156,7 @@ def test_the_syntax_detector(program: str, expected: set[str]) -> None:
     assert set(VOCABULARY) >= SEEN
 
 
-def test_problems_of_ours_are_as_they_should_be() -> None:
+def test_our_own_problems_are_as_they_should_be() -> None:
     problems, gold = read_own(), gold_answers()
     assert len(problems) == 15
     for problem in problems:

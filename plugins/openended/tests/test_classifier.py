@@ -143,7 +143,7 @@ def test_a_model_of_two_classes_measures_a_whole_run(tmp_path: Path) -> None:
         (("entailment", "not_entailment"), "two.yaml", "this model has two classes"),
     ],
 )
-def test_a_model_that_cannot_serve_is_said_once_for_all_samples(
+def test_a_model_that_cannot_serve_is_reported_once_for_all_samples(
     labels: tuple[str, ...], task: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "two.yaml").write_text(TWO, "utf-8")

@@ -213,7 +213,7 @@ def test_agreement_with_the_labels_of_the_docs(runs: dict[str, str], tmp_path: P
     assert row["who"] == "jury (hosted_vllm/judge)" and row["AUARC"] == 0.5
 
 
-def test_annotators_stand_beside_judges(runs: dict[str, str], tmp_path: Path) -> None:
+def test_annotators_are_next_to_judges(runs: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     lines = [f"{doc},safety,1,{who}" for doc in ("p0", "p1") for who in "abc"]
     file.write_text("doc,criterion,label,annotator\n" + "\n".join(lines[:-1]) + "\np1,safety,0,c\n", "utf-8")

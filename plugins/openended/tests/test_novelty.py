@@ -176,7 +176,7 @@ def test_a_judge_that_will_not_choose_is_an_error_that_keeps_the_rest(run_folder
             assert len(server.requests) == 3
 
 
-def test_what_cannot_be_ranked_is_said_before_anything_is_paid(run_folder: Path) -> None:
+def test_what_cannot_be_ranked_is_reported_before_anything_is_paid(run_folder: Path) -> None:
     with ChatServer(answer="QA1") as server:
         with pytest.raises(UsageError, match="no way of sorting"):
             analyse(run_folder, server, sort="quick")

@@ -85,7 +85,7 @@ def test_one_who_plays_another_role_needs_answers_to_judge(tmp_path: Path) -> No
         assert done.returncode == 2 and "--as judge --model replay/RUN" in done.stderr
 
 
-def test_the_screen_shows_all_that_a_model_is_told() -> None:
+def test_the_screen_shows_all_that_a_model_receives() -> None:
     world = JudgeWorld(lambda asked: "1", "openended/jury_people")
     words = {"positive": "safe", "negative": "unsafe", "definition": "Safety: nobody is hurt."}
     messages = world.prompt("label", {}, problem="A well.", solution="A rope.", **words)

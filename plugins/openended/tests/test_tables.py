@@ -154,7 +154,7 @@ def test_divergent_against_convergent(run: str, tmp_path: Path) -> None:
 
 
 def test_judges_stand_under_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Table 2: a row a judge and criterion, and one over all verdicts; Table 17: the base rates."""
+    """Table 2: one row per judge and criterion, and one over all verdicts; Table 17: the base rates."""
     names = ("feasibility", "safety", "effectiveness")
     gold = [{f"gold_{name}": int((i + k) % 3 > 0) for k, name in enumerate(names)} for i in range(6)]
     docs = [{"id": f"p{i}", "problem": "Cross.", "solution": f"Swim {i}.", **gold[i]} for i in range(6)]

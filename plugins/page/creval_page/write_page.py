@@ -334,7 +334,7 @@ def write_page(folders: Sequence[Path], file: Path, baselines: Path | None = Non
 
 
 def page_text(data: Mapping[str, Any]) -> str:
-    """Return the page of `page_data` as HTML. What the page may do is bounded by a policy that stands in it."""
+    """Return the page of `page_data` as HTML. What the page may do is bounded by a policy that is in it."""
     title = " · ".join(["creval", *(task["task"] for task in data["tasks"][:3])])
     return filled_page("page.html", _SCRIPTS, title, data)
 

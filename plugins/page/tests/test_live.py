@@ -107,7 +107,7 @@ def test_spend_roles_and_batches_are_summed(finished: Path, tmp_path: Path) -> N
     assert one["status"] == "detached" and one["resume"]
 
 
-def test_a_sweep_ends_with_its_last_run_and_shards_are_told_apart(finished: Path, tmp_path: Path) -> None:
+def test_a_sweep_ends_with_its_last_run_and_shards_are_distinguished(finished: Path, tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_text("models: [baseline/ceiling, {model: openai/gpt-5, as: last}]\ntasks: [rat]\n")
     shutil.copytree(finished, tmp_path / "baseline_ceiling")
     state = LiveRuns([tmp_path]).state()

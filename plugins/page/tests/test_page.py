@@ -1,4 +1,4 @@
-"""The page of runs: what stands in it, what must not, and how it works in a real browser."""
+"""The page of runs: what is in it, what must not, and how it works in a real browser."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_page_holds_all_and_names_no_other_place(runs: list[Path], tmp_path:
     assert told["turns"][0]["text"].startswith("What single word") and told["doc_fields"]["stems"]
 
 
-def test_published_numbers_stand_beside_and_say_where_they_differ(runs: list[Path], tmp_path: Path) -> None:
+def test_published_numbers_are_in_the_table_and_say_where_they_differ(runs: list[Path], tmp_path: Path) -> None:
     data = page_data(open_runs(runs), Baselines())
     row = next(r for r in data["metrics"] if r["metric"] == "rat")
     assert row["published_equal"] == ["wording", "data", "settings"] and row["published_remarks"] == []
@@ -115,7 +115,7 @@ def test_models_are_the_same_by_their_own_name(ours: str, printed: str, same: bo
 
 
 @pytest.mark.parametrize("end", ["none,paper,wording", "1,paper,", "1,paper,wording colour", "1,paper"])
-def test_a_damaged_table_of_a_plugin_is_told_with_its_line(
+def test_a_damaged_table_of_a_plugin_is_reported_with_its_line(
     end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "published.csv").write_text(f"task,metric,model,value,source,equal\nrat,rat,m,{end}\n")

@@ -63,7 +63,7 @@ def test_numbers_made_with_prompts_of_our_own_never_agree() -> None:
 
 
 def test_create_is_table_1(reference_data: Path) -> None:
-    """It was made with the released discount, so it stands beside that task alone."""
+    """It was made with the released discount, so it is next to that task alone."""
     text = paper(reference_data, "000")
     lines = text[text.index("Table 1. Model performance") : text.index("Figure 3. Alternative")].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if " _(" in line]

@@ -15,7 +15,7 @@ __all__ = ["PersonResult", "TableSeat", "score_table"]
 
 
 class TableSeat:
-    """A `Seat` that gives the answers of one person by doc: a text, of several words one a line.
+    """A `Seat` that gives the answers of one person by doc: a text, of several words one per line.
 
     An empty text is an empty answer. Raises RunError for a view of anything but one doc.
     """

@@ -108,13 +108,13 @@ def minilm() -> None:
         ("", "needs the column participant"),
     ],
 )
-def test_what_is_wrong_in_a_table_is_said_with_its_row(tmp_path: Path, table: str, said: str) -> None:
+def test_what_is_wrong_in_a_table_is_reported_with_its_row(tmp_path: Path, table: str, said: str) -> None:
     (tmp_path / "t.csv").write_text(table)
     with pytest.raises(DataError, match=re.escape(said)):
         read_answers(tmp_path / "t.csv")
 
 
-def test_a_doc_that_the_task_has_not_and_a_workbook_are_told(
+def test_a_doc_that_the_task_has_not_and_a_workbook_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.csv").write_text("participant,doc,answer\np1,cottage-swis-cake,cheese\n")

@@ -93,7 +93,7 @@ def samples(run: Path) -> list[dict[str, Any]]:
 PROMPT = "(? help, quit): "
 
 
-def test_a_person_plays_stops_goes_on_and_stands_in_a_report_beside_a_model(terminal: Any, folder: Path) -> None:
+def test_a_person_plays_stops_goes_on_and_is_in_a_report_beside_a_model(terminal: Any, folder: Path) -> None:
     run = folder / "runs" / "person"
     play = terminal("play", "kumo_easy", "--name", "ada", "--limit", "2", "--seed", "3", "-o", str(run))
     first = play.until(PROMPT)
@@ -142,7 +142,7 @@ def test_a_person_plays_stops_goes_on_and_stands_in_a_report_beside_a_model(term
     assert [row["n"] for row in rows] == [2, 2]
 
 
-def test_ctrl_c_stops_at_once_and_the_run_can_be_gone_on_with(terminal: Any, folder: Path) -> None:
+def test_ctrl_c_stops_at_once_and_the_run_can_be_resumed(terminal: Any, folder: Path) -> None:
     run = folder / "run"
     play = terminal("play", "kumo_easy", "--limit", "1", "-o", str(run))
     play.until(PROMPT)
@@ -237,7 +237,7 @@ def test_the_page_serves_the_same_run(folder: Path) -> None:
     assert json.loads((folder / "run" / "results.json").read_text())["model"] == "human/p01"
 
 
-def test_an_error_of_the_run_is_told_on_the_page(folder: Path) -> None:
+def test_an_error_of_the_run_is_reported_on_the_page(folder: Path) -> None:
     with page(folder, "--limit", "first:1") as (process, place):
         version = 0
         while (state := _call(place, "GET", f"/state?after={version}"))["phase"] != "closing":

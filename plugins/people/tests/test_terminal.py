@@ -59,7 +59,7 @@ def screens(painted: str) -> list[str]:
     return painted.split("\x1b[2J")[1:]
 
 
-def test_wrong_input_is_said_and_asked_again() -> None:
+def test_wrong_input_is_reported_and_asked_again() -> None:
     answers, painted = play("9\nAstma\nasthma\n", GAME)
     assert answers == ["Asthma"]
     _, second, third = screens(painted)
@@ -161,7 +161,7 @@ def test_the_end_of_input_stops() -> None:
     assert play("", TEXT)[0] == [None]
 
 
-def test_a_new_sample_begins_at_the_first_page_and_tells_that_the_last_answer_is_noted() -> None:
+def test_a_new_sample_begins_at_the_first_page_and_reports_that_the_last_answer_is_noted() -> None:
     other = View(**{**{name: getattr(GAME, name) for name in GAME.__slots__}, "sample": "game-2"})
     answers, painted = play("+\nFlu\n1\n", GAME, other)
     assert answers == ["Flu", "Blood Test"]

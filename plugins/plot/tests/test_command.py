@@ -58,7 +58,7 @@ def test_each_kind_takes_its_options(words: list[str], runs: Path, tmp_path: Pat
         (["--style", "nowhere"], "no such style"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(
+def test_what_cannot_be_drawn_is_reported(
     words: list[str], said: str, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke(["plot", str(runs / "model-0"), *words]) == 2

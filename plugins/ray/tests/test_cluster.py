@@ -127,7 +127,7 @@ def command(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.wait()
 
 
-def test_a_killed_command_is_gone_on_with(words, raylets, command) -> None:
+def test_a_killed_command_is_resumed(words, raylets, command) -> None:
     """A run killed in the middle is resumed on the cluster."""
     task, model = words(20 * COUNT)
     given = ["--executor-option", "workers=2", "--executor-option", "env=CREVAL_CACHE"]
@@ -244,7 +244,7 @@ def test_a_cluster_of_this_machine_ends_in_order(words, raylets, command) -> Non
         pass
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate()
-    assert process.returncode == 130 and "Go on with: creval resume run" in said, said
+    assert process.returncode == 130 and "Resume with: creval resume run" in said, said
     begun = file.read_bytes().count(b"\n")
     assert 20 <= begun < 60 * COUNT
     manifest = json.loads(Path("run/run.json").read_text())

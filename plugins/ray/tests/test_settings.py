@@ -20,7 +20,7 @@ def test_settings_are_read(monkeypatch) -> None:
     assert RayExecutor(None, given).batch == 8
 
 
-def test_wrong_settings_are_told() -> None:
+def test_wrong_settings_are_reported() -> None:
     with pytest.raises(UnknownNameError, match="'worker'") as raised:
         Settings.read({"worker": "4"})
     assert "'workers'" in str(raised.value)

@@ -76,7 +76,7 @@ def test_baselines_frame_the_models_and_take_no_rank(tmp_path: Path) -> None:
     ]
 
 
-def test_models_that_cannot_be_told_apart_share_a_letter(runs: Path) -> None:
+def test_models_that_do_not_differ_share_a_letter(runs: Path) -> None:
     found = leaderboard([creval.open_run(name) for name in ("weak", "alike", "strong")])
     assert [(one.model, one.apart) for one in found] == [
         *(("hosted_vllm/strong", "a"), ("hosted_vllm/alike", "ab"), ("hosted_vllm/weak", "b")),

@@ -87,7 +87,7 @@ def test_how_a_program_was_stopped(sandbox: BubblewrapSandbox, source: str, stop
     assert result.output_bytes <= 1 << 25
 
 
-def test_an_error_is_told_as_an_interpreter_tells_it(sandbox: BubblewrapSandbox) -> None:
+def test_an_error_is_reported_as_an_interpreter_reports_it(sandbox: BubblewrapSandbox) -> None:
     source = "def f(n):\n    return 1 // n\ntry:\n    f(0)\nexcept ValueError:\n    pass\n"
     (result,) = run(sandbox, source)
     assert result.stderr.decode().splitlines() == [
@@ -98,7 +98,7 @@ def test_an_error_is_told_as_an_interpreter_tells_it(sandbox: BubblewrapSandbox)
     ]
 
 
-def test_a_signal_is_told(sandbox: BubblewrapSandbox) -> None:
+def test_a_signal_is_reported(sandbox: BubblewrapSandbox) -> None:
     (result,) = run(sandbox, "import os, signal; os.kill(os.getpid(), signal.SIGTERM)")
     assert (result.exit_code, result.signal, result.stop) == (None, 15, None)
 

@@ -64,5 +64,5 @@ def _notes(made: MergedRun) -> list[str]:
         if count > 0
     ]
     said = f"{' and '.join(lacks)} are still to be made" if lacks else "a part did not come to its end"
-    notes.append(visible(f"{made.folder}: {said}. Go on with: {resume_command(made.folder)}"))
+    notes.append(visible(f"{made.folder}: {said}. Resume with: {resume_command(made.folder)}"))
     return notes

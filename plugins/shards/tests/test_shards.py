@@ -68,7 +68,7 @@ def rows(folder: Path, kind: str, task: str = "parrot") -> list[dict[str, Any]]:
     return found
 
 
-def test_a_shard_is_told_by_the_digest_of_the_id():
+def test_a_shard_is_recognised_by_the_digest_of_the_id():
     digest = int.from_bytes(hashlib.sha256(b"d7").digest()[:8], "big")
     assert [Shard(n, 5).holds("d7") for n in range(1, 6)] == [digest % 5 == n - 1 for n in range(1, 6)]
     assert Shard(5, 7).holds("a") and Shard(3, 7).holds("ü")  # these never change
@@ -286,7 +286,7 @@ def test_options_on_which_no_answer_depends_may_differ(make_task, tmp_path):
     assert (kept["max_calls"], kept["max_cost"]) == (100, None)
 
 
-def test_what_cannot_be_merged_is_said(halves, tmp_path):
+def test_what_cannot_be_merged_is_reported(halves, tmp_path):
     _, parts = halves
     with pytest.raises(UsageError, match="no run is named"):
         merge_runs([], tmp_path / "merged")

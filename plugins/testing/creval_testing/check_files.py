@@ -27,7 +27,7 @@ __all__ = ["check", "check_file", "places_of"]
 def check(targets: Sequence[str | Path], plugins: Plugins) -> list[Problem]:
     """Check files, folders (their task files and those in `suites/`), and tasks by name.
 
-    A file is always checked whole, with all its variants. Checked is all that stands in the YAML and whether the data
+    A file is always checked whole, with all its variants. Checked is all that is in the YAML and whether the data
     files exist; what is in the data is checked by `creval_testing.check_tasks`. Returns every problem once, by file
     and line.
     """

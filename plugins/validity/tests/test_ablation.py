@@ -44,7 +44,7 @@ def test_levels_share_their_models() -> None:
     assert last.validity.r == pytest.approx(1.0)
 
 
-def test_the_papers_values_stand_beside_ours() -> None:
+def test_the_papers_values_are_next_to_ours() -> None:
     rows = {
         m: {**{n: v for n, v in row.items() if n != "y"}, "liveideabench": row["y"]}
         for m, row in table().cells().items()

@@ -153,13 +153,13 @@ def test_settings_of_the_user_make_a_column_of_their_own(tmp_path: Path) -> None
     assert read(plain, other).primary == ("dat", "dat[temperature=null, data=x.jsonl]")
 
 
-def test_lost_samples_are_told(tmp_path: Path) -> None:
+def test_lost_samples_are_reported(tmp_path: Path) -> None:
     counts = {**COUNTS, "scored": 25, "errored": 4, "skipped": 1}
     found = read(run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0), counts=counts)))
     assert found.notes == (f"{tmp_path / 'a'}: 5 of 30 samples of dat errored or were skipped",)
 
 
-def test_a_run_that_stopped_early_is_told(tmp_path: Path) -> None:
+def test_a_run_that_stopped_early_is_reported(tmp_path: Path) -> None:
     found = read(run(tmp_path / "a", "openai/gpt-5", task("dat", metric("dat", 80.0)), status="budget"))
     assert found.notes == (f"{tmp_path / 'a'} did not come to its end (budget)",)
 

@@ -30,7 +30,7 @@ def request(**changes: Any) -> ValidityRequest:
     return ValidityRequest(**{**given, **changes})
 
 
-def test_cells_stand_in_the_order_asked() -> None:
+def test_cells_are_in_the_order_asked() -> None:
     result = analyse_validity(shipped_table(), request())
     assert [(c.test, c.benchmark) for c in result.cells] == [
         ("dat", "arena_cw"),

@@ -83,7 +83,7 @@ def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool
 @options_of_a_run_again
 @click.pass_context
 def resume(ctx: click.Context, /, run: Path, **given: Any) -> None:
-    """Go on with RUN: make only the samples that are missing or ended as errored, then score."""
+    """Resume RUN: make only the samples that are missing or ended as errored, then score."""
     from creval.cli.run_summary import ending
     from creval.cli.signals import fix_shown
     from creval.engine.progress.terminal import watch

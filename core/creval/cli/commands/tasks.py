@@ -285,7 +285,7 @@ def _failed(metric: MetricSpec) -> str:
 def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) -> None:
     """Fetch data, encoders and word lists of TASKs (or suites), so that they run with --offline.
 
-    Says of each what was fetched and what was here already. Exit code 1 where something could not be had.
+    Says of each what was fetched and what was here already. Exit code 1 where something was not available.
     """
     from creval.engine.prefetch import prefetch as fetch
     from creval.plugins.loader import load_plugins

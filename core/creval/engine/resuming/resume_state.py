@@ -190,7 +190,7 @@ _FORM = 1
 class Checkpoint:
     """The checkpoint of one file of rows. It may be lost at any time: then the rows are read.
 
-    It holds for the file as it was, which its sha256 says: what it tells of the first `size` bytes is taken only where
+    It holds for the file as it was, which its sha256 says: what it says of the first `size` bytes is taken only where
     these are the same bytes, and where `identity`, what the rows were planned by, is the same.
     """
 

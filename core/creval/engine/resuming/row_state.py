@@ -179,7 +179,7 @@ class RowState(Generic[S]):
 
 
 def _is_again(record: Mapping[str, Any]) -> bool:
-    """Whether a row is made again when the run is gone on with; not where the code that raised is still the same."""
+    """Whether a row is made again when the run is resumed; not where the code that raised is still the same."""
     if record["status"] not in REDO:
         return False
     faults = read_faults(record)

@@ -127,7 +127,7 @@ def agreement_data(jury: Jury, score: str, columns: Sequence[Any]) -> dict[str, 
 
 
 def jury_note(found: Mapping[str, Any]) -> str:
-    """Return the line that tells a reader how far a jury agrees."""
+    """Return the line that says to a reader how far a jury agrees."""
     alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
     over = f"{found['verdicts']} verdicts on {found['samples']} samples"
     return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"

@@ -20,7 +20,7 @@ __all__ = ["Scoring", "ScoringWatch", "score_again", "score_missing", "score_str
 
 
 class ScoringWatch(Protocol):
-    """Who is told of samples and scores."""
+    """Who is notified of samples and scores."""
 
     def one(self, score: ScoreRecord) -> None:
         """A sample has been scored and its score is written."""

@@ -1,4 +1,4 @@
-"""Collects the scores of one task as columns of numbers: a few bytes a sample, never its texts."""
+"""Collects the scores of one task as columns of numbers: a few bytes per sample, never its texts."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ class ResumableTally:
         self._sound = True
 
     def whole(self) -> TaskTally | None:
-        """Return the columns of all scores; None where one is no score that can be told: reading the file says why."""
+        """Return the columns of all scores; None where one is no score that can be read: reading the file says why."""
         if not self._sound:
             return None
         if not len(self._again):

@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 
 
 def shown_address(address: str) -> str:
-    """Return an address as it may stand in a file or message; what may be a secret is HIDDEN, a fragment is left out.
+    """Return an address as it may be in a file or message; what may be a secret is HIDDEN, a fragment is left out.
 
     A query parameter stays where its name is known to be harmless (`api-version`) and its value is a plain word. A part
     of the path is hidden where it holds a key of the environment, or what looks like one.

@@ -114,7 +114,7 @@ def _inner_text(value: Any, depth: int = 0) -> str:
 
 
 def told_reasoning(message: Mapping[str, Any]) -> str:
-    """Return the reasoning that a message tells beside its content, under the first of its names that holds some."""
+    """Return the reasoning that a message holds beside its content, under the first of its names that holds some."""
     for name in _MESSAGE_FIELDS:
         if isinstance(message.get(name), str) and message[name]:
             return str(message[name])
@@ -162,7 +162,7 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
 
 
 def paid_for(body: Any) -> Lost | None:
-    """Return what a reply that cannot be used took all the same, None where it tells of nothing."""
+    """Return what a reply that cannot be used took all the same, None where it reports nothing."""
     if not isinstance(body, dict):
         return None
     usage, cost = _usage(body.get("usage")), _reported_cost(body)
@@ -170,7 +170,7 @@ def paid_for(body: Any) -> Lost | None:
 
 
 def _reported_cost(body: dict[str, Any]) -> float | None:
-    """The price in US dollars that a router tells with its reply, None where it tells none.
+    """The price in US dollars that a router reports with its reply, None where it reports none.
 
     Where the user's own upstream key paid, the router's fee and the upstream price are two numbers.
     """
@@ -244,7 +244,7 @@ def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
 
 
 def _native_finish_reason(choice: dict[str, Any]) -> Any:
-    """The word of the server behind a router (OpenRouter) or a library (litellm), None where it is not told."""
+    """The word of the server behind a router (OpenRouter) or a library (litellm), None where it is not reported."""
     more = choice.get("provider_specific_fields")
     behind = more.get("native_finish_reason") if isinstance(more, dict) else None
     return choice.get("native_finish_reason") or behind
@@ -290,7 +290,7 @@ def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
         if pair is None:
             return None
         top = item.get("top_logprobs")
-        # One of the most probable that has no probability tells nothing.
+        # One of the most probable that has no probability carries no information.
         tops = tuple(each for each in map(_pair, top) if each is not None) if isinstance(top, list) else ()
         tokens.append(TokenLogprob(*pair, tops))
     return tuple(tokens)

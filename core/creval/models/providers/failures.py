@@ -1,4 +1,4 @@
-"""The one place that decides whether a failed call is worth another try, and how it is told to the user.
+"""The one place that decides whether a failed call is worth another try, and how it is reported to the user.
 
 Which setting of a request a server refused, read from the words of its error.
 """

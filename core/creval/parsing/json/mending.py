@@ -201,7 +201,7 @@ def _read(part: str, effort: Effort) -> Any | None:
 
 
 def _is_certain(part: str, value: Any) -> bool:
-    """Whether all letters and digits of a part stand in the value, in order, and no text took up brackets or keys."""
+    """Whether all letters and digits of a part are in the value, in order, and no text took up brackets or keys."""
     text = _ESCAPE.sub(_unescaped, part)
     leaves = list(_leaves(value))
     if sum(leaf == "" for leaf in leaves) > text.count('""'):

@@ -87,7 +87,7 @@ def scan(text: str) -> Sequence[Found]:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
             work -= _WORK_PER_TRY + error.pos - at + error.pos // _LINE_COUNT_SPEED
-        except ValueError:  # a number that is too large, or NaN: where it stood is not told
+        except ValueError:  # a number that is too large, or NaN: where it stood is not reported
             work -= len(text) - at
         except RecursionError:
             found.append(Found(at, len(text), fault=_TOO_DEEP))

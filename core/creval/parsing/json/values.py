@@ -150,7 +150,7 @@ class JsonArray(Extractor):
         return alike[0] if len(alike) == 1 else None
 
     def _fitting(self, value: Any) -> Iterator[list[Any]]:
-        """Yield the array that fits in a value that stands in the answer (`first`, `last`: all in their order)."""
+        """Yield the array that fits in a value that is in the answer (`first`, `last`: all in their order)."""
         while isinstance(value, list):
             taken = self.take(value)
             if taken is not None:

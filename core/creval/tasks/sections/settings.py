@@ -63,7 +63,7 @@ def read_generation(reading: Reading) -> Mapping[str, Any]:
 
 
 def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, Any]:
-    """Return the settings that stand in a mapping, without those that the schema found fault with."""
+    """Return the settings that are in a mapping, without those that the schema found fault with."""
     settings: dict[str, Any] = {}
     for name, node in section.value.items():
         path = (*at, name)

@@ -114,7 +114,7 @@ def _indented(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _variants(lines: Sequence[str]) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the variants that stand in the lines below `variants:`, by name."""
+    """Return the variants that are in the lines below `variants:`, by name."""
     found: dict[str, dict[str, Any]] = {}
     outer: int | None = None
     inner: int | None = None  # the indentation of a variant's own keys
@@ -244,7 +244,7 @@ class TaskHeader:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file says of one of its tasks: kind and name, and the wanted values that stand in it.
+    """What a file says of one of its tasks: kind and name, and the wanted values that are in it.
 
     `whole` is False where an include may add to them.
     """

@@ -15,7 +15,7 @@ Of several includes the later wins over the earlier, and the including file wins
       k2: {title: With two anchors, dataset: {generator: {drat_anchors: {k: 2}}}}
 
 A variant is laid over its file by the rule of `include`, and is called `<task>_<variant>`. It takes over neither the
-`tests` nor the `description` that stand in the file itself, since both speak of the file's own task (nor whether that
+`tests` nor the `description` that are in the file itself, since both speak of the file's own task (nor whether that
 is a template, nor what it was held against, but for the reason why nothing); what the file includes it keeps.
 """
 

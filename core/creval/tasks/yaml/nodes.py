@@ -87,7 +87,7 @@ def locate(node: Node, path: KeyPath) -> Node:
 
 
 def format_path(path: KeyPath) -> str:
-    """Write a key path as it stands in messages: `score[0].drat.k`."""
+    """Write a key path as messages show it: `score[0].drat.k`."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step

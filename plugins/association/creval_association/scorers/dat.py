@@ -58,7 +58,7 @@ class Dat:
 
 @dataclass(frozen=True)
 class DatDictionary(Dat):
-    """`Dat` with the validation of the published scorer: a word must also stand in the dictionary, whatever the
+    """`Dat` with the validation of the published scorer: a word must also be in the dictionary, whatever the
     embedding.
     """
 

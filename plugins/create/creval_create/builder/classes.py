@@ -28,7 +28,7 @@ Shared = Literal["tail", "head"]
 
 @dataclass
 class Class:
-    """Entities that stand in one relation to one entity; `members` by their draws, smallest first once sorted."""
+    """Entities that are in one relation to one entity; `members` by their draws, smallest first once sorted."""
 
     relation: str
     category: str

@@ -34,7 +34,7 @@ def keep(docs: Sequence[dict[str, Any]], origin: Imported, options: DataOptions)
 def open_published(revision: str = "newest", *, base: Path, options: DataOptions) -> Rows:
     """Open the published set: what was imported, else the hub's data set at a commit, checked as an import is.
 
-    Raises DataError where it cannot be had or is another one, MissingPartError without the package datasets.
+    Raises DataError where it is not available or is another one, MissingPartError without the package datasets.
     """
     file = home(options) / "published.jsonl"
     if file.is_file():

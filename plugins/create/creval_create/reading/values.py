@@ -41,7 +41,7 @@ class UnreadableError(ValueError):
 
 
 class Pairs(list[tuple[str, Any]]):
-    """An object as it stands in the text: two equal keys are two pairs."""
+    """An object as it is in the text: two equal keys are two pairs."""
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=Pairs, parse_int=str, parse_float=str, parse_constant=str)

@@ -16,7 +16,7 @@ _FIELD = re.compile(r"\[\[(\w+)\]\]")
 
 
 def text(name: str) -> str:
-    """Return a prompt as it stands in the file."""
+    """Return a prompt as it is in the file."""
     return files("creval_kumo.augment").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
 
 

@@ -188,7 +188,7 @@ def _without_number(line: list[str], target: list[str]) -> list[str]:
 
 
 def _names_in(text: str, names: Iterable[str]) -> frozenset[str]:
-    """The names that stand in a text as whole words. Longer ones are looked for first and then taken out."""
+    """The names that are in a text as whole words. Longer ones are looked for first and then taken out."""
     flat = f" {_flat(text)} "
     found = set()
     for name in sorted(names, key=lambda name: (-len(_flat(name)), name)):

@@ -26,7 +26,7 @@ __all__ = ["propose"]
 @augmenter_options(required=True)
 @click.option("--count", type=click.IntRange(1, 100), default=5, show_default=True, help="How many domains.")
 @click.option("--topic", metavar="T", help="The field that they must belong to, e.g. geology.")
-@output_option("JSON Lines; without it they are printed. Go on with: creval kumo configure NAME --proposals FILE")
+@output_option("JSON Lines; without it they are printed. Continue with: creval kumo configure NAME --proposals FILE")
 @overwrite_option
 def propose(output: Path | None, overwrite: bool, count: int, topic: str | None, **given: Any) -> None:
     """Let a model propose domains: a goal, what the truths are, what the actions are."""

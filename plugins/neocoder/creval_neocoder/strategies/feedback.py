@@ -1,6 +1,6 @@
 """What a strategy may learn of a program before it answers: the outcome on tests that the model has seen or written.
 
-The tests that score a program are, for 197 of 198 published problems, the statement's own sample, which stands in the
+The tests that score a program are, for 197 of 198 published problems, the statement's own sample, which is in the
 prompt. Feedback on the sample is therefore feedback on the scoring tests.
 """
 

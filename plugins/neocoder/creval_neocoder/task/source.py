@@ -58,7 +58,7 @@ def open_own(state: int, *, base: Path, options: DataOptions) -> Rows:
     gold = gold_answers()
     problems = _with_changed(read_own(), "creval_neocoder.own")
     docs = [{**state_doc(problem, state), "gold": gold[problem.name]} for problem in problems]
-    return ListRows(docs, f"NeoCoder's problems of ours, state {state}")
+    return ListRows(docs, f"our own NeoCoder problems, state {state}")
 
 
 def open_built(file: str, state: int, *, base: Path, options: DataOptions) -> Rows:

@@ -75,7 +75,7 @@ def _verdicts(runs: Sequence[str], task: str | None) -> Verdicts:
 def _plot(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], shown: Sequence[str]
 ) -> Callable[[Path], Sequence[Path]]:
-    """Draw a panel for the entropy and for each criterion, a line a model and task."""
+    """Draw a panel for the entropy and for each criterion, one line per model and task."""
     labels = list(dict.fromkeys((row[1], row[0]) for row in rows))
 
     def plot(base: Path) -> Sequence[Path]:

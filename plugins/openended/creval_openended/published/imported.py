@@ -28,7 +28,7 @@ def keep(task: str, rows: Sequence[Mapping[str, str]], origin: Mapping[str, Any]
 
 
 def open_hypogen(revision: str = NEWEST, *, base: Path, options: DataOptions) -> Rows:
-    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set cannot be had."""
+    """Return docs with `id`, `bit` and `flip`. Raises DataError where the set is not available."""
     rows, origin = _published("hypogen", revision, options)
     return ListRows(list(rows), origin)
 

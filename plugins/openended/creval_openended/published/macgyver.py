@@ -52,7 +52,7 @@ def open_macgyver(
     """Return the problems as docs with `id` and `problem`: the 300, or all 1,306 solvable ones in the file's order.
 
     With `wording: released` each has the field `wording`, the texts in which the authors asked (`released_wording`).
-    `url` may name a copy of the workbook; its rows must be the same. Raises DataError where it cannot be had or is
+    `url` may name a copy of the workbook; its rows must be the same. Raises DataError where it is not available or is
     another one, MissingPartError without openpyxl.
     """
     said = {"wording": released_wording(options)} if wording == "released" else {}
@@ -110,7 +110,7 @@ def read_workbook(file: Path) -> Sequence[Row]:
 
 
 def rows_digest(rows: Iterable[Row]) -> str:
-    """Return the sha256 of rows in the canonical form: a line a row, the JSON array of its columns as texts."""
+    """Return the sha256 of rows in the canonical form: one line per row, the JSON array of its columns as texts."""
     digest = hashlib.sha256()
     for row in rows:
         values: Sequence[str | None] = [None if row[name] is None else str(row[name]) for name in COLUMNS]

@@ -34,7 +34,7 @@ Wording = dict[str, Any]
 
 
 def released_wording(options: DataOptions, address: str = ADDRESS, pins: Mapping[str, str] | None = None) -> Wording:
-    """Return the texts, fetched once: those of `_read`. Raises DataError where they cannot be had or are others."""
+    """Return the texts, fetched once: those of `_read`. Raises DataError where they are not available or are others."""
     folder = PinnedFiles.of(FOLDER, address, PINS if pins is None else pins, options).fetch()
     try:
         return _read(_tree(folder / DRIVER), _tree(folder / DATA))

@@ -48,7 +48,7 @@ class UnrelatedSteps:
 
 
 class WrittenSolution:
-    """Says the solution that stands in the doc, field `solution`; without one the full answer of two steps."""
+    """Says the solution that is in the doc, field `solution`; without one the full answer of two steps."""
 
     def reply(self, turn: Turn) -> str | Completion:
         """Return the solution."""
