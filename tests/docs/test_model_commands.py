@@ -120,7 +120,7 @@ def build_files(page: Path, folder: Path) -> None:
     if page.name == "task-without-code.md":
         write_shown(shown_files(text), folder)
     elif page.name == "plugins.md":
-        write_plugin(shown_files(text.split("## One from nothing")[1].split("Install it")[0]), folder)
+        write_plugin(shown_files(text.split("## A complete plugin")[1].split("Install it")[0]), folder)
     elif page.name == "neocoder-building.md":
         if shutil.which("bwrap") is None:
             pytest.skip("no bubblewrap on this machine")

@@ -84,7 +84,7 @@ def test_all_yaml_on_the_pages_is_yaml(page: str) -> None:
 
 def plugin_files() -> dict[str, str]:
     """The files of the plugin that the page shows."""
-    return shown_files(PLUGINS.split("## One from nothing")[1].split("Install it")[0])
+    return shown_files(PLUGINS.split("## A complete plugin")[1].split("Install it")[0])
 
 
 def test_the_plugin_on_the_page_works(tmp_path: Path) -> None:
