@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from support.commands import creval
 from support.page_files import shown_files, write_plugin
 from support.toy_plugins import toy_plugins
 
+from creval.cli.root import cli
 from creval.data.table_files import FORMATS
 from creval.plugins.builtin import register
+from creval.plugins.loader import load_plugins
 from creval.plugins.registry import Component, Registry
+from creval.tasks.index import TaskIndex
 from creval.tasks.sections.settings import generation_settings
 from creval.tasks.templates.environment import environment
 from creval.tasks.yaml.schema import load_schema
@@ -118,3 +123,51 @@ def test_the_first_task_on_the_page_is_sound_but_for_its_scorer(tmp_path: Path) 
     file.write_text(block[1])
     messages = {problem.message for problem in check([file], toy_plugins())}
     assert messages == {"unknown scorer 'alliteration'", "there is no data file 'data/letters.jsonl'"}
+
+
+OURS = {"create": ("create", "create_published"), "kumo_easy": ("kumo", "kumo_published_easy")}
+OURS["kumo_hard"] = ("kumo", "kumo_published_hard")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_data_of_our_own_are_called_so_in_the_first_line(name: str) -> None:
+    """Of `creval show`, its description, the page and the distribution's README; the paper's task is named."""
+    page, papers = OURS[name]
+    shown = CliRunner().invoke(cli, ["show", name]).output.splitlines()
+    first = [shown[0], " ".join(shown[2].split()).partition(". ")[0]]  # title and description
+    for file in (DOCS / f"{page}.md", DOCS.parent / "plugins" / page / "README.md"):
+        heading, _, text = file.read_text(encoding="utf-8").partition("\n\n")
+        assert heading.startswith("# ")
+        sentence = " ".join(text.split()).partition(". ")[0]
+        assert f"`{name}`" in sentence and f"`{papers}`" in sentence, file
+        first.append(sentence)
+    for said in first:
+        assert re.search(r"\bof our own\b", said, re.IGNORECASE) and papers in said, said
+
+
+def test_a_set_of_the_hub_is_pinned_as_the_page_shows(tmp_path: Path) -> None:
+    text = (
+        (DOCS / "data.md")
+        .read_text(encoding="utf-8")
+        .partition("## The three sets of the Hub")[2]
+        .partition("\n## ")[0]
+    )
+    assert "could not be looked up" in text
+    newest = {"create/create_published", "openended/hypogen", "openended/bookmia"}
+    index = TaskIndex(load_plugins())
+    for name in newest:
+        assert index.load(name).dataset.parameters["revision"] == "newest"
+        assert f"`{name.partition('/')[2]}`" in text
+    ((file, body),) = re.findall(r"^`(\w+\.yaml)`:\n\n```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / file).write_text(body)
+    pinned = index.load(str(tmp_path / file))
+    assert re.fullmatch("[0-9a-f]{40}", pinned.dataset.parameters["revision"])
+    commands = [
+        line
+        for block in re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
+    assert {line.split()[1] for line in commands} == {"prefetch", "openended", "create", "--tasks"}
+    for command in commands:
+        said = CliRunner().invoke(cli, [*shlex.split(command)[1:], "--help"])
+        assert said.exit_code == 0, said.output

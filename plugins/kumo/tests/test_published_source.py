@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 from authors_clone import AGENT_TEXT
+from click.testing import CliRunner
 
+from creval.cli.commands.tasks import prefetch
 from creval.cli.main import invoke
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
@@ -26,6 +28,7 @@ from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval_kumo.domains import PAPER_DOMAINS
 from creval_kumo.games.instance import Instance
+from creval_kumo.published import source
 from creval_kumo.published.authors_files import AGENT, AuthorsFiles
 from creval_kumo.published.files import COMMIT, PublishedFiles
 from creval_kumo.published.reading import read_domains, read_instances
@@ -134,6 +137,29 @@ def test_games_are_asked_in_the_wording_of_their_authors(
         {"role": "assistant", "content": script[0]},
         {"role": "user", "content": f"You saw: {shown}\n\n{turn}"},
     ]
+
+
+def test_prefetch_fetches_the_wording_with_the_games(
+    served: tuple[Path, ThreadingHTTPServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CREVAL_DATA", raising=False)
+    monkeypatch.setattr(source, "PublishedFiles", lambda folder, _, offline, __: files_of(served, folder, offline))
+    task = tmp_path / "medical.yaml"
+    task.write_text(
+        "schema: 1\ninclude: kumo/kumo_published_easy\ntask: medical\nversion: 1.0.0\ntitle: One domain\n"
+        "dataset: {domains: [MedicalEnv]}\n"
+    )
+    said = CliRunner().invoke(prefetch, [str(task)]).output
+    assert "local/medical  data: fetched: 50 docs" in said, said
+    kept = cache_of(DataOptions.from_environment())
+    assert (kept / AGENT).read_text("utf-8") == AGENT_TEXT
+    asked = len(served[1].requests)  # type: ignore[attr-defined]
+    assert "local/medical  data: here already: 50 docs" in CliRunner().invoke(prefetch, [str(task)]).output
+    assert len(served[1].requests) == asked  # type: ignore[attr-defined]
+    (kept / AGENT).unlink()
+    (served[0] / AGENT).unlink()
+    assert "local/medical  data: failed:" in CliRunner().invoke(prefetch, [str(task)]).output
 
 
 def test_a_wording_of_another_form_is_refused(clone: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 from pathlib import Path
 
@@ -93,6 +94,39 @@ def test_tasks_fetch_their_data_themselves(tmp_path: Path, monkeypatch: pytest.M
         assert rows.origin == f"huggingface {DATASETS[name]}@{pinned[name][:12]} split train" and len(rows) == 310
     told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*.jsonl"))
     assert "Belief" in told and "harbour" not in told  # excerpts of books are kept by reference
+
+
+NEAR = """\
+schema: 1
+include: openended/{0}
+task: {0}
+version: 1.0.0
+title: The task as shipped, with encoders that are here
+resources: {{entailment: cosine/0.85, embedding: embedded/minilm}}
+"""
+
+
+@pytest.mark.parametrize("name", list(DATASETS))
+def test_what_prefetch_fetched_is_enough_for_a_run_offline(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    (tmp_path / "near.yaml").write_text(NEAR.format(name))
+    with HubServer({}) as hub:
+        published = hub.add(DATASETS[name], {"train.jsonl": lines(name, 310), "test.jsonl": lines(name, 50)})
+        origin = f"300 docs from huggingface {DATASETS[name]}@{published.commits[-1].oid[:12]} split train"
+        first = run(tmp_path, hub, "prefetch", "near.yaml")
+        assert first.returncode == 0 and f"{name}  data: fetched: {origin}" in first.stdout, first
+        fetched = hub.asked("GET", f"{DATASETS[name]}/resolve")
+        published.commit("main", "fewer", {"train.jsonl": lines(name, 5)})
+        again = run(tmp_path, hub, "prefetch", "near.yaml")
+        assert f"{name}  data: here already: {origin}" in again.stdout, again
+        assert fetched and hub.asked("GET", f"{DATASETS[name]}/resolve") == fetched
+    arguments = ("--tasks", name, "--model", "baseline/floor", "--limit", "2", "--output", "run", *OFFLINE)
+    played = run(tmp_path, hub, *arguments)  # the task as shipped; the hub is gone
+    assert played.returncode == 0, played.stderr
+    assert len(list(open_run(tmp_path / "run").scores())) == 2
+    told = "".join(file.read_text("utf-8") for file in (tmp_path / "run").rglob("*") if file.is_file())
+    assert bool(re.search(r"Belief \d", told)) == (name == "hypogen")
+    assert not re.search(r"harbour|Excerpt \d", told)  # of BookMIA nothing but digests, in no file
 
 
 def test_a_commit_that_the_hub_has_not_is_named(tmp_path: Path) -> None:

@@ -17,13 +17,14 @@ import pytest
 from macgyver_support import DATA_TEXT, DRIVER_TEXT, write_wording, write_workbook
 
 from creval.data.data_options import DataOptions
+from creval.engine.prefetch import prefetch
 from creval.engine.run_options import RunOptions
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.templates.rendering import render
-from creval_openended.published import wording
-from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, open_macgyver, paper_ids, rows_digest
+from creval_openended.published import macgyver, wording
+from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, fetched, open_macgyver, paper_ids, rows_digest
 from creval_testing.task_examples import run_examples
 
 
@@ -153,6 +154,30 @@ def test_solutions_are_asked_for_in_the_words_of_the_authors(task: str, tmp_path
     (tmp_path / wording.DRIVER).unlink()
     offline = DataOptions(cache=tmp_path / "cache", offline=True)
     assert wording.released_wording(offline, address, pins) == said
+
+
+@pytest.mark.parametrize("task", ["macgyver_released", "macgyver_jury_released"])
+def test_prefetch_fetches_the_wording_with_the_problems(
+    task: str, pairs: list[dict[str, Any]], tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_workbook(tmp_path / "pairs.xlsx", pairs)
+    root, pins = address.removesuffix("pairs.xlsx"), write_wording(tmp_path)
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CREVAL_DATA", raising=False)
+    monkeypatch.setattr(macgyver, "fetched", lambda _, *rest: fetched(address, *rest))
+    monkeypatch.setattr(macgyver, "released_wording", lambda options: wording.released_wording(options, root, pins))
+    data = next(iter(prefetch([task], load_plugins())))  # the rest are resources
+    assert (data.what, data.state) == ("data", "fetched") and data.about.startswith("300 docs"), data
+    kept = tmp_path / "cache" / "data" / wording.FOLDER
+    assert {path: (kept / path).read_text("utf-8") for path in pins} == {
+        wording.DRIVER: DRIVER_TEXT,
+        wording.DATA: DATA_TEXT,
+    }
+    for file in ("pairs.xlsx", *pins):
+        (tmp_path / file).unlink()
+    assert next(iter(prefetch([task], load_plugins()))).state == "here already"
+    (kept / wording.DATA).unlink()
+    assert next(iter(prefetch([task], load_plugins()))).state == "failed"
 
 
 def test_a_wording_that_is_not_there_or_another_one(tmp_path: Path, address: str) -> None:
