@@ -4,7 +4,7 @@ What REF had released (its changelog dates the version; one that is `Unreleased`
 under another version: a distribution where its code changed, a task where anything that shapes a score did, which is
 all but title, description and tests, with the files that it includes. REF is a tag or commit. Without it each
 distribution is held to its own last release: the tag NAME-vVERSION, or where there are no tags the commit that dated
-the version in its changelog; of one that was never released it is said since which commit its version is being made.
+the version in its changelog; of one that was never released it says since which commit its version is being made.
 """
 
 from __future__ import annotations

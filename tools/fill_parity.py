@@ -6,7 +6,7 @@
 
 Needs the reference data (CREVAL_DATA). The tests, which are those that take `parity`, run on everything and note each
 comparison: no number is typed in. What needs more than is here (GloVe 840B, all-mpnet-base-v2) is left as it stands.
-Why a task was held against nothing (`none`) is said in its file.
+Why a task was held against nothing (`none`) is in its file.
 """
 
 from __future__ import annotations

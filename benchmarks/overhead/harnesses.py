@@ -1,4 +1,4 @@
-"""How each harness is told to run the same prompts, and how to read what it found."""
+"""How each harness runs the same prompts, and how to read what it found."""
 
 from __future__ import annotations
 

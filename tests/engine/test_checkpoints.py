@@ -148,7 +148,7 @@ def test_errored_samples_are_made_again(make_task, options, read, by_docs, monke
 
 
 def test_what_was_paid_counts_as_before(make_task, server, options):
-    """The limits of a run go on from what its samples took, be that read or told by a checkpoint."""
+    """The limits of a run go on from what its samples took, read from its rows or from a checkpoint."""
     folder = creval.run([make_task(docs=40)], MODEL, options(base_url=server.url, max_calls=25)).folder
     manifest = json.loads((folder / "run.json").read_text("utf-8"))
     manifest["attempts"] = []  # as after a kill: no book was closed

@@ -22,7 +22,7 @@ from creval.types.sample import Condition
 
 
 class Context:
-    """The part of a task's context that players here need."""
+    """The part of a task's context that the baselines here need."""
 
     task = "t"
 
@@ -84,7 +84,7 @@ def test_a_player_sees_the_doc_with_its_answer_and_the_condition(registry, ask) 
 
 
 def test_chance_is_a_sample_s_own(registry, ask) -> None:
-    """The same whatever the order, another one for every other sample, call, seed and player."""
+    """The same whatever the order, another one for every other sample, call, seed and baseline."""
     requests = [ask(doc="a"), ask(doc="b"), ask(doc="a", repeat=1), ask(doc="a", call=1), ask(doc="a", condition="c")]
     there = play(registry, requests, Player())
     back = play(registry, requests[::-1], Player())[::-1]

@@ -254,7 +254,7 @@ def test_max_cost_over_two_models_that_share_it(ask) -> None:
 
 
 def test_a_first_call_of_unknown_price_goes_alone(ask) -> None:
-    """A router that tells its price only afterwards: one call, then as many as fit."""
+    """A router that reports its price only afterwards: one call, then as many as fit."""
     replies = [Reply((Completion("x"),), Usage(1, 1), cost=0.25) for _ in range(10)]
     provider = Scripted(*replies)
     model = model_of(provider, budget=Budget(max_cost=1.0), traits=ProviderTraits(reports_cost=True))

@@ -1,4 +1,4 @@
-"""Thinking is told from the answer, whatever a model's tags are; and nothing else is touched."""
+"""Thinking is separated from the answer, whatever a model's tags are; and nothing else is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin as a third party writes it, against `creval.plugin` alone: task, scorer, player, analysis, command."""
+"""A plugin as a third party writes it, against `creval.plugin` alone: task, scorer, baseline, analysis, command."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_versions_of_one_task_get_distinct_names(folder: Path) -> None:
     assert plain.name == "one"
     assert second.name == f"one@{second.hash[:8]}"
     assert (labelled.name, labelled.qualified) == ("one@three", "red/one@three")
-    assert alone.name == "two"  # only one version of it is here; its hash tells that it is not the plain one
+    assert alone.name == "two"  # only one version of it is here; its hash shows that it is not the plain one
     assert {task.short_name for task in (plain, second, labelled)} == {"one"}
 
 

@@ -206,7 +206,7 @@ def _check_models(parts: Sequence[SweepRun], plugins: Plugins) -> None:
         raise faults[0][1]
     if faults:
         lines = "\n".join(f"  {model}: {' '.join(str(error).split())}" for model, error in faults)
-        raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", fix="Mend these, or leave them out.")
+        raise UsageError(f"{len(faults)} models cannot be asked:\n{lines}", fix="Correct these, or leave them out.")
 
 
 def _told(entry: ModelEntry, name: str) -> str | dict[str, Any]:

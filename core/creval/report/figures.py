@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "Figures", "add_legend", "error_lengths", "whole_numbers"]
 
-# told apart by colour-blind readers too (Okabe and Ito, 2008), and four more for figures of many series
+# distinguished by colour-blind readers too (Okabe and Ito, 2008), and four more for figures of many series
 COLOURS = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000", "#999999", "#882255",
     "#44AA99", "#332288",

@@ -64,7 +64,7 @@ class CachedEntailment:
 
     @property
     def classes(self) -> int:
-        """How many classes the instrument tells apart: 3, or 2 (what does not entail stands as neutral)."""
+        """How many classes the model distinguishes: 3, or 2 (what does not entail stands as neutral)."""
         return int(getattr(self._inner, "classes", 3))
 
     def bound(self, asker: Asker, task: str) -> CachedEntailment:

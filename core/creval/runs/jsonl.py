@@ -132,7 +132,7 @@ def disk_error(error: OSError, path: Path) -> DiskError:
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return DiskError("too many files are open", path, "Raise the limit (ulimit -n 4096)", then)
     what = "the disk is full" if full else f"cannot be written: {error.strerror}"
-    return DiskError(what, path, "Free some space" if full else "Mend this", then)
+    return DiskError(what, path, "Free some space" if full else "Repair this", then)
 
 
 def drop_torn_line(path: Path) -> bool:

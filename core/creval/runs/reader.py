@@ -339,7 +339,7 @@ class Run:
         return RunError(what, where=f"{path}:{line}", fix=fix)
 
     def _again(self) -> str:
-        return self._files.to_finish("Mend the run first")
+        return self._files.to_finish("Repair the run first")
 
     def _unfinished(self, what: str) -> RunError:
         return RunError(what, where=str(self.folder), fix=self._files.to_finish())

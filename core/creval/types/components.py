@@ -332,7 +332,7 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a baseline player sees: the doc (answer key included) and the conversation so far.
+    """What a baseline sees: the doc (answer key included) and the conversation so far.
 
     `call` counts the calls of the sample from 0, `completion` the answers that one call asks for (`n`). `requests` are
     the texts whose likelihoods are asked for, where they are: the reply is the label of one of them, or the text.
@@ -352,7 +352,7 @@ class Turn:
 class Baseline(Protocol):
     """Kind `baseline`: plays a task without a language model (floor: chance; ceiling: the best known).
 
-    A player whose task reads log-probabilities returns a Completion that has them.
+    A baseline whose task reads log-probabilities returns a Completion that has them.
     """
 
     def reply(self, turn: Turn) -> str | Completion: ...

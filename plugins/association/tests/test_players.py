@@ -1,4 +1,4 @@
-"""Floor and ceiling players."""
+"""Floor and ceiling baselines."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_players_depend_on_the_seed_alone() -> None:
 
 
 def test_the_ceiling_of_drat_satisfies_the_gate(embedded: Any) -> None:
-    """With the packaged GloVe vectors: every word of the player survives, for every set of anchors."""
+    """With the packaged GloVe vectors: every word of the baseline survives, for every set of anchors."""
     from creval.resources.resource_options import ResourceOptions
     from creval_association.nouns import open_nouns
 

@@ -59,7 +59,7 @@ def creval_commands() -> Mapping[str, str]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register parser, protocol, scorers, players, the published queries and the shipped verdicts."""
+    """Register parser, protocol, scorers, baselines, the published queries and the shipped verdicts."""
     registry.add(
         "parser",
         "create_paths",

@@ -1,4 +1,4 @@
-"""SmolLM2 in process: real answers, and faults that are told apart."""
+"""SmolLM2 in process: real answers, and faults that are distinguished."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class TransformersEntailment:
 
     @property
     def classes(self) -> int:
-        """How many classes the model tells apart: 3, or 2 (entailment from all else)."""
+        """How many classes the model distinguishes: 3, or 2 (entailment from all else)."""
         self._load()
         return len(self._order)
 

@@ -161,7 +161,7 @@ def _first_line(error: Exception) -> str:
 class TorchFreeEncoder:
     """A known encoder (see `creval.resources.sentence_encoder`) as an `Embedding`; the weights are found when needed.
 
-    `name` is `sentence-transformers/<title>@sha256:<of the weights> (numpy)`: the manifest tells which way was taken.
+    `name` is `sentence-transformers/<title>@sha256:<of the weights> (numpy)`: the manifest says which way was taken.
     Raises MissingPartError where the encoder is not a known one.
     """
 

@@ -34,7 +34,7 @@ def published_name(run: Run) -> str:
     """Return what a run is called on the Hub: model, tasks, beginning, and eight digits of what only this run has.
 
     Resuming or rescoring a run changes none of it, so that a second push replaces the first. Runs of earlier versions
-    have no id; they are told apart by what was asked of whom, and when.
+    have no id; they are distinguished by what was asked of whom, and when.
     """
     manifest = run.manifest
     began = str(manifest.get("started", ""))

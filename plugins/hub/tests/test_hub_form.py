@@ -1,4 +1,4 @@
-"""The Hub's eval.yaml: plain tasks have it, whole and closed; others are told every reason."""
+"""The Hub's eval.yaml: plain tasks have it, whole and closed; for others every reason is reported."""
 
 from __future__ import annotations
 

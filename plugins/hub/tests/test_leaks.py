@@ -1,4 +1,4 @@
-"""Nothing that is pushed tells a key, a folder of this machine, or who its user is."""
+"""Nothing that is pushed contains a key, a folder of this machine, or who its user is."""
 
 from __future__ import annotations
 

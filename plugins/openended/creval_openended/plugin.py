@@ -60,7 +60,7 @@ def creval_commands() -> Mapping[str, str]:
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register the protocol, the scorers, the offline instrument and the players."""
+    """Register the protocol, the scorers, the offline entailment model and the baselines."""
     registry.add(
         "protocol",
         "openended.stepwise",

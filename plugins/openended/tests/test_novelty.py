@@ -95,7 +95,7 @@ def test_verdicts(text: str, verdict: bool | None) -> None:
 
 
 def step_of(request: Received) -> Answer:
-    """A model whose steps name the problem, so that solutions can be told apart."""
+    """A model whose steps name the problem, so that solutions can be distinguished."""
     if "STOP" not in request.prompt:
         return Answer("Step 1: Begin.\nStep 2: End.")
     number = len(request.prompt)

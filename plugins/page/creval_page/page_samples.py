@@ -93,7 +93,7 @@ def collect_samples(runs: Sequence[Run], most: int = MOST) -> PageSamples:
 def _add_images(page: PageSamples, told: Mapping[str, Any], media: MediaFolder) -> None:
     """Put the images of a transcript into the page, each once, as far as there is room for them.
 
-    What a file is tells its own bytes, not the sample: a run folder may be somebody else's.
+    Its own bytes decide what a file is, not the sample: a run folder may be somebody else's.
     """
     turns = [*told["turns"], *(turn for judge in told["judges"] for turn in judge["turns"])]
     for part in (part for turn in turns for part in turn.get("parts", ())):

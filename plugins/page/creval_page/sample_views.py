@@ -16,7 +16,7 @@ _SHOWN = 10
 
 
 class Seen(NamedTuple):
-    """A sample with its final status, the key by which the run's samples are told apart, and its score, if any."""
+    """A sample with its final status, the key by which the run's samples are distinguished, and its score, if any."""
 
     key: str
     sample: Sample

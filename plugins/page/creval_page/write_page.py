@@ -161,7 +161,7 @@ def beside(numbers: Sequence[Printed], task: str, metric: str) -> list[Printed]:
 
 
 def remarks(numbers: Sequence[Printed], model: str) -> list[str]:
-    """Return in what printed numbers were made otherwise: that of the run's own model, else what is said of any."""
+    """Return in what printed numbers were made otherwise: that of the run's own model, else that of any."""
     own = [number for number in numbers if same_model(model, number.model)]
     return list(dict.fromkeys(number.remark for number in own or numbers if number.remark))
 

@@ -145,7 +145,7 @@ def test_table_17_of_create(reference_data: Path) -> None:
 
 
 def test_cdat_is_the_column_before_cdat_a_of_table_3(reference_data: Path) -> None:
-    """The extraction lost the dashes of empty cells, so that CDAT-N is told by its neighbour."""
+    """The extraction lost the dashes of empty cells, so that CDAT-N is found by its neighbour."""
     text = paper(reference_data, "003")
     table = text[text.index("\nModel DAT CDAT CDAT-N") : text.index("Appendix C Per-Model Benchmark")]
     found = re.findall(r"^(\S+) .*?([\d.]+)±\\pm([\d.]+) (1[2-9]\d\.\d\d)±", table, re.MULTILINE)

@@ -36,7 +36,7 @@ def distribution(
     """Return a figure with a histogram of a score per run, and the metric of that score with its interval.
 
     `score` is by default that of the primary metric, `task` the only one of the runs. Samples without the score are
-    not in the histogram; whether the metric counts them as 0 is said by the task. Raises RunError, UnknownNameError.
+    not in the histogram; the task says whether the metric counts them as 0. Raises RunError, UnknownNameError.
     """
     results = load_results(runs)
     task, score = task_and_score(results, task, score)

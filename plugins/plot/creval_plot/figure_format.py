@@ -42,7 +42,7 @@ def colour_of(index: int) -> str:
 
 
 def marker_of(index: int) -> str:
-    """Return the marker of the index-th series: series are told apart in grey, too."""
+    """Return the marker of the index-th series: series differ in grey, too."""
     return MARKERS[index % len(MARKERS)]
 
 

@@ -1,4 +1,4 @@
-"""What programs may do, how their ends are told apart, and that neither order nor company changes a verdict."""
+"""What programs may do, how their ends are distinguished, and that neither order nor company changes a verdict."""
 
 from __future__ import annotations
 

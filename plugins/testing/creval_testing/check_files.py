@@ -105,7 +105,7 @@ def _faults(asked: TaskFile | Head, index: TaskIndex, plugins: Plugins) -> Seque
 
 
 def _each_once(found: Sequence[Sequence[Problem]]) -> list[Problem]:
-    """Return the problems of a file's tasks; what is wrong with all of them alike (a missing key) is said once."""
+    """Return the problems of a file's tasks; what is wrong with all of them (a missing key) is reported once."""
     tasks = Counter(key for problems in found for key in {(p.message, p.path) for p in problems})
     told: dict[tuple[str, str], Problem] = {}
     every: list[Problem] = []

@@ -1,4 +1,4 @@
-"""A sound plugin keeps every rule; one that breaks a rule is told which, and of no other."""
+"""A sound plugin keeps every rule; for one that breaks a rule the report names this rule alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells Trackio of finished runs. Imports nothing heavy: `trackio` itself only when a run ends."""
+"""Reports finished runs to Trackio. Imports nothing heavy: `trackio` itself only when a run ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells Weights & Biases of finished runs. Imports nothing heavy: `wandb` itself only when a run ends."""
+"""Reports finished runs to Weights & Biases. Imports nothing heavy: `wandb` itself only when a run ends."""
 
 from __future__ import annotations
 

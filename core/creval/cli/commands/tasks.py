@@ -170,7 +170,7 @@ def show(ctx: click.Context, task: str, resolved: bool, eval_yaml: bool) -> None
     """Show TASK (a name, plugin/name or path): its description and variants, or with --resolved its whole YAML.
 
     With --eval-yaml the task is printed in the form that inspect-ai runs from a dataset on the Hub; where it has none,
-    every reason is said, with exit code 1.
+    every reason is reported, with exit code 1.
     """
     from creval.plugins.loader import load_plugins
     from creval.tasks.index import TaskIndex
@@ -297,5 +297,5 @@ def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) 
         failed += each.state == "failed"
         click.echo(visible(f"{each.task}  {each.what}: {each.state}: {' '.join(each.about.split())}"))
     if failed:
-        click.echo(f"{failed} could not be had", err=True)
+        click.echo(f"{failed} are not available", err=True)
         ctx.exit(1)

@@ -26,7 +26,7 @@ _ROUTER = "openrouter/"
 
 
 def advice(plan: TaskPlan, options: RunOptions) -> list[str]:
-    """Return what should be said about a task of a run."""
+    """Return what to report about a task of a run."""
     task = plan.task
     if plan.repeats < 2:
         return []
@@ -42,7 +42,7 @@ def advice(plan: TaskPlan, options: RunOptions) -> list[str]:
 
 
 def provider_advice(model: str, options: RunOptions) -> str | None:
-    """Return what should be said where a router may choose another provider for each call; None where one is pinned.
+    """Return what to report where a router may choose another provider for each call; None where one is pinned.
 
     Providers serve one open model at different precisions, limits and prices, so numbers may differ by who answered.
     """

@@ -25,8 +25,8 @@ class Instruments:
 
     `chosen` are the specifications in use, of resources and of the models of roles; `own` those that the task names
     (a role for which it names none has no entry); `names` the full names, with revision or checksum where the
-    instrument tells it; `notes` what a reader of the numbers should know of them. `played_with` are the full names of
-    those that only the player of a baseline uses: they make answers, not numbers, and another model's run has none.
+    instrument reports it; `notes` what a reader of the numbers should know of them. `played_with` are the full names of
+    those that only a baseline uses: they make answers, not numbers, and another model's run has none.
     """
 
     chosen: Mapping[str, str]

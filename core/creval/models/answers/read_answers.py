@@ -35,7 +35,7 @@ missing, today's rules read all of them.
 
 1  what servers sent, read as it was
 2  thinking is taken out of answers, and answers that are cut at the limit are noticed
-3  JSON with a slip is mended or unreadable, never lines; refusals are recognised; characters that nobody sees are gone;
+3  JSON with a slip is fixed or unreadable, never lines; refusals are recognised; characters that nobody sees are gone;
    an answer that a scorer finds wanting keeps the scores that it gives
 4  JSON without its brackets is unreadable; refusals in other languages and more words; more marks of lists
 5  lists on one line, commas of other scripts, marks of no item (`N/A`, `[refused]`), inches inside texts of faulty JSON

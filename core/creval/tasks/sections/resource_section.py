@@ -53,14 +53,14 @@ def read_resources(reading: Reading) -> Mapping[str, str]:
             continue
         if reading.owner.plugin == LOCAL and names_a_stray(str(node.value), node.place.file.parent):
             message = f"{str(node.value)!r} is outside of the task's folder"
-            reading.add(node.place, message, path, f"Who runs the task may add: --resource {name}=...")
+            reading.add(node.place, message, path, f"Users of the task may add: --resource {name}=...")
             continue
         resources[name] = str(node.value)
     return resources
 
 
 def read_baselines(reading: Reading) -> Mapping[str, FoundComponent]:
-    """Return the players by name (floor, ceiling)."""
+    """Return the baselines by name (floor, ceiling)."""
     found = {}
     for path, name, node in reading.members("baselines"):
         player = reading.component("baseline", node, path)

@@ -89,7 +89,7 @@ def _check_model(reading: Reading, name: str, member: Node, path: KeyPath) -> No
         return
     if names_a_stray(str(model.value), model.place.file.parent):
         what = f"the model {str(model.value)!r} is outside of the task's folder"
-        reading.add(model.place, what, path, f"Who runs the task may add: --role {name}=...")
+        reading.add(model.place, what, path, f"Users of the task may add: --role {name}=...")
 
 
 def _read_role(

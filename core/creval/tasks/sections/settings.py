@@ -79,7 +79,7 @@ def read_settings(reading: Reading, section: Node, at: KeyPath) -> Mapping[str, 
                 reading.add(member.key or member.place, message, (*path, key), fix)
             elif acts_outside(key):
                 message = f"{key!r} is no setting of sampling: no task file says where calls go, or what they may read"
-                fix = f"Leave it out here. Who runs the task may add: --generation extra.{key}=..."
+                fix = f"Leave it out here. Users of the task may add: --generation extra.{key}=..."
                 reading.add(member.key or member.place, message, (*path, key), fix)
             settings[key] = plain(member)
     return settings

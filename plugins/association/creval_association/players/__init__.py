@@ -1,3 +1,3 @@
-"""Baselines: players that need no language model."""
+"""Baselines: solvers without a language model."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The nouns that a greedy player may choose from, with their unit vectors."""
+"""The nouns that a greedy baseline may choose from, with their unit vectors."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class CreateCounts:
     `distinct`, `valid_strict`, `valid_shared`, `valid_released`; and `tokens`, those of the target's output (reasoning
     included) summed over a sample's calls, `tokens_per_call` their mean.
 
-    A player that is no language model has no tokens.
+    A baseline has no tokens.
     """
 
     def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:

@@ -1,4 +1,4 @@
-"""Players: the hand-made paths of our own queries, and the two claims that any query allows."""
+"""Baselines: the hand-made paths of our own queries, and the two claims that any query allows."""
 
 from __future__ import annotations
 

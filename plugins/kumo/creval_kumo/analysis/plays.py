@@ -22,7 +22,7 @@ _UNREAD = frozenset({Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
 class Play:
     """One try at one game.
 
-    `game` tells games apart across runs (task and doc). `success`: the valid truth was named. `tests`: actions taken.
+    `game` distinguishes games across runs (task and doc). `success`: the valid truth was named. `tests`: actions taken.
     `tokens`: input and output of all calls of the target. `unread`: the answer could not be read, was cut at the token
     limit or refused; the released code calls all three a parse error. `seconds` are those of each answer.
     `relative_count`: Eq. 4; None where the game has none.

@@ -12,7 +12,7 @@ __all__ = ["EmptyProgram", "FollowingSolution", "GoldAnswer"]
 
 
 class Player(ABC):
-    """What the players share. With `tokens` an answer is one token with its log-probability, for tasks that search."""
+    """What the baselines share. With `tokens`, answers are one token with a log-probability, for tasks that search."""
 
     def __init__(self, tokens: bool = False) -> None:
         self._tokens = tokens

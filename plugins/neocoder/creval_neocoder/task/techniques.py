@@ -152,7 +152,7 @@ def lacking(doc: Mapping[str, Any], released: bool) -> dict[str, MissingScore]:
 
 
 def by_baseline(item: ScorerInput) -> bool:
-    """Whether a player without a language model gave the answer."""
+    """Whether a baseline gave the answer."""
     reply = item.calls[-1].reply if item.calls else None
     return reply is not None and str(reply.model).startswith("baseline/")
 

@@ -1,1 +1,1 @@
-"""The components that task files name: scorers and players. The protocol stands in `creval_openended.stepwise`."""
+"""The components that task files name: scorers and baselines. The protocol is in `creval_openended.stepwise`."""

@@ -118,7 +118,7 @@ def _data_url(part: MediaPart) -> str:
 
 
 def ask_state(view: View, number: int, person: str, progress: tuple[int, int], notice: str) -> dict[str, Any]:
-    """The page with a question. `number` tells questions apart, `progress` is (samples done, samples in all)."""
+    """The page with a question. `number` distinguishes questions, `progress` is (samples done, samples in all)."""
     blocks = markdown_blocks(view.reading) if view.markdown else text_blocks(view.reading)
     return {
         "phase": "ask",

@@ -107,7 +107,7 @@ class Subject:
         return self.index.load(TaskFile(header.file, header.variant))
 
     def options(self, task: Task) -> RunOptions:
-        """Return the options that a task is run with: offline, and with what stands in for its instruments."""
+        """Return the options that a task is run with: offline, and with what replaces its resources."""
         own = {name: spec for name, spec in self.resources.items() if name in task.resources}
         return RunOptions(resources=own, offline=True, allow_code_execution=True)
 

@@ -54,7 +54,7 @@ class Cell:
     `n` models have everything that the specificity needs. `coupling` is R of Theorem 1 on these models,
     `ceiling` the most specific that a test of this validity could be, `distance` the way to (v*, s*). `validity_q`
     and `specificity_q` are adjusted for all cells of the analysis (Benjamini-Hochberg, one family each).
-    Where a number is not available, it is None and `reason` says why.
+    Where a number is not available it is None and `reason` says why.
     """
 
     test: str
