@@ -118,12 +118,14 @@ def answers(subject: Subject, name: str) -> Iterator[str]:
     The answers take the place of those of the task's first gold example; other roles say what that example scripts.
     """
     task = subject.load(name)
-    gold = next((each for each in task.examples if each.status is Status.SCORED and each.player is None), None)
+    stated = [each for each in task.examples if each.status is Status.SCORED]
+    gold = next((each for each in stated if each.player is None), stated[0] if stated else None)
     if gold is None:
         return
     subject.need_data(task)
+    instead = [entry[0] for entry in gold.answers] or [Said("")]  # what a baseline says is not stated
     spoken = [
-        replace(gold, name=repr(text[:20]), answers=[_said(text, entry[0]) for entry in gold.answers], scores={})
+        replace(gold, name=repr(text[:20]), player=None, answers=[_said(text, each) for each in instead], scores={})
         for text in SPOKEN
     ]
     played = replace(task, examples=spoken)
