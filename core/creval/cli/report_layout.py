@@ -52,7 +52,7 @@ def print_layout(
     else:
         console = table_console()
         print_models(table, console)
-        notes = ["bold or *: best model; n: docs (or groups of docs) of each column"]
+        notes = ["bold or *: best model (baselines do not compete); n: values of each column (docs times repeats)"]
         notes += [GROUPS_NOTE] if table.grouped else []
         for line in [*notes, *run_notes(results)]:
             console.print(line, markup=False, soft_wrap=True)
@@ -72,4 +72,4 @@ def hidden_notes(hidden: int, choice: MetricChoice) -> list[str]:
     """Say how many metrics are not shown, unless the user named those that are."""
     if not hidden or choice.metrics or choice.tasks:
         return []
-    return [f"{hidden} more metric{'' if hidden == 1 else 's'}: creval report --all"]
+    return [f"{hidden} more metric{'' if hidden == 1 else 's'}: add --all to creval report"]

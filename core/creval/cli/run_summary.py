@@ -45,7 +45,9 @@ def ending(finished: Finished, allowed_error_share: float) -> int:
     shown, hidden = chosen([result], MetricChoice(every=len(result.tasks) == 1))
     print_results(shown, find_baselines(finished.folder.parent))
     if hidden:
-        click.echo(f"{hidden} more metrics: creval report {shlex.quote(str(finished.folder))} --all")
+        click.echo(
+            f"{hidden} more metric{'' if hidden == 1 else 's'}: creval report {shlex.quote(str(finished.folder))} --all"
+        )
     click.echo(f"run folder: {finished.folder}")
     return last_words(finished, allowed_error_share)
 

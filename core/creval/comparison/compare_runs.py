@@ -79,13 +79,18 @@ class Compared:
         return f"Compared({some(self.names)}; {said})"
 
     def _repr_html_(self) -> str:
-        columns, rows = self.table()
+        shown, cells = self.readable_table()
         if len(self.runs) > 2:
             notes = [f"* primary metric; {GROUPS_NOTE}", *self.notes]
-            return html_table(f"{len(self.runs)} runs, best first", columns, marked(rows, self.comparisons), notes)
-        shown, cells = readable(marked(rows, self.comparisons))
+            return html_table(f"{len(self.runs)} runs, best first", shown, cells, notes)
         notes = ["* primary metric; difference: second minus first", *self.notes]
         return html_table(f"first: {self.names[0]}; second: {self.names[1]}", shown, cells, notes)
+
+    def readable_table(self) -> tuple[Sequence[str], list[list[Any]]]:
+        """Return the table as people read it: with stars at primary metrics, and an interval in one cell."""
+        columns, rows = self.table()
+        stars = marked(rows, self.comparisons)
+        return (columns, stars) if len(self.runs) > 2 else readable(stars)
 
     def table(self) -> tuple[Sequence[str], list[list[Any]]]:
         if len(self.runs) == 2:

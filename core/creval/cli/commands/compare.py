@@ -64,7 +64,7 @@ def compare(
         click.echo(json_text(found.to_data()))
         return
     if form is not None:
-        click.echo(FORMATS[form](*found.table()), nl=False)
+        click.echo(FORMATS[form](*(found.table() if form == "csv" else found.readable_table())), nl=False)
     else:
         _print(found.comparisons, found.runs, more["most_flips"])
     for note in found.notes:

@@ -224,7 +224,8 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
     elif limit is not None and limit < count:
         indices = range(limit) if first else array("q", choose(count, limit, options.seed, task.qualified))
     elif limit is not None and limit > count:
-        _LOG.warning("%s: --limit %s, but there are %d docs; all of them are taken", task.name, options.limit, count)
+        there = "is 1 doc; it is taken" if count == 1 else f"are {count} docs; all of them are taken"
+        _LOG.warning("%s: --limit %s, but there %s", task.name, options.limit, there)
     shard = parse_shard(options.shard)
     if shard is not None:
         ids = dataset.ids
