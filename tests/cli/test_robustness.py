@@ -127,6 +127,23 @@ def test_a_person_as_model_without_creval_people_says_what_to_install(
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("--tasks", "rat", "--model", "embedded/smollm2"),
+        ("--tasks", "drat", "--model", "baseline/floor", "--resource", "embedding=embedded/minilm"),
+    ],
+    ids=["model", "resource"],
+)
+def test_what_creval_embedded_brings_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    without(monkeypatch, "creval-embedded")
+    assert invoke([*arguments, "--limit", "1"]) == 2
+    assert "pip install creval-embedded" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--batch"),
         ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--batch", "--detach"),
         ("--tasks", "rat", "--model", "openai/gpt-4o-mini", "--batch", "--dry-run"),

@@ -128,6 +128,8 @@ GROUP = "creval"
 _KNOWN_ELSEWHERE = {
     ("sandbox", "bubblewrap"): "creval-sandbox",
     ("provider", "human"): "creval-people",
+    ("provider", "embedded"): "creval-embedded",
+    ("embedding", "embedded"): "creval-embedded",
     ("batching", "batches"): "creval-batches",
     ("protocol", "choices"): "creval-likelihoods",
     ("scorer", "likeliest_choice"): "creval-likelihoods",
