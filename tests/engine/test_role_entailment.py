@@ -70,8 +70,9 @@ MODEL = "hosted_vllm/parrot"
 
 
 @pytest.fixture
-def task(install: Any, tmp_path: Path) -> str:
+def task(install: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     install("following", HOOKS, PARTS)
+    monkeypatch.setenv("CREVAL_PLUGINS", "following,encoders")
     rows = [{"id": f"d{i}", "word": f"w{i}", "fact": f"fact {i % 3}"} for i in range(4)]
     (tmp_path / "following.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "following.yaml").write_text(TASK)
@@ -166,7 +167,8 @@ def test_a_task_of_its_own_judge_keeps_its_plain_names_and_scripts_it(task, judg
     assert [list(each.faults) for each in outcomes] == [[], [], []]
 
 
-def test_a_workbench_asks_too(judge):
+def test_a_workbench_asks_too(judge, monkeypatch):
+    monkeypatch.setenv("CREVAL_PLUGINS", "encoders")
     bench = Workbench(RunOptions(roles=JUDGE))
 
     async def ask() -> Any:

@@ -16,6 +16,7 @@ from support.chat_server import ChatServer
 
 import creval
 from creval.engine.run_options import RunOptions
+from creval.plugin import Message
 from creval.resources.resource_options import ResourceOptions
 from creval.resources.wordlists import WordList
 from creval_association.banks import read_jsonl
@@ -230,11 +231,6 @@ def test_repeated_first_associations_do_not_count_twice() -> None:
         asyncio.run(PaceProtocol().run(Play(['["stone", "Stone", "roll"]'])))  # type: ignore[arg-type]
 
 
-@dataclass
-class Asked:
-    content: str
-
-
 def test_players_play_both_stages(embedded: Callable[[str], Any]) -> None:
     from dataclasses import replace
 
@@ -248,8 +244,8 @@ def test_players_play_both_stages(embedded: Callable[[str], Any]) -> None:
         starts = [word for word, _ in read_entries(player.reply(first))[0]]
         assert len(set(starts)) == 3
         for call, start in enumerate(starts, 1):
-            asked = (Asked(f'Starting with the word pair "rock" -> "{start}", generate'),)
-            reply = player.reply(replace(first, call=call, messages=asked))  # type: ignore[arg-type]
+            asked = (Message("user", f'Starting with the word pair "rock" -> "{start}", generate'),)
+            reply = player.reply(replace(first, call=call, messages=asked))
             words = PaceChain().parse(reply).value
             assert words[0] == start and len(set(words)) == 20
             chains.append(words)
