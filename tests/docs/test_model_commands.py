@@ -40,6 +40,7 @@ ELSEWHERE = {
     "--dry-run": "tests/engine/test_estimate.py::test_calls_tokens_and_price_are_of_one_rule",
     "--detach": "plugins/batches/tests/test_documented_commands.py::test_left_and_collected_as_printed",
     "hypogen_pinned.yaml": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
+    "hypogen=hypogen.jsonl": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
     "likeliest.yaml": "plugins/likelihoods/tests/test_choices.py::test_a_run_states_the_length_of_its_models_context",
     "kumo_published": "plugins/kumo/tests/test_published_source.py::test_a_run_of_the_papers_own_games",
 }
