@@ -62,12 +62,12 @@ def decimal_of(value: float | Decimal | str) -> Decimal:
 def number_of(value: Decimal) -> int | float:
     """Return a decimal as JSON data: a float where it is the same number, else an int, else the nearest float.
 
-    What is written as a whole number is one: only a float of exactly that value is the same.
+    What is written as a whole number is one: only a float of exactly that value, written so, is the same.
     """
     nearest = float(value)
     if math.isfinite(nearest):
         written_whole = value.as_tuple().exponent == 0
-        if int(nearest) == value if written_whole else Decimal(repr(nearest)) == value:
+        if Decimal(repr(nearest)) == value and (not written_whole or int(nearest) == value):
             return nearest
     whole = value == value.to_integral_value() and value.adjusted() <= MAX_DIGITS
     return int(value) if whole else nearest

@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from creval.errors import FatalModelError, MissingPartError, ScoringError, UnknownNameError, UsageError
@@ -135,6 +135,7 @@ def test_several_completions_are_several_draws(registry, ask) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
+@example(42995711569563608)  # a float is exactly this number, and its shortest form is another
 @settings(max_examples=50)
 def test_the_target_is_played_so_that_it_is_read_back(number) -> None:
     turn = types.SimpleNamespace(doc={"target": number})
