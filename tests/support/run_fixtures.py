@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from support.toy_plugins import write_distribution
 
 from creval.engine.run_options import RunOptions
 
-__all__ = ["install", "make_task", "options", "server"]
+__all__ = ["install", "make_task", "options", "own_environment", "server"]
 
 MakeTask = Callable[..., str]
 
@@ -33,6 +34,18 @@ score: exact_match
 metrics:
   - {{name: right, from: exact_match, aggregate: mean, primary: true, failed: {failed}}}
 """
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No keys or addresses of the user, only the core's own plugin, caches in the test's folder."""
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("CREVAL_PLUGINS", "")
+    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CREVAL_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import pytest
-from support.run_fixtures import install, make_task, options, server
+from support.run_fixtures import install, make_task, options, own_environment, server
 
 __all__ = ["install", "make_task", "options", "own_environment", "server"]
-
-
-@pytest.fixture(autouse=True)
-def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No keys or addresses of the user, only the core's own plugin, caches in the test's folder."""
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("CREVAL_PLUGINS", "")
-    monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("CREVAL_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
