@@ -1,4 +1,4 @@
-"""Each example of the page "A task without code" is shown there whole, valid, and runs with its floor and ceiling."""
+"""Each example task is shown whole on the page that explains it, valid, and runs with its floor and ceiling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from creval_testing.task_examples import run_examples
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "tasks"
 FILES = sorted(FOLDER.glob("*.yaml"))
-PAGE = (ROOT / "docs" / "task-without-code.md").read_text(encoding="utf-8")
+PAGES = ("task-without-code", "turns")
+PAGE = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 EXPECTED = {
     "questions": {"numeric": (0.0, 1.0)},
     "readings": {"numeric@strict": (None, 1.0), "numeric@flexible": (0.0, 1.0), "near": (0.0, 1.0)},
@@ -32,6 +33,8 @@ EXPECTED = {
     "pairwise": {"wins": (0.0, 0.5), "wins_agrees": (1.0, 1.0)},
     "best_of_n": {"numeric": (0.0, 1.0)},
     "best_of_n_majority": {"numeric": (0.0, 1.0)},
+    "conversations": {"rating": (1.0, 5.0), "rating@1": (1.0, 5.0), "rating@2": (1.0, 5.0)},
+    "revised": {"second_look": (0.0, 1.0), "first_look": (0.0, 1.0)},
     "mode_collapse": {"distinct": (0.1, None), "set_distance": (0.0, None)},
 }
 """By task and metric: what floor and ceiling reach (None: between the two)."""
@@ -86,7 +89,7 @@ def test_it_runs_with_its_floor_and_ceiling(task: str, run_task: Any) -> None:
 
 
 def _judge(task: str, player: str) -> Any:
-    if task in ("judged", "jury"):
+    if task in ("judged", "jury", "conversations"):
         return lambda doc: "1" if player == "floor" else "5"
     if task == "pairwise":
         return lambda doc: ["second", "first"] if player == "floor" else ["tie", "tie"]

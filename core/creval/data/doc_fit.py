@@ -1,14 +1,15 @@
-"""Whether docs hold what a task's prompts and scorers take: checked before the model is asked."""
+"""Whether docs hold what a task's prompts, protocol and scorers take: checked before the model is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from creval.data.dataset import SHOTS, Dataset
 from creval.data.shaping import brief
 from creval.errors import Problem, TaskError
 from creval.plugins.registry import Component, Registry
+from creval.tasks.sections.prompts import named_prompts
 from creval.tasks.task_components import whole_refs
 from creval.tasks.task_model import ComponentRef, FewShot, PromptMessage, ScorerRef, Task
 from creval.tasks.templates.rendering import fields_of, list_fields, render
@@ -22,10 +23,11 @@ _FIX = "Correct the data, or what the task says of them."
 
 
 def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: Dataset) -> Iterator[Problem]:
-    """Yield a problem for the first doc that a prompt or a scorer cannot take, one for each of these.
+    """Yield a problem for the first doc that a prompt, protocol or scorer cannot take, one for each of these.
 
-    A field that a prompt takes apart as a list may not be a text. A scorer says by its method `doc_fault(fields)` what
-    is wrong with a doc, or None; one that cannot be made is reported elsewhere. `docs` are docs of the `dataset`.
+    A field that a prompt takes apart as a list may not be a text. A protocol or scorer says by its method
+    `doc_fault(fields)` what is wrong with a doc, or None; one that cannot be made is reported elsewhere. `docs` are
+    docs of the `dataset`.
     Of the first doc those prompts are made that take nothing but its fields.
     """
     lists = {
@@ -34,13 +36,13 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
         for place in list_fields(messages, task.file)
         if place.name not in provided
     }
-    scorers = dict(_checking(task, registry))
+    checking = dict(_checking(task, registry))
     groups = {metric.group: metric.name for metric in task.metrics if metric.group is not None}
     few_shot = task.few_shot
     for number, doc in enumerate(docs):
         if number == 0:
             yield from _unfit_templates(task, doc, registry)
-        if not lists and not scorers and not groups and few_shot is None:
+        if not lists and not checking and not groups and few_shot is None:
             return
         which = f"the doc {doc.id!r} of {dataset.place(doc.id)}"
         if few_shot is not None and (fault := _unanswered(few_shot, doc)) is not None:
@@ -55,11 +57,11 @@ def doc_problems(task: Task, docs: Iterable[Doc], registry: Registry, dataset: D
         for field in [each for each in groups if each not in doc.fields]:
             what = f"{which} lacks the field {field!r}, by which {groups.pop(field)!r} takes docs together"
             yield task.problem_at("metrics", what, _FIX)
-        for path, (name, scorer) in list(scorers.items()):
-            problem = _scorer_problem(scorer, doc)
+        for path, (done_by, part) in list(checking.items()):
+            problem = _doc_problem(part, doc)
             if problem:
-                del scorers[path]
-                yield task.problem_at(path, f"{which} cannot be scored by {name!r}: {problem}{dataset.left_out}", _FIX)
+                del checking[path]
+                yield task.problem_at(path, f"{which} cannot be {done_by}: {problem}{dataset.left_out}", _FIX)
 
 
 def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Problem]:
@@ -82,9 +84,9 @@ def _unanswered(few_shot: FewShot, doc: Doc) -> str | None:
     return None
 
 
-def _scorer_problem(scorer: Any, doc: Doc) -> str | None:
+def _doc_problem(part: Any, doc: Doc) -> str | None:
     try:
-        fault = scorer.doc_fault(doc.fields)
+        fault = part.doc_fault(doc.fields)
     except (Exception, SystemExit) as error:  # a plugin's own code
         return f"its doc_fault failed: {type(error).__name__}: {error} ({line_of(error)})"
     return str(fault) if fault else None
@@ -95,10 +97,10 @@ def prompts_of(task: Task, registry: Registry) -> Iterator[tuple[str, Sequence[P
     parts = list(_parts(task, registry))
     provides = registry.get("protocol", task.protocol.name).provides
     for name, messages in task.prompts.items():
-        named = [given for part, ref in parts if name in _named_prompts(part, ref) for given in part.provides]
+        named = [given for part, ref in parts if name in dict(named_prompts(part, ref)) for given in part.provides]
         yield ("prompt" if name == "prompt" else f"prompts.{name}"), messages, (*provides, *named)
     for role, own in task.role_prompts.items():
-        asked = tuple(given for part, _ in parts if role in part.roles for given in part.provides)
+        asked = tuple(given for part, _ in parts if role in part.roles or _wraps(part) for given in part.provides)
         for name, messages in own.items():
             yield f"roles.{role}.prompts.{name}", messages, asked
 
@@ -110,21 +112,22 @@ def _parts(task: Task, registry: Registry) -> Iterator[tuple[Component, Componen
         yield from whole_refs(registry.get(kind, ref.name), ref, registry)
 
 
-def _named_prompts(part: Component, ref: ComponentRef) -> Iterator[str]:
-    """Yield the prompts that parameters of a component name."""
-    for key, about in part.parameters.get("properties", {}).items():
-        if isinstance(about, Mapping) and about.get("x-prompt") and key in ref.parameters:
-            yield str(ref.parameters[key])
+def _wraps(part: Component) -> bool:
+    """Whether a component takes a scorer, which it hands a doc with more fields."""
+    return any(about.get("x-component") == "scorer" for about in part.parameters.get("properties", {}).values())
 
 
 def _checking(task: Task, registry: Registry) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """Yield the scorers that check docs, each with its key path and name."""
+    """Yield the protocol and the scorers that check docs, each with its key path and name."""
     listed = isinstance(task.resolved.get("score"), list)
+    kinds: list[tuple[str, Kind, ComponentRef]] = [("protocol", "protocol", task.protocol)]
     for at, ref in enumerate(task.score):
         index = ref.position if isinstance(ref, ScorerRef) else at
+        kinds.append((f"score[{index}]" if listed else "score", "scorer", ref))
+    for path, kind, ref in kinds:
         try:
-            scorer = registry.get("scorer", ref.name).load()(**ref.parameters)
+            made = registry.get(kind, ref.name).load()(**ref.parameters)
         except (Exception, SystemExit):  # a plugin's own code; what makes the run's parts reports it
             continue
-        if callable(getattr(scorer, "doc_fault", None)):
-            yield (f"score[{index}]" if listed else "score"), (ref.name, scorer)
+        if callable(getattr(made, "doc_fault", None)):
+            yield path, (f"{'asked' if kind == 'protocol' else 'scored'} by {ref.name!r}", made)

@@ -156,7 +156,8 @@ class TaskProtocol(Protocol):
     """Kind `protocol`: how the model is engaged for one sample.
 
     A method `expected_calls(fields)` gives a dry run the fewest and the most calls to expect of a sample of a doc with
-    these fields, as (fewest, most); without it a sample is one call.
+    these fields, as (fewest, most); without it a sample is one call. A method `doc_fault(fields)` says what keeps a doc
+    from being asked, or gives None; such a doc is refused before the first call.
     """
 
     async def run(self, session: Session) -> None: ...

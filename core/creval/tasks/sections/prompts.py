@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from creval.errors import nearest
+from creval.plugins.registry import Component
 from creval.tasks.sections.section_reader import Reading
 from creval.tasks.task_components import FoundComponent, whole_refs
-from creval.tasks.task_model import PromptMessage, PromptPart
+from creval.tasks.task_model import ComponentRef, PromptMessage, PromptPart
 from creval.tasks.yaml.nodes import KeyPath, Node
 
-__all__ = ["check_prompts", "media_fields", "read_messages", "read_prompts"]
+__all__ = ["check_prompts", "media_fields", "named_prompts", "read_messages", "read_prompts"]
 
 PLAIN = "prompt"
 PROMPT_KEY = "x-prompt"
@@ -38,12 +39,7 @@ def check_prompts(reading: Reading, components: Sequence[FoundComponent], known:
         return
     for found in components:
         for part, ref in whole_refs(found.component, found.ref, reading.registry):
-            named = [
-                (str(ref.parameters[key]), key)
-                for key, about in part.parameters.get("properties", {}).items()
-                if isinstance(about, Mapping) and about.get(PROMPT_KEY) and key in ref.parameters
-            ]
-            for name, key in [*((name, None) for name in part.prompts), *named]:
+            for name, key in [*((name, None) for name in part.prompts), *named_prompts(part, ref)]:
                 if name in known:
                     continue
                 message = f"the {part.kind} {part.name} needs the prompt {name!r}, which is missing"
@@ -52,6 +48,14 @@ def check_prompts(reading: Reading, components: Sequence[FoundComponent], known:
                 fix = f"Did you mean {near[0]!r}?" if near and key else fix
                 place = found.written.node.place if key else reading.root.place
                 reading.add(place, message, found.written.path if key else (), fix)
+
+
+def named_prompts(part: Component, ref: ComponentRef) -> Iterator[tuple[str, str]]:
+    """Yield the prompts that parameters of a component name (one, or a list), or else their default, with the key."""
+    for key, about in part.parameters.get("properties", {}).items():
+        if isinstance(about, Mapping) and about.get(PROMPT_KEY) and (key in ref.parameters or "default" in about):
+            given = ref.parameters.get(key, about.get("default"))
+            yield from ((str(name), key) for name in (given if isinstance(given, list) else [given]))
 
 
 def read_messages(reading: Reading, node: Node, path: KeyPath) -> Sequence[PromptMessage]:

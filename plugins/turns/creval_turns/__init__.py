@@ -1,0 +1,1 @@
+"""Several questions in one conversation: the protocol `turns` and the scorer `each_turn`."""

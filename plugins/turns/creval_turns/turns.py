@@ -1,0 +1,100 @@
+"""Protocol `turns`: several questions in one conversation, each asked after the answers to those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from creval.plugin import Message, ScoringError, Session, Turn
+
+__all__ = ["TurnTarget", "Turns"]
+
+_FIELD = "turns"
+_PROMPT = "prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Asks a question, then the next one with the conversation so far, and so on; each answer is one of the sample.
+
+    `field` names the field of the doc that lists the questions: for each of them the task's prompt is rendered, with
+    `question`. `prompts` names the prompts of the turns; where a field gives more questions than there are prompts, the
+    last prompt serves for the rest. Every prompt also gets `turn` (1, 2, ...) and `answers`, those to the turns before.
+    After the first turn only the prompt's last message of the user, and what follows it, is added to the conversation.
+
+    An answer that is cut, refused or empty ends the conversation with that status, unless `tolerate` names it
+    (`length`, `refusal`, `empty`); a failed call makes the sample errored. The answers before it stay in the sample.
+    """
+
+    prompts: Sequence[str] = ()
+    field: str | None = None
+    tolerate: Sequence[str] = ()
+
+    def expected_calls(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the fewest and the most calls of a sample."""
+        questions = self._questions(fields)
+        number = len(self.prompts) if questions is None else len(questions)
+        return min(1, number), number
+
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being asked: it has no list of questions."""
+        try:
+            self._questions(fields)
+        except ScoringError as error:
+            return error.what
+        return None
+
+    async def run(self, session: Session) -> None:
+        """Ask turn by turn. Raises ScoringError where the doc has no list of questions."""
+        questions = self._questions(session.doc.fields)
+        names = self.prompts or (_PROMPT,)
+        conversation: list[Message] = []
+        answers: list[str] = []
+        ends: list[str] = []
+        for place in range(len(names) if questions is None else len(questions)):
+            extra = {} if questions is None else {"question": questions[place]}
+            name = names[min(place, len(names) - 1)]
+            asked = session.prompt(name, turn=place + 1, answers=tuple(answers), **extra)
+            conversation += asked if place == 0 else _from_last_question(asked)
+            reply = await session.ask(tuple(conversation), tolerate=self.tolerate, tools=(), n=1)
+            conversation.append(Message("assistant", reply.text))
+            answers.append(reply.text)
+            ends.append(reply.completions[0].finish_reason)
+            session.answer(reply.text)
+            session.report(turns=list(ends))
+
+    def _questions(self, fields: Mapping[str, Any]) -> Sequence[str] | None:
+        """Return the doc's questions, None where the prompts say all. Raises ScoringError where it has none."""
+        name = self.field or (None if self.prompts else _FIELD)
+        if name is None:
+            return None
+        if name not in fields:
+            raise ScoringError(f"it has no field {name!r} with its questions; it has {', '.join(fields)}")
+        found = fields[name]
+        if not isinstance(found, list | tuple) or not found:
+            raise ScoringError(f"its {name!r} is no list of questions")
+        for question in found:
+            if not isinstance(question, str) or not question.strip():
+                raise ScoringError(f"its {name!r} holds {str(question)[:40]!r}, which is no question")
+        return found
+
+
+def _from_last_question(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the last message of the user, and what follows it: the instructions and examples were given before."""
+    last = max((place for place, each in enumerate(messages) if each.role == "user"), default=0)
+    return messages[last:]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTarget:
+    """Says in each turn the target of that turn: an item of the doc's field `field`."""
+
+    field: str = "target"
+
+    def reply(self, turn: Turn) -> str:
+        """Return the target. Raises ScoringError where the field has none for this turn."""
+        found = turn.doc.get(self.field)
+        if not isinstance(found, list | tuple) or turn.call >= len(found):
+            raise ScoringError(f"the field {self.field!r} has no item for turn {turn.call + 1}", where=turn.key.doc)
+        return str(found[turn.call])
