@@ -344,6 +344,7 @@ def test_a_judge_sees_the_image_when_scores_are_made_again(write, options, monke
 
     with ChatServer(answer=answer) as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        monkeypatch.setenv("CREVAL_PLUGINS", "judges")
         result = creval.run([task], "hosted_vllm/see", options(roles={"judge": "hosted_vllm/judge"}))
         assert result.results["tasks"][0]["metrics"][0]["value"] == 1.0
         asked = len(server.requests)

@@ -225,7 +225,7 @@ def open_plans(
             seed=options.seed,
         )
         dataset = open_dataset(task.dataset, plugins.registry, data_options)
-        plan = plan_task(with_own_grid(task, options, plugins.registry), dataset, options)
+        plan = plan_task(with_own_grid(task, options, plugins.registry), dataset, options, plugins.registry)
         check_plan(plan, options, plugins.registry, docs=new)
         plans.append(plan)
     check_named_docs(plans, options)

@@ -6,8 +6,9 @@ Promised: these names follow semantic versioning. It imports numpy.
 from __future__ import annotations
 
 from creval.comparison.paired import Difference, paired_means
+from creval.plugins.traits import Raters
 from creval.scoring.agreement import agreement
 from creval.scoring.metric_estimate import estimate_mean
 from creval.types.metrics import Estimate
 
-__all__ = ["Difference", "Estimate", "agreement", "estimate_mean", "paired_means"]
+__all__ = ["Difference", "Estimate", "Raters", "agreement", "estimate_mean", "paired_means"]

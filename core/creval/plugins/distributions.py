@@ -143,6 +143,7 @@ _KNOWN_ELSEWHERE = {
     ("protocol", "turns"): "creval-turns",
     ("scorer", "each_turn"): "creval-turns",
     ("baseline", "turn_target"): "creval-turns",
+    ("scorer", "judge"): "creval-judges",
     ("source", "huggingface"): "creval-datasets",
     ("embedding", "sentence-transformers"): "creval-encoders",
     ("embedding", "glove"): "creval-encoders",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from creval.errors import nearest
 
@@ -18,6 +18,7 @@ __all__ = [
     "ParserTraits",
     "ProtocolTraits",
     "ProviderAbilities",
+    "Raters",
     "ScorerTraits",
     "read_traits",
     "trait_fault",
@@ -26,6 +27,19 @@ __all__ = [
 
 VALUES = ("list", "number", "object", "text")
 """The kinds of value that a parser gives and a scorer takes."""
+_LEVELS = ("nominal", "ordinal", "interval")
+
+
+class Raters(NamedTuple):
+    """The scores that several models give the same samples, so that results.json says how far they agree.
+
+    `score` is what they say together, `scores` each one's own by its role. `level` is how two scores differ: `nominal`
+    (equal or not), `ordinal` (ranks between them) or `interval` (squared).
+    """
+
+    score: str
+    scores: Mapping[str, str]
+    level: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +63,7 @@ class ScorerTraits:
     `batch_size`: at most so many samples per call (0: 256, or 1 where it waits). `minimum_repeats`: so many repeats
     of a doc it needs. `reads_some`: it also gets samples of which some answers cannot be read, `scores_failures`: also
     those that are unparsed, truncated or refused. `takes` are the kinds of value that it can score (empty: any).
+    `raters` (`Raters`) names those of its scores that several models give, whose agreement is in results.json.
     """
 
     unit: str = "sample"
@@ -58,6 +73,7 @@ class ScorerTraits:
     reads_some: bool = False
     scores_failures: bool = False
     takes: tuple[str, ...] = ()
+    raters: Raters | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +137,9 @@ def trait_fault(kind: str, stated: Mapping[str, Any], roles: Sequence[str] = ())
 def _value_fault(name: str, value: object) -> str | None:
     if name in _LOWEST:
         return None if type(value) is int and value >= _LOWEST[name] else f"a whole number from {_LOWEST[name]}"
+    if name == "raters":
+        sound = value is None or (isinstance(value, Raters) and len(value.scores) > 1 and value.level in _LEVELS)
+        return None if sound else f"Raters of two scores or more, at one of the levels {', '.join(_LEVELS)}"
     words = _WORDS.get(name)
     if words is None:
         return None if isinstance(value, bool) else "True or False"

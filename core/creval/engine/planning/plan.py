@@ -20,8 +20,9 @@ from creval.engine.planning.shards import Shard, parse_shard
 from creval.engine.run_options import RunOptions, parse_limit
 from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugins.registry import Registry
+from creval.plugins.traits import Raters
 from creval.tasks.sections.settings import MAX_CELLS, cells, generation_settings, varied_settings
-from creval.tasks.task_model import Task
+from creval.tasks.task_model import ScorerRef, Task
 from creval.tasks.yaml.schema import validator_for
 from creval.tasks.yaml.wording import SchemaFault, say
 from creval.types.execution import WorkItem
@@ -117,7 +118,7 @@ class TaskPlan:
 
     `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
     task's; both have gone into the task's conditions where it varies them. `shares` is the task of the run whose
-    answers are this one's too, as both ask the same.
+    answers are this one's too, as both ask the same. `raters` are those of its scorers, under the task's names.
     """
 
     task: Task
@@ -128,6 +129,7 @@ class TaskPlan:
     varied: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     shard: Shard | None = None
     shares: str | None = None
+    raters: Sequence[Raters] = ()
 
     @property
     def chosen(self) -> Sequence[int]:
@@ -214,7 +216,7 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
     return sorted(found)
 
 
-def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
+def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Registry) -> TaskPlan:
     """Choose the docs of a task by the limit and seed of the run, and of these the shard's, be they none."""
     limit, first = parse_limit(options.limit)
     count = len(dataset)
@@ -232,4 +234,25 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions) -> TaskPlan:
         chosen = range(count) if indices is None else indices
         indices = array("q", (index for index in chosen if shard.holds(ids[index])))
     repeats = options.repeats or task.repeats
-    return TaskPlan(task, dataset, indices, repeats, dict(options.generation), dict(options.conditions), shard)
+    return TaskPlan(
+        task,
+        dataset,
+        indices,
+        repeats,
+        dict(options.generation),
+        dict(options.conditions),
+        shard,
+        raters=_raters_of(task, registry),
+    )
+
+
+def _raters_of(task: Task, registry: Registry) -> list[Raters]:
+    """Return the raters that the task's scorers state, with the names that the task gives their scores."""
+    found = []
+    for ref in task.score:
+        raters = registry.get("scorer", ref.name).scorer_traits(ref.parameters).raters
+        if raters is not None and isinstance(ref, ScorerRef):
+            scores = {role: ref.named(score) for role, score in raters.scores.items()}
+            raters = Raters(ref.named(raters.score), scores, raters.level)
+        found += [] if raters is None else [raters]
+    return found

@@ -13,10 +13,11 @@ from creval.engine.planning.plan import TaskPlan
 from creval.engine.planning.seeds import derive
 from creval.engine.roles.ledger import UsageTally
 from creval.engine.scoring.instruments import Instruments, changed_sections
-from creval.engine.scoring.juries import agreement_data, juries_of, jury_note
 from creval.engine.scoring.tally import Grouping, TaskTally
 from creval.errors import CrevalError, ScoringError
 from creval.plugins.registry import Registry
+from creval.plugins.traits import Raters
+from creval.scoring.agreement import krippendorff_alpha
 from creval.scoring.clusters import Clusters
 from creval.scoring.intervals import Scale
 from creval.scoring.metric_estimate import estimate
@@ -115,9 +116,7 @@ def task_results(
     """Return one task's part of results.json."""
     task = plan.task
     tally, usage = tallies
-    juries = [
-        agreement_data(jury, names[0], [tally.column(name) for name in names[1:]]) for jury, names in juries_of(task)
-    ]
+    juries = [_agreement(raters, tally) for raters in plan.raters]
     return {
         "task": task.name,
         "qualified": task.qualified,
@@ -150,11 +149,25 @@ def task_results(
         },
         "flags": dict(sorted(usage.target.flags.items())),
         "served_by": dict(sorted(usage.target.served_by.items())),
-        "notes": [*instruments.notes, *map(jury_note, juries), *_shared_note(plan)],
+        "notes": [*instruments.notes, *map(_jury_note, juries), *_shared_note(plan)],
         **({"juries": juries} if juries else {}),
         "first_errors": tally.errors,
         "metrics": [_metric_data(metric) for metric in metrics],
     }
+
+
+def _agreement(raters: Raters, tally: TaskTally) -> dict[str, Any]:
+    """Return how far several raters agree over the samples of a task."""
+    columns = [tally.column(name) for name in raters.scores.values()]
+    alpha, units, verdicts = krippendorff_alpha(columns, raters.level)
+    found = {"score": raters.score, "roles": list(raters.scores), "level": raters.level}
+    return {**found, "alpha": alpha, "samples": units, "verdicts": verdicts}
+
+
+def _jury_note(found: Mapping[str, Any]) -> str:
+    alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
+    over = f"{found['verdicts']} verdicts on {found['samples']} samples"
+    return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"
 
 
 def _shared_note(plan: TaskPlan) -> list[str]:

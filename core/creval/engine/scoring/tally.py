@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from creval.engine.planning.plan import TaskPlan
-from creval.engine.scoring.juries import juries_of
 from creval.errors import ScoringError
 from creval.packed_keys import PackedTexts
 from creval.runs.record_data import read_score
@@ -279,7 +278,7 @@ class TaskTally:
 def metric_names(plan: TaskPlan) -> list[str]:
     """Return the score names that the metrics of a task are made from."""
     named = [name for metric in plan.task.metrics for name in (metric.source, metric.weight) if name is not None]
-    named += [name for _, names in juries_of(plan.task) for name in names[1:]]
+    named += [name for raters in plan.raters for name in raters.scores.values()]
     return list(dict.fromkeys(named))
 
 

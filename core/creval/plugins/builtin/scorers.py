@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from creval.plugins import parameters as params
-from creval.plugins.registry import BINARY, Range, Registry
+from creval.plugins.registry import BINARY, Registry
 
 __all__ = ["register"]
 
@@ -15,7 +15,6 @@ def register(registry: Registry) -> None:
     """Add them to the registry."""
     _register_scorers(registry)
     _register_sets(registry)
-    _register_judge(registry)
     _register_aggregations(registry)
 
 
@@ -93,61 +92,6 @@ def _register_sets(registry: Registry) -> None:
         minimum_repeats=2,
         uses=("embedding",),
     )
-
-
-def _register_judge(registry: Registry) -> None:
-    registry.add(
-        "scorer",
-        "judge",
-        "creval.engine.scoring.judge:Judge",
-        "what a model in the role of the judge says of an answer, as a number",
-        parameters=params.schema(
-            prompt=params.text(1, prompt=True, about="the judge's prompt"),
-            parse=params.one_or_more(
-                "parser", about="the parsers of the verdict, in any form that the task's own parse takes"
-            ),
-            scale={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-            labels={"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 2},
-            repeat=params.integer(1, about="independent verdicts, of which the mean counts"),
-            against=params.text(1, about="the doc's field with a rival text: a pair is judged"),
-            both_orders=params.flag(about="ask about the pair in both orders"),
-            name=params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$", about="the name of the score (judge)"),
-            reduce=params.one_of("mean", "best", about="what becomes of several answers of a sample"),
-            **_JURY,
-            required=("prompt",),
-        ),
-        produces=("*",),
-        ranges=_judged,
-        waits=True,
-        roles=("judge",),
-        provides=("answer", "text", "first", "second"),
-    )
-
-
-_JURY: Mapping[str, Any] = {
-    "roles": params.list_of(
-        params.text(pattern="^[A-Za-z][A-Za-z0-9_]*$"), minimum=1, role=True, about="a jury: the roles that judge"
-    ),
-    "combine": params.one_of("mean", "median", "majority", "each", about="what becomes of the jurors' numbers (mean)"),
-    "draw": params.integer(1, about="so many of the roles judge each doc, drawn by the run's seed"),
-    "except": params.one_of("target", about="a model that is the target itself does not judge"),
-    "agreement": params.one_of("nominal", "ordinal", "interval", about="how Krippendorff's alpha compares verdicts"),
-}
-
-
-def _judged(parameters: Mapping[str, Any]) -> Mapping[str, Range]:
-    """What a judge's scores can be, by its scale or its labels."""
-    name = parameters.get("name", "judge")
-    rivals = {"first": 1, "second": 0, "tie": 0.5} if "against" in parameters else {}
-    worth = parameters.get("scale") or [*(parameters.get("labels") or rivals).values()]
-    found: dict[str, Range] = {f"{name}_agrees": (0, 1) if len(parameters.get("roles", ())) > 1 else BINARY}
-    if len(set(worth)) > 1:
-        is_binary = "scale" not in parameters and set(worth) <= {0, 1}
-        single: Range = BINARY if is_binary else (min(worth), max(worth))
-        roles = parameters.get("roles", ())
-        found |= {f"{name}@{role}": single for role in roles}
-        found[name] = (min(worth), max(worth)) if len(roles) > 1 else single
-    return found
 
 
 def _register_aggregations(registry: Registry) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval.parsing.verdicts import ScaleVerdict
+from creval_judges.verdicts import ScaleVerdict
 
 FIVE = ScaleVerdict(1, 5)
 

@@ -1,4 +1,4 @@
-"""Juries: who of several models judges an answer, what they say together, and how far they agree."""
+"""Juries: which of several models judge an answer, and what they say together."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any, Literal
 
-from creval.engine.planning.seeds import derive
-from creval.errors import UsageError
-from creval.scoring.agreement import krippendorff_alpha
-from creval.tasks.task_model import ScorerRef, Task
-from creval.types.components import Context
+from creval.plugin import Context, UsageError
+from creval.plugin.judging import Raters, derive
 
-__all__ = ["JUDGE", "Jury", "agreement_data", "combined", "juries_of", "jury_note"]
+__all__ = ["Jury", "combined"]
 
-JUDGE = "judge"
+_JUDGE = "judge"
 _TARGET = "target"
 Combine = Literal["mean", "median", "majority", "each"]
 
@@ -41,10 +38,10 @@ class Jury:
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Jury:
         """Return the jury that the parameters of a scorer `judge` state; without `roles` the one judge."""
-        roles = tuple(parameters.get("roles", (JUDGE,)))
+        roles = tuple(parameters.get("roles", (_JUDGE,)))
         level = parameters.get("agreement") or ("nominal" if "scale" not in parameters else "ordinal")
         excluded = parameters.get("except") == _TARGET
-        rest = (excluded, level, parameters.get("name", JUDGE))
+        rest = (excluded, level, parameters.get("name", _JUDGE))
         return cls(roles, parameters.get("combine", "mean"), parameters.get("draw"), "roles" in parameters, *rest)
 
     @staticmethod
@@ -92,9 +89,11 @@ class Jury:
     def _is_target(self, role: str, context: Context) -> bool:
         return context.player(role) == context.player(_TARGET)
 
-    def scores(self) -> list[str]:
-        """Return the names of the jurors' own scores."""
-        return [f"{self.name}@{role}" for role in self.roles]
+    def raters(self) -> Raters | None:
+        """Return the scores of which the run says how far they agree; None for a single judge."""
+        if len(self.roles) < 2:
+            return None
+        return Raters(self.name, {role: f"{self.name}@{role}" for role in self.roles}, self.level)
 
 
 def combined(how: str, numbers: Sequence[float]) -> float:
@@ -106,28 +105,3 @@ def combined(how: str, numbers: Sequence[float]) -> float:
         most = max(counts.values())
         return fmean(number for number, count in counts.items() if count == most)
     return fmean(numbers)
-
-
-def juries_of(task: Task) -> list[tuple[Jury, Sequence[str]]]:
-    """Return the juries of a task, each with what the task calls its score and its jurors' scores."""
-    found: list[tuple[Jury, Sequence[str]]] = []
-    for ref in task.score:
-        if ref.name.removeprefix("core/") == JUDGE and len(ref.parameters.get("roles", ())) > 1:
-            jury = Jury.of(ref.parameters)
-            names = [jury.name, *jury.scores()]
-            found.append((jury, [ref.named(name) for name in names] if isinstance(ref, ScorerRef) else names))
-    return found
-
-
-def agreement_data(jury: Jury, score: str, columns: Sequence[Any]) -> dict[str, Any]:
-    """Return how far a jury agrees over the samples of a task, as results.json has it."""
-    alpha, units, verdicts = krippendorff_alpha(columns, jury.level)
-    found = {"score": score, "roles": list(jury.roles), "level": jury.level}
-    return {**found, "alpha": alpha, "samples": units, "verdicts": verdicts}
-
-
-def jury_note(found: Mapping[str, Any]) -> str:
-    """Return the line that says to a reader how far a jury agrees."""
-    alpha = "is not defined" if found["alpha"] is None else f"= {found['alpha']:.3f}"
-    over = f"{found['verdicts']} verdicts on {found['samples']} samples"
-    return f"jury of {found['score']}: Krippendorff's alpha ({found['level']}) {alpha} over {over}"

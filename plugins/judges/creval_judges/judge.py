@@ -13,14 +13,20 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from creval.engine.scoring.juries import Jury, combined
-from creval.errors import ScoringError, UsageError
-from creval.parsing.chain import ParserChain, Step, build_steps
-from creval.parsing.verdicts import ScaleVerdict
-from creval.plugins.loader import load_plugins
-from creval.tasks.task_model import ComponentRef
-from creval.types.components import Context, Expected, Parsed, Parser, Score, ScorerInput
-from creval.types.messages import Message
+from creval.plugin import (
+    Context,
+    Expected,
+    Message,
+    Parsed,
+    Parser,
+    Score,
+    ScorerInput,
+    ScoringError,
+    UsageError,
+)
+from creval.plugin.judging import ComponentRef, ParserChain, Step, build_steps, load_plugins
+from creval_judges.jury import Jury, combined
+from creval_judges.verdicts import ScaleVerdict
 
 __all__ = ["Judge"]
 

@@ -363,7 +363,7 @@ def test_what_a_foreign_run_or_file_says_of_a_role_needs_trust(tmp_path, own, na
 NURSERY = """
 import os, sys
 from pathlib import Path
-import creval.engine.run, creval.engine.scoring.judge, creval.scoring.metric_estimate
+import creval.engine.run, creval_judges.judge, creval.scoring.metric_estimate
 import creval.models.providers.chat_provider
 from creval.engine.run import resume
 output = Path(sys.argv[1])

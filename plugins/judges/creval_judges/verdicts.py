@@ -9,11 +9,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from creval.numerals import decimal_of, last_numeral, number_of, number_text, numerals, read_numeral, same_number
-from creval.parsing.base import not_text
-from creval.parsing.cues import boxed_spans
-from creval.parsing.json.scan import holds_json, json_places
-from creval.types.components import Parsed
+from creval.plugin import Parsed
+from creval.plugin.judging import (
+    boxed_spans,
+    decimal_of,
+    holds_json,
+    json_places,
+    last_numeral,
+    not_text,
+    number_of,
+    number_text,
+    numerals,
+    read_numeral,
+    same_number,
+)
 
 __all__ = ["ScaleVerdict"]
 

@@ -1,0 +1,39 @@
+"""What creval-judges needs of the core: parsers of verdicts and the numbers in them, seeds, what raters state.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.engine.planning.seeds import derive
+from creval.numerals import decimal_of, last_numeral, number_of, number_text, numerals, read_numeral, same_number
+from creval.parsing.base import not_text
+from creval.parsing.chain import ParserChain, Step, build_steps
+from creval.parsing.cues import boxed_spans
+from creval.parsing.json.scan import holds_json, json_places
+from creval.plugins.loader import load_plugins
+from creval.plugins.registry import Range
+from creval.plugins.traits import Raters
+from creval.tasks.task_model import ComponentRef
+
+__all__ = [
+    "ComponentRef",
+    "ParserChain",
+    "Range",
+    "Raters",
+    "Step",
+    "boxed_spans",
+    "build_steps",
+    "decimal_of",
+    "derive",
+    "holds_json",
+    "json_places",
+    "last_numeral",
+    "load_plugins",
+    "not_text",
+    "number_of",
+    "number_text",
+    "numerals",
+    "read_numeral",
+    "same_number",
+]

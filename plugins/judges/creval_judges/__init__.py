@@ -1,0 +1,3 @@
+"""Models that judge answers, alone or as a jury."""
+
+from __future__ import annotations
