@@ -211,6 +211,9 @@ def test_the_sandbox_holds(template: str) -> None:
         "{% set x = 'x' * 4000000 %}{% for i in range(9999) %}{{ (x + x) | length }}{% endfor %}",
         "{% set x = range(9999) | list %}{% for i in range(9999) %}{{ x | sort | length }}{% endfor %}",
         "{% set x = range(9999) | list %}{% for i in range(9999) %}{{ [x] | length }}{% endfor %}",
+        "{% set x = [range(9000) | list] * 5 %}{% set y = [range(9000) | list] * 5 %}"
+        "{% for i in range(9000) %}{{ x == y }}{% endfor %}",
+        "{% for i in range(9999) %}{{ range(9999) | max }}{{ 'a' in range(9999) }}{% endfor %}",
         *(f"{{% set x = 'x' * 9000000 %}}{{% for i in range(9999) %}}{{{{ x | {each} }}}}{{% endfor %}}" for each in (
             "lower | length", "title | length", "capitalize | length", "trim | length", "wordcount", "reverse | length",
             "list | length", "unique | list | length", "replace('y', 'z') | length", "int", "float", "string | length",
@@ -239,6 +242,12 @@ def _seconds_to_refuse(template: str) -> float:
     began = time.thread_time()  # other tests of the process may have left threads
     assert "the prompt cannot be rendered" in error(template)
     return time.thread_time() - began
+
+
+def test_ordinary_work_on_nested_rows_is_far_from_the_bounds() -> None:
+    rows = [{f"field{i}": "word " * 10 for i in range(5)} for _ in range(60)]
+    template = "{% for row in rows %}{{ rows | map(attribute='field1') | join(', ') | length }} {% endfor %}"
+    assert text(template, {"rows": rows}).split() == ["3118"] * 60
 
 
 def test_ordinary_work_on_a_long_doc_is_far_from_the_bounds() -> None:

@@ -71,6 +71,7 @@ def _is_place(node: nodes.Node) -> bool:
 
 
 _MARKS = ("{{", "{%", "{#")
+_MAX_TEXT = 10_000_000
 
 _GUARDS = ("defined", "undefined")
 
@@ -163,15 +164,15 @@ def _render(message: PromptMessage, fields: Mapping[str, object], file: Path) ->
 
 
 def _run(template: Template, fields: Mapping[str, object]) -> str:
-    from creval.tasks.templates.bounds import BUDGET, MAX_STEPS, MAX_TEXT
+    from creval.tasks.templates.environment import BUDGET, WORK
 
-    context = template.new_context({**fields, BUDGET: [MAX_STEPS]})
+    context = template.new_context({**fields, BUDGET: [WORK]})
     size = 0
     parts: list[str] = []
     for part in template.root_render_func(context):
         size += len(part)
-        if size > MAX_TEXT:
-            raise ValueError(f"the prompt is longer than {MAX_TEXT:,} characters")
+        if size > _MAX_TEXT:
+            raise ValueError(f"the prompt is longer than {_MAX_TEXT:,} characters")
         parts.append(part)
     return "".join(parts)
 
