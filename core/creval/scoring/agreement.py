@@ -70,7 +70,7 @@ def kappa(people: Sequence[float], judge: Sequence[float]) -> float | None:
     return (equal - chance) / (1 - chance)
 
 
-def krippendorff_alpha(raters: Sequence[Sequence[float]], level: str) -> tuple[float | None, int, int]:
+def krippendorff_alpha(raters: Sequence[Sequence[float] | Floats], level: str) -> tuple[float | None, int, int]:
     """Return (alpha, units, ratings) of `raters`, each with its rating of every unit (NaN: none).
 
     `level` says how two ratings differ: `nominal` (equal or not), `ordinal` (ranks between them), `interval` (squared).
