@@ -208,7 +208,7 @@ def _pay_for_product(context: Context, left: Any, right: Any) -> None:
 
 def _too_much() -> SecurityError:
     most = f"{WORK:,} values or {_CHARACTERS * WORK:,} characters"
-    return SecurityError(f"this is too large for a prompt: there are more than {most} to go through")
+    return SecurityError(f"this is too large for a prompt: it is more work than {most}")
 
 
 # --- functions and filters -----------------------------------------------------------------------------
