@@ -136,6 +136,46 @@ def test_many_answers_are_scripted_with_what_scorers_see_of_them(install, tmp_pa
     assert "2 of 4 answers could not be read" in some.score.missing["strict"].reason
 
 
+@pytest.mark.parametrize(
+    ("written", "status", "text"),
+    [
+        ("word0", "scored", "word0"),
+        ("{text: word0}", "scored", "word0"),
+        ("{text: word0, finish_reason: length}", "truncated", None),
+        ("{text: word0, logprobs: [[word0, -0.1]]}", "scored", "word0"),
+        ("[{text: word0}]", "scored", "word0"),
+        ("{tool_calls: [{name: look}]}", "unparsed", None),
+    ],
+)
+def test_one_answer_is_written_in_every_form_of_a_completion(
+    make_task, written: str, status: str, text: str | None
+) -> None:
+    task = make_task(extra=f"tests:\n  - {{name: one, answer: {written}, status: {status}}}\n")
+    (outcome,) = outcomes(str(task))
+    assert outcome.faults == []
+    assert (outcome.score.scores == {"exact_match": 1.0}) == (text is not None)
+
+
+BY_BASELINE = """
+baselines: {ceiling: target}
+tests:
+  - {name: gold, player: ceiling, status: scored, scores: {exact_match: 1}}
+  - {name: of_one_doc, doc: d0, player: ceiling, status: scored, scores: {exact_match: 1}}
+"""
+
+
+def test_the_gold_of_a_baseline_is_played_for_more_than_the_first_doc(make_task) -> None:
+    task = Path(make_task(docs=40, extra=BY_BASELINE))
+    assert [each.faults for each in outcomes(str(task))] == [[], []]
+    data = task.with_suffix(".jsonl")
+    rows = data.read_text().splitlines()
+    data.write_text("\n".join([*rows[:-1], '{"id": "d39", "word": "word39", "target": ["", "word39"]}']))
+    gold, of_one_doc = outcomes(str(task))
+    assert of_one_doc.faults == []
+    assert gold.score.key.doc == "d39"
+    assert gold.faults and all("of the doc 'd39'" in fault for fault in gold.faults)
+
+
 COUNTED_HOOKS = """
     from creval.plugin import hookimpl
 

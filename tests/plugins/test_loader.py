@@ -164,13 +164,42 @@ def test_a_plugin_for_another_core_is_left_out(site: Path, requires: list[str], 
         assert "other_plugin" not in sys.modules, "a plugin for another core must not even be imported"
 
 
-def test_a_name_belongs_to_the_first_distribution(site: Path) -> None:
+def test_a_name_belongs_to_the_distribution_that_is_called_after_it(site: Path) -> None:
+    """Whoever comes first in the alphabet: `creval-sound` owns `sound`, and the others are refused by name."""
     write_distribution(site, "another", {"another_plugin.py": COMPONENTS}, {"sound": "another_plugin"})
+    write_distribution(site, "zzz", {"zzz_plugin.py": COMPONENTS}, {"sound": "zzz_plugin"})
     write_distribution(site, "impostor", {"impostor_plugin.py": COMPONENTS}, {"core": "impostor_plugin"})
     plugins = load(site)
+    assert [info.distribution for info in plugins.infos] == ["creval", "creval-sound"]
     errors = {failure.distribution: failure.error for failure in plugins.failures}
-    assert "is taken by the distribution another" in errors["creval-sound"]
+    assert set(errors) == {"another", "zzz", "impostor"}
+    for name in ("another", "zzz"):
+        assert "'sound' belongs to creval-sound, which is installed" in errors[name]
     assert "'core' cannot be the name of a plugin" in errors["impostor"]
+    assert "another_plugin" not in sys.modules, "what is refused is not even imported"
+
+
+def test_of_several_others_none_gets_the_name(site: Path) -> None:
+    for name in ("aaa", "bbb", "ccc"):
+        write_distribution(site, name, {f"{name}_plugin.py": COMPONENTS}, {"tides": f"{name}_plugin"})
+    plugins = load(site)
+    assert [info.name for info in plugins.infos] == ["core", "sound"]
+    errors = {failure.distribution: failure.error for failure in plugins.failures}
+    assert "'tides' is also claimed by aaa, ccc, so none has it" in errors["bbb"]
+    assert set(errors) == {"aaa", "bbb", "ccc"}
+
+
+def test_one_alone_gets_any_free_name(site: Path) -> None:
+    write_distribution(site, "aaa", {"aaa_plugin.py": COMPONENTS}, {"tides": "aaa_plugin"})
+    assert [info.name for info in load(site).infos] == ["core", "tides", "sound"]
+
+
+def test_two_entry_points_of_one_name_are_refused_whole(site: Path) -> None:
+    write_distribution(site, "creval-twice", {"twice_plugin.py": COMPONENTS}, {"twice": "twice_plugin"})
+    (entry_points,) = site.glob("creval_twice*.dist-info/entry_points.txt")
+    entry_points.write_text("[creval]\ntwice = twice_plugin\ntwice = other_plugin\n")
+    plugins = load(site)
+    assert [failure.error for failure in plugins.failures] == ["its distribution has 2 entry points called 'twice'"] * 2
 
 
 def test_the_first_copy_on_the_path_counts(site: Path, tmp_path: Path) -> None:

@@ -36,6 +36,14 @@ def test_short_and_qualified_names() -> None:
     assert [c.qualified for c in both.all()] == ["blue/rhyme", "core/rhyme", "red/rhyme", "blue/rhyme"]
 
 
+def test_all_plugins_that_hold_a_name_are_counted_and_named() -> None:
+    made = Registry()
+    for plugin in ("a", "b", "c", "d", "e"):
+        made.scoped(plugin).add("scorer", "rhyme", "x:y")
+    with pytest.raises(PluginError, match=r"5 plugins hold the scorer 'rhyme': a/rhyme, b/rhyme, .* and e/rhyme"):
+        made.get("scorer", "rhyme")
+
+
 def test_a_component_is_imported_when_it_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "old_part.py").write_text("from json import no_such_name\n")

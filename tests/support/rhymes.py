@@ -75,19 +75,20 @@ DOCS = '{"word": "cat", "ending": "at"}\n{"word": "sun", "ending": "un"}\n'
 def write_rhymes(site: Path, name: str, changes: Mapping[str, tuple[str, str]] = {}) -> str:
     """Write the plugin `name` to a site folder; each change (file: old, new) is made in one of its files.
 
-    Files are `plugin`, `parts`, `task`, `docs`, and `record` (which lists what the wheel held).
+    Files are `plugin`, `parts`, `task`, `docs`, `record` (which lists what the wheel held), `metadata` (its licence) and
+    `requires` (what it needs).
     """
     package = f"creval_{name}"
     texts = {"plugin": PLUGIN, "parts": PARTS, "task": TASK.replace("NAME", name), "docs": DOCS}
     texts["record"] = "".join(
         f"{package}/{file},,\n" for file in ("__init__.py", "parts.py", f"tasks/{name}.yaml", "tasks/words.jsonl")
     )
-    texts["metadata"] = "License-Expression: MIT\n"
+    texts |= {"metadata": "License-Expression: MIT\n", "requires": "creval>=0.1,<1"}
     for file, (old, new) in changes.items():
         assert old in texts[file], f"nothing to change in {file}"
         texts[file] = texts[file].replace(old, new)
     modules = {f"{package}/__init__.py": texts["plugin"], f"{package}/parts.py": texts["parts"]}
-    write_distribution(site, f"creval-{name}", modules, {name: package})
+    write_distribution(site, f"creval-{name}", modules, {name: package}, [texts["requires"]])
     tasks = site / package / "tasks"
     tasks.mkdir()
     (tasks / f"{name}.yaml").write_text(texts["task"].lstrip())

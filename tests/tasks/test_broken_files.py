@@ -316,7 +316,7 @@ def test_an_ambiguous_component_prefers_the_own_plugin_then_the_core(tmp_path: P
     assert [ref.name for ref in task.parse] == ["red/json_array", "red/rhyme"]
     outside = write_task(tmp_path / "outside", parse="parse: [json_array, rhyme]")
     (problem,) = check([outside], plugins)
-    assert problem.message == "two plugins hold the parser 'rhyme': red/rhyme and blue/rhyme"
+    assert problem.message == "2 plugins hold the parser 'rhyme': red/rhyme and blue/rhyme"
     qualified = write_task(tmp_path / "outside", parse="parse: [json_array, blue/rhyme]")
     assert [ref.name for ref in TaskIndex(plugins).load(qualified).parse] == ["json_array", "blue/rhyme"]
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Distribution", "absent_distribution", "find_distributions", "installed_version", "satisfies"]
+__all__ = ["Distribution", "absent_distribution", "find_distributions", "installed_version", "normal_name", "satisfies"]
 
 
 _VERSION = (
@@ -183,16 +183,16 @@ def find_distributions(path: Sequence[str] | None = None) -> Sequence[Distributi
         plugins = _entry_points(folder)
         if plugins:
             name, version, core_api = _metadata(folder)
-            found.setdefault(_normal(name), Distribution(name, version, core_api, plugins, Path(folder)))
+            found.setdefault(normal_name(name), Distribution(name, version, core_api, plugins, Path(folder)))
     return [found[name] for name in sorted(found)]
 
 
 def installed_version(name: str, path: Sequence[str] | None = None) -> str | None:
     """Return the version of an installed distribution, or None."""
     for folder in _metadata_folders(sys.path if path is None else path):
-        if _normal(Path(folder).name).startswith(_normal(name)):
+        if normal_name(Path(folder).name).startswith(normal_name(name)):
             found, version, _ = _metadata(folder)
-            if _normal(found) == _normal(name):
+            if normal_name(found) == normal_name(name):
                 return version
     return None
 
@@ -269,5 +269,6 @@ def _header(folder: str) -> Iterator[str]:
             continue
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """Return the name of a distribution in the form in which pip compares them."""
     return re.sub(r"[-_.]+", "-", name).lower()

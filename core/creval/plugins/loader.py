@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ import pluggy
 
 from creval.errors import PluginError, UnknownNameError, nearest
 from creval.plugins import builtin
-from creval.plugins.distributions import Distribution, find_distributions, installed_version, satisfies
+from creval.plugins.distributions import Distribution, find_distributions, installed_version, normal_name, satisfies
 from creval.plugins.hookspecs import PROJECT, Hooks
 from creval.plugins.isolation import HookCalls, PluginFailure, PluginHooks, aside, failure_of
 from creval.plugins.registry import Registry
@@ -116,13 +117,13 @@ def load_plugins(limit: Sequence[str] | None = None, path: Sequence[str] | None 
     infos = [PluginInfo(CORE, "creval", core_version, "creval.plugins.builtin")]
     loaded: list[_Loaded] = []
     failures: list[PluginFailure] = []
-    owners: dict[str, str] = {}
+    claims = Counter((name, distribution.name) for distribution in distributions for name, _ in distribution.plugins)
     for distribution in distributions:
         for name, target in distribution.plugins:
             if wanted is not None and name not in wanted:
                 continue
             loading = _Loading(name, target, distribution, core_version)
-            failure = failure_of(name, distribution.name, "", lambda: _claim(owners, loading)) or loading.run()  # noqa: B023
+            failure = failure_of(name, distribution.name, "", lambda: _check_name(loading, claims)) or loading.run()  # noqa: B023
             if failure is not None:
                 failures.append(failure)
                 continue
@@ -162,16 +163,28 @@ def _wanted(limit: Sequence[str] | None, distributions: Sequence[Distribution]) 
     return frozenset(limit)
 
 
-def _claim(owners: dict[str, str], loading: _Loading) -> None:
-    """Give the name to the first distribution that asks for it."""
+def _check_name(loading: _Loading, claims: Mapping[tuple[str, str], int]) -> None:
+    """Raise PluginError where a plugin cannot have its name.
+
+    The distribution `creval-NAME` owns NAME. Where others alone claim one name, none of them gets it: which is meant
+    must not depend on the alphabet. `claims` counts the entry points by name and distribution.
+    """
     name = loading.name
     if name in (CORE, LOCAL) or not name.replace("_", "").replace("-", "").isalnum():
         raise PluginError(f"{name!r} cannot be the name of a plugin: use letters, digits, '-', '_', not core or local")
     if name in RESERVED and _COMMAND_PLUGINS.get(name) != loading.distribution.name:
         raise PluginError(f"{name!r} cannot be the name of a plugin: it is a command of creval")
-    owner = owners.setdefault(name, loading.distribution.name)
-    if owner != loading.distribution.name:
-        raise PluginError(f"the plugin name {name!r} is taken by the distribution {owner}; uninstall one of the two")
+    own = loading.distribution.name
+    if claims[name, own] > 1:
+        raise PluginError(f"its distribution has {claims[name, own]} entry points called {name!r}")
+    others = [distribution for claimed, distribution in claims if claimed == name and distribution != own]
+    owner = normal_name(f"creval-{name}")
+    if not others or normal_name(own) == owner:
+        return
+    if owner in map(normal_name, others):
+        raise PluginError(f"the plugin name {name!r} belongs to {owner}, which is installed; uninstall one of the two")
+    listed = ", ".join(others)
+    raise PluginError(f"the plugin name {name!r} is also claimed by {listed}, so none has it; uninstall all but one")
 
 
 @dataclass(frozen=True, slots=True)

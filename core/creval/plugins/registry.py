@@ -238,8 +238,9 @@ class Registry:
             for component in found:
                 if component.plugin == owner:
                     return component
-        choices = " and ".join(component.qualified for component in found)
-        raise PluginError(f"two plugins hold the {kind} {name!r}: {choices}", where=where, fix="Use one of these.")
+        *others, last = (component.qualified for component in found)
+        what = f"{len(found)} plugins hold the {kind} {name!r}: {', '.join(others)} and {last}"
+        raise PluginError(what, where=where, fix="Use one of these.")
 
     def find(self, kind: Kind, name: str) -> Component | None:
         """Like `get`, but None where there is none or the name is ambiguous."""

@@ -29,7 +29,8 @@ COMPONENT_KEY = "x-component"
 class Written:
     """A component as it is written: its name, where that stands, and its parameters as a mapping node.
 
-    `bare` is a value that stands for the positional parameter. `path` is the key path of the parameters.
+    `bare` is a value that stands for the positional parameter. `path` is the key path of the parameters. `beside` are
+    keys that may stand among the parameters and are none of them: `name`, or what the core reads there.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Written:
     parameters: Node
     path: KeyPath
     bare: Node | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def unfold(node: Node, path: KeyPath) -> Written | Problem:
         name = node.value.get("name")
         if name is not None and isinstance(name.value, str):
             rest = {key: member for key, member in node.value.items() if key != "name"}
-            return Written(name.value, name, Node(rest, node.place), path)
+            return Written(name.value, name, Node(rest, node.place), path, beside=("name",))
         if len(node.value) == 1:
             ((key, member),) = node.value.items()
             at = replace(node, place=member.key or node.place)
@@ -120,7 +122,7 @@ class ComponentReader:
         parameters = self._with_positional(component, written)
         if parameters is None:
             return None
-        values = self._check(component, parameters, written.path)
+        values = self._check(component, parameters, written)
         if values is None:
             return None
         return FoundComponent(ComponentRef(self._unambiguous(component), values), component, written)
@@ -148,15 +150,16 @@ class ComponentReader:
             return written.parameters
         if component.positional is None:
             message = f"the {component.kind} {component.name!r} takes no bare value"
-            known = ", ".join(component.parameters.get("properties", {})) or "none"
+            known = ", ".join([*written.beside, *component.parameters.get("properties", {})]) or "none"
             fix = f"Write its parameters as a mapping; it has: {known}."
             self._problems.append(problem_at(written.bare.place, message, written.path, fix))
             return None
         return Node({component.positional: written.bare}, written.bare.place)
 
-    def _check(self, component: Component, parameters: Node, path: KeyPath) -> Mapping[str, Any] | None:
+    def _check(self, component: Component, parameters: Node, written: Written) -> Mapping[str, Any] | None:
+        path = written.path
         try:
-            problems = problems_of(parameters, validator_for(component.parameters), path)
+            problems = problems_of(parameters, validator_for(component.parameters), path, written.beside)
         except Exception as error:  # the schema is a plugin's: a faulty one may fail in any way
             message = f"the plugin {component.plugin} declares a faulty JSON Schema for {component.name!r}: {error}"
             self._problems.append(problem_at(parameters.place, " ".join(message.split())[:300], path))

@@ -112,11 +112,20 @@ class _Shared(NamedTuple):
     options: RunOptions
     plugins: Plugins
     resources: OpenResources
+    gold_docs: int
 
 
-async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> list[ExampleOutcome]:
+GOLD_DOCS = 5
+"""For how many docs, evenly spread over the data, the gold answer of a baseline is played."""
+
+
+async def run_examples(
+    task: Task, options: RunOptions, plugins: Plugins, gold_docs: int = GOLD_DOCS
+) -> list[ExampleOutcome]:
     """Run every example of a task. `options.resources` may name other instruments.
 
+    What the ceiling says is right of every doc: an example of it that names none is played for `gold_docs` of them, and
+    the outcome is that of the first doc which does not end as stated.
     Other roles than the target say what the example scripts; a real model is asked only where `options.roles` names it.
     Raises what opening the data and resources raises; a failed example raises nothing, see `faults`.
     """
@@ -124,14 +133,28 @@ async def run_examples(task: Task, options: RunOptions, plugins: Plugins) -> lis
     task = with_roles(task, options.resources)
     dataset = open_dataset(task.dataset, plugins.registry, data_options)
     resources = open_resources(options, plugins)  # once for all: an embedding takes longer to load than to use
-    shared = _Shared(options, plugins, resources)
+    shared = _Shared(options, plugins, resources, gold_docs)
     try:
-        return [await _outcome(task, example, dataset, shared) for example in task.examples]
+        return [await _outcome_of(task, example, dataset, shared) for example in task.examples]
     finally:
         resources.close()
 
 
-async def _outcome(task: Task, example: Example, dataset: Dataset, run: _Shared) -> ExampleOutcome:
+async def _outcome_of(task: Task, example: Example, dataset: Dataset, run: _Shared) -> ExampleOutcome:
+    """Return the outcome of an example: of a gold one that of its worst doc."""
+    outcome = await _outcome(task, example, _doc(example, dataset), run)
+    if outcome.faults or example.player != "ceiling" or example.doc is not None:
+        return outcome
+    last, steps = len(dataset) - 1, run.gold_docs - 1
+    for place in sorted({number * last // steps for number in range(1, steps + 1)} - {0}):
+        other = await _outcome(task, example, dataset[place], run)
+        if other.faults:
+            which = f"of the doc {dataset[place].id!r}, where the example names no `doc`"
+            return replace(other, faults=[f"{which}: {fault}" for fault in other.faults])
+    return outcome
+
+
+async def _outcome(task: Task, example: Example, doc: Doc, run: _Shared) -> ExampleOutcome:
     options = run.options
     spec = f"baseline/{example.player}" if example.player else "replay/none"
     unnamed = {role: "replay/none" for role in task.roles if role not in options.roles}
@@ -142,13 +165,12 @@ async def _outcome(task: Task, example: Example, dataset: Dataset, run: _Shared)
     if example.player is None:
         setup.models.stand_in(TARGET, _scripted(TARGET, example.answers))
     setup.open_resources(task, spec)
-    score = await _score(task, example, dataset, setup)
+    score = await _score(task, example, doc, setup)
     return ExampleOutcome(task.name, example.name, score, _faults(example, score))
 
 
-async def _score(task: Task, example: Example, dataset: Dataset, setup: Setup) -> ScoreRecord:
+async def _score(task: Task, example: Example, doc: Doc, setup: Setup) -> ScoreRecord:
     runtime = setup.runtime(task)
-    doc = _doc(example, dataset)
     condition = next((each for each in task.conditions if each.name == example.condition), task.conditions[0])
     work = WorkItem(SampleKey(task.name, doc.id, condition.name, 0), doc, condition, 0)
     sample = (await make_sample(runtime, work)).sample

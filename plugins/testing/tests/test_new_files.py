@@ -32,7 +32,9 @@ def test_the_tests_of_a_new_plugin_pass(tmp_path: Path) -> None:
     # Installed as pip would from the wheel, which the packaging tests do for real.
     write_distribution(home, "creval-word-letters", {}, {"word_letters": "creval_word_letters.plugin"})
     info = next(home.glob("*.dist-info"))
-    (info / "METADATA").write_text("Name: creval-word-letters\nVersion: 0.1.0\nLicense-Expression: BSD-3-Clause\n")
+    header = "Name: creval-word-letters\nVersion: 0.1.0\nLicense-Expression: BSD-3-Clause\n"
+    (needed,) = re.findall(r'^dependencies = \["(creval[^"]*)"', (home / "pyproject.toml").read_text(), re.MULTILINE)
+    (info / "METADATA").write_text(f"{header}Requires-Dist: {needed}\n")
     listed = [file.relative_to(home).as_posix() for file in files if "creval_word_letters" in file.parts]
     (info / "RECORD").write_text("".join(f"{name},,\n" for name in listed))
     environment = {**os.environ, "PYTHONPATH": f"{home}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
@@ -50,7 +52,7 @@ def test_the_tests_of_a_new_plugin_pass(tmp_path: Path) -> None:
     ]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert "14 passed" in done.stdout
+    assert "15 passed" in done.stdout
 
 
 @pytest.mark.parametrize("licence", LICENCES)

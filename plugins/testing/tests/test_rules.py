@@ -16,6 +16,7 @@ from creval_testing.rules.subject import Subject
 
 BREAKING = {
     "discovery": ({"plugin": ("from pathlib", "import numpy\nfrom pathlib")}, "imports numpy"),
+    "bounds": ({"requires": ("creval>=0.1,<1", "creval>=0.1")}, "states no highest version of creval"),
     "targets": ({"plugin": ("parts:AnyWord", "parts:NoWord")}, "no attribute 'NoWord'"),
     "face": (
         {"parts": ("from creval.plugin", "from creval.errors import nearest\nfrom creval.plugin")},

@@ -97,7 +97,7 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     source = node.value["source"]
     parameters = Node({key: member for key, member in node.value.items() if key not in OWN_KEYS}, node.place)
     reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
-    found = reader.resolve("source", Written(source.value, source, parameters, _PATH))
+    found = reader.resolve("source", Written(source.value, source, parameters, _PATH, beside=OWN_KEYS))
     if found is None:
         return None
     file_key = _file_parameter(found)

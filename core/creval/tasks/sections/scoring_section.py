@@ -77,7 +77,8 @@ def _read_scorer(reading: Reading, given: Written) -> tuple[FoundComponent | Non
     beside = {key: given.parameters.get(key) for key in ("reading", "as") if key not in own}
     stated = {key: node for key, node in beside.items() if node is not None}
     rest = {key: node for key, node in given.parameters.value.items() if key not in stated}
-    written = replace(given, parameters=Node(rest, given.parameters.place, given.parameters.key))
+    parameters = Node(rest, given.parameters.place, given.parameters.key)
+    written = replace(given, parameters=parameters, beside=(*given.beside, *beside))
     found = ComponentReader(reading.registry, reading.owner.plugin, reading.problems).resolve("scorer", written)
     readings = list(reading.value("readings", {}))
     for key, node in stated.items():

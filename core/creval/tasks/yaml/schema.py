@@ -72,10 +72,13 @@ def named_validator(name: str) -> Validator:
     return validator_for(load_schema(name))
 
 
-def problems_of(node: Node, validator: Validator, path: KeyPath = ()) -> Sequence[Problem]:
-    """Check a node that stands at `path`. Every fault is returned, in the order of the file."""
+def problems_of(node: Node, validator: Validator, path: KeyPath = (), beside: Sequence[str] = ()) -> Sequence[Problem]:
+    """Check a node that stands at `path`. Every fault is returned, in the order of the file.
+
+    `beside` are keys that may stand in the same mapping and were taken out of it before.
+    """
     faults = [SchemaFault.of(error) for error in itertools.islice(validator.iter_errors(plain(node)), _MAX_FAULTS)]
-    translation = _Translation(node, path)
+    translation = _Translation(node, path, beside)
     # Unknown keys first: a misspelt key explains why the right one is missing.
     for fault in sorted(faults, key=lambda fault: fault.keyword == "required"):
         translation.add(fault)
@@ -83,10 +86,11 @@ def problems_of(node: Node, validator: Validator, path: KeyPath = ()) -> Sequenc
 
 
 class _Translation:
-    def __init__(self, root: Node, base: KeyPath) -> None:
+    def __init__(self, root: Node, base: KeyPath, beside: Sequence[str]) -> None:
         self.problems: dict[tuple[Any, ...], Problem] = {}
         self._root = root
         self._base = base
+        self._beside = beside
         self._suggested: set[tuple[KeyPath, str]] = set()
 
     def add(self, fault: SchemaFault) -> None:
@@ -112,7 +116,7 @@ class _Translation:
         self.problems.setdefault((problem.path, message), problem)
 
     def _unknown_keys(self, fault: SchemaFault, node: Node, path: KeyPath) -> None:
-        known = list(fault.schema.get("properties", {}))
+        known = [*(self._beside if not fault.path else ()), *fault.schema.get("properties", {})]
         unknown = [key for key in fault.value if key not in known]
         for key in unknown[_MAX_UNKNOWN:][:1]:
             self._note(_key_place(node, key), f"{len(unknown) - _MAX_UNKNOWN} more unknown keys", path)

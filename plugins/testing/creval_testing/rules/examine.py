@@ -22,6 +22,7 @@ class _OfTask(NamedTuple):
 
 OF_PLUGIN: Mapping[str, Callable[[Subject], Iterable[str]]] = {
     "discovery": package_rules.discovery,
+    "bounds": package_rules.bounds,
     "targets": package_rules.targets,
     "face": package_rules.face,
     "task_files": task_rules.task_files,

@@ -22,7 +22,7 @@ from creval.plugin import CrevalError
 from creval.plugin.authoring import FILE_KEY, find_data_file
 from creval_testing.rules.subject import Subject
 
-__all__ = ["build_wheel", "discovery", "face", "targets", "wheel"]
+__all__ = ["bounds", "build_wheel", "discovery", "face", "targets", "wheel"]
 
 
 WHEELS = "CREVAL_WHEELS"
@@ -130,6 +130,28 @@ def discovery(subject: Subject) -> Iterator[str]:
         yield f"its entry module imports {', '.join(heavy)}: import them where a component uses them"
     if done.stderr.strip():
         yield f"it prints when it is imported: {done.stderr.strip().splitlines()[0]}"
+
+
+_AT_LEAST, _AT_MOST = (">=", ">", "==", "~="), ("<", "==", "~=")
+
+
+def bounds(subject: Subject) -> Iterator[str]:
+    """The distribution states between which versions of creval it works: another one would break it unnoticed."""
+    import creval
+
+    clauses = [clause.strip() for clause in subject.info.core_api.split(",") if clause.strip()]
+    missing = [
+        name
+        for name, signs in (("lowest", _AT_LEAST), ("highest", _AT_MOST))
+        if not any(clause.startswith(signs) for clause in clauses)
+    ]
+    if missing:
+        major, minor, *_ = creval.__version__.split(".")
+        asked = f"only {subject.info.core_api!r}" if clauses else "no version at all"
+        yield (
+            f"{subject.info.distribution} states no {' and no '.join(missing)} version of creval, but {asked}: "
+            f'write "creval>={major}.{minor},<{major}.{int(minor) + 1}" among its dependencies in pyproject.toml'
+        )
 
 
 def targets(subject: Subject) -> Iterator[str]:

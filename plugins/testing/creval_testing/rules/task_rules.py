@@ -20,7 +20,7 @@ from creval.plugin.authoring import (
 )
 from creval_testing.check_files import check_file
 from creval_testing.rules.subject import Subject, play
-from creval_testing.task_examples import run_examples
+from creval_testing.task_examples import GOLD_DOCS, run_examples
 
 __all__ = ["answers", "examples", "frame", "parsers", "repeatable"]
 
@@ -98,7 +98,10 @@ FEWEST = 3
 
 
 def examples(subject: Subject, name: str) -> Iterator[str]:
-    """The task states a gold answer and mutants, one that cannot be read among them, and each ends as stated."""
+    """The task states a gold answer and mutants, one that cannot be read among them, and each ends as stated.
+
+    The gold answer of a ceiling does for several docs; of variants the first doc stands for all.
+    """
     task = subject.load(name)
     stated = [example.status for example in task.examples]
     if Status.SCORED not in stated:
@@ -108,7 +111,8 @@ def examples(subject: Subject, name: str) -> Iterator[str]:
     if len(stated) < FEWEST:
         yield f"`tests` has {len(stated)} answers: state at least {FEWEST}"
     subject.need_data(task)
-    for outcome in asyncio.run(run_examples(task, subject.options(task), subject.plugins)):
+    gold_docs = GOLD_DOCS if name in subject.leading else 1
+    for outcome in asyncio.run(run_examples(task, subject.options(task), subject.plugins, gold_docs)):
         yield from (f"{outcome.example}: {fault}" for fault in outcome.faults)
 
 
