@@ -35,7 +35,7 @@ def entry(unpacked: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Registr
 def test_the_example_passes_the_check_of_the_registry(entry: RegistryEntry, wheels: dict[str, Path]) -> None:
     source = Source(wheels["creval-wordchain"].parent, shared=True)
     checks = {check.name: list(check.faults) for check in check_entry(entry, source)}
-    assert checks == {"install": [], "version": [], "tasks": [], "conformance": []}
+    assert checks == {"install": [], "version": [], "licence": [], "tasks": [], "conformance": []}
 
 
 def test_the_tests_of_the_example_pass_on_its_wheel(run: Any) -> None:
@@ -50,9 +50,10 @@ def test_an_entry_that_is_not_what_the_package_holds_is_reported(entry: Registry
 
     tasks = {"wordchain": {"version": "1.0.0", "hash": "f" * 64}, "other": {"version": "1.0.0", "hash": "f" * 64}}
     source = Source(wheels["creval-wordchain"].parent, shared=True)
-    checks = check_entry(replace(entry, tasks=tasks), source)
-    found = {check.name: check.faults for check in itertools.islice(checks, 3)}
+    checks = check_entry(replace(entry, tasks=tasks, licence="Apache-2.0"), source)
+    found = {check.name: check.faults for check in itertools.islice(checks, 4)}
     assert found["version"] == []
+    assert found["licence"] == ["the entry says Apache-2.0, and the package states MIT"]
     missing, lacking, other = found["tasks"]
     assert "has no task 'other'" in missing
     assert "lacks the task 'wordchain_rated'" in lacking
@@ -62,7 +63,7 @@ def test_an_entry_that_is_not_what_the_package_holds_is_reported(entry: Registry
 def test_a_package_that_cannot_be_installed_ends_the_check(entry: RegistryEntry, tmp_path: Path) -> None:
     (check,) = check_entry(entry, Source(tmp_path, shared=True))
     assert check.name == "install"
-    assert "creval" in check.faults[0]
+    assert "holds no wheel of creval and creval-testing and creval-wordchain" in check.faults[0]
 
 
 def test_a_package_is_installed_with_what_it_needs_and_examined_with_what_its_entry_says(
@@ -70,9 +71,10 @@ def test_a_package_is_installed_with_what_it_needs_and_examined_with_what_its_en
 ) -> None:
     (entry,) = read_entries(["create"])
     assert entry.resources == {"embedding": "embedded/minilm"} and entry.needs[0] == "creval-embedded"
-    checks = itertools.islice(check_entry(entry, Source(wheels["create"].parent, shared=True)), 3)
+    checks = itertools.islice(check_entry(entry, Source(wheels["create"].parent, shared=True)), 4)
     found = {check.name: [fault for fault in check.faults if "hash is" not in fault] for check in checks}
-    assert found == {"install": [], "version": [], "tasks": []}  # hashes are held where the version is released
+    # hashes are held where the version is released
+    assert found == {"install": [], "version": [], "licence": [], "tasks": []}
 
 
 def test_our_own_entries_are_sound_and_name_what_is_there() -> None:

@@ -75,8 +75,8 @@ DOCS = '{"word": "cat", "ending": "at"}\n{"word": "sun", "ending": "un"}\n'
 def write_rhymes(site: Path, name: str, changes: Mapping[str, tuple[str, str]] = {}) -> str:
     """Write the plugin `name` to a site folder; each change (file: old, new) is made in one of its files.
 
-    Files are `plugin`, `parts`, `task`, `docs`, `record` (which lists what the wheel held), `metadata` (its licence) and
-    `requires` (what it needs).
+    Files are `plugin`, `parts`, `task`, `docs`, `record` (which lists what the wheel held), `metadata` (its licence)
+    and `requires` (what it needs).
     """
     package = f"creval_{name}"
     texts = {"plugin": PLUGIN, "parts": PARTS, "task": TASK.replace("NAME", name), "docs": DOCS}

@@ -90,7 +90,7 @@ def test_all_that_may_stand_there_is_listed(
     parameters = [component.parameters for component in load_plugins().registry.all()]
     candidates = names_in([*map(schemas.load_schema, ("task", "suite", "run_file")), *parameters]) | listed
     kept = set(OWN_KEYS) if place == ("dataset",) else set()  # with a wrong value of one the rest is not looked at
-    own |= dict.fromkeys(candidates - own.keys() - kept, [1])
+    own |= {key: [1] for key in candidates - own.keys() - kept}
     unknown = {each.message.split("'")[1] for each in problems(tmp_path, tree) if _is_unknown(each.message)}
     assert UNKNOWN in unknown
     assert listed == {key for key in own if key not in unknown} | kept

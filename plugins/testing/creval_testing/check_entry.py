@@ -24,19 +24,23 @@ __all__ = ["Source", "check_entry"]
 
 _LOOK = """
 import json, sys, sysconfig
-from importlib.metadata import distributions
+from importlib.metadata import distributions, metadata
 from creval.plugin.authoring import TaskFile, TaskIndex
 from creval.plugin.loading import load_plugins
 own = distributions(path=[sysconfig.get_paths()["purelib"]])
 names = sorted({point.name for each in own for point in each.entry_points if point.group == "creval"})
 plugins = load_plugins(names)
 info = plugins.info(sys.argv[1])
+about = metadata(info.distribution) if info else {}
+stated = [value for name in ("License-Expression", "License") for value in (about.get_all(name) or ())] if info else []
 index = TaskIndex(plugins)
 heads = [head for head in index.headers() if head.kind == "task" and head.plugin == sys.argv[1]]
 tasks = {head.name: index.load(TaskFile(head.file, head.variant)) for head in heads}
 print(json.dumps({
     "plugins": names,
     "version": info and info.version,
+    "licence": next((value.strip() for value in stated if value.strip()), None),
+    "licence_classifiers": [each for each in (about.get_all("Classifier") or ()) if "License" in each] if info else [],
     "failures": [str(failure) for failure in plugins.failures],
     "tasks": {name: {"version": task.version, "hash": task.hash} for name, task in tasks.items()},
 }))
@@ -63,7 +67,7 @@ class Source:
 
 
 def check_entry(entry: RegistryEntry, source: Source) -> Iterator[Check]:
-    """Install the package of an entry into an empty environment and check version, tasks, hashes and every rule.
+    """Install the package of an entry into an empty environment and check version, licence, tasks and every rule.
 
     The rules are those of docs/testing.md; the rule `frame` plays floor and ceiling. What fails early ends the checks.
     """
@@ -80,6 +84,7 @@ def check_entry(entry: RegistryEntry, source: Source) -> Iterator[Check]:
             yield Check("discovery", [fault])
             return
         yield Check("version", _version_faults(entry, found))
+        yield Check("licence", list(_licence_faults(entry, found)))
         yield Check("tasks", list(_task_faults(entry, found["tasks"])))
         instruments = [f"{name}={spec}" for name, spec in entry.resources.items()]
         examine = ["-m", "creval_testing", entry.plugin, *instruments, "--json"]
@@ -100,17 +105,33 @@ def _environment(place: Path, entry: RegistryEntry, source: Source) -> Path:
     links = [] if source.find_links is None else ["--find-links", str(source.find_links.absolute())]
     quiet = ["install", "--quiet", "--disable-pip-version-check"]
     if not source.shared:
-        _run([str(python), "-m", "pip", *quiet, *links, "--", *wanted, *entry.needs])
+        try:
+            _run([str(python), "-m", "pip", *quiet, *links, "--", *wanted, *entry.needs])
+        except _InstallError as error:
+            raise _InstallError(f"{error} ({_FROM.format(', '.join(['creval', *wanted]))})") from error
         return python
     purelib = next((home / "lib").glob("python*/site-packages"))
     # A path, and not a site folder: what this environment points to by its own .pth files stays out.
     (purelib / "shared.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
-    alone = ["--no-deps", "--no-index", "--ignore-installed", "--target", str(purelib)]
     assert source.find_links is not None
     here = {file.name.partition("-")[0].replace("_", "-").lower() for file in source.find_links.glob("*.whl")}
+    absent = [name for name in ("creval", "creval-testing", entry.package) if _plain(name) not in here]
+    if absent:
+        raise _InstallError(
+            f"{source.find_links} holds no wheel of {' and '.join(absent)}, and --shared takes these from there alone: "
+            f"pip wheel --no-deps -w {source.find_links} FOLDER"
+        )
+    alone = ["--no-deps", "--no-index", "--ignore-installed", "--target", str(purelib)]
     needs = [need for need in entry.needs if re.split(r"[^\w.-]", need)[0].lower() in here]
     _run([sys.executable, "-m", "pip", *quiet, *alone, *links, "--", "creval", *wanted, *needs])
     return python
+
+
+_FROM = "{} come from the index, or from wheels: --find-links DIR"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _run(command: Sequence[str]) -> None:
@@ -142,6 +163,19 @@ def _version_faults(entry: RegistryEntry, found: Any) -> list[str]:
     if found["version"] != entry.version:
         faults.append(f"the entry says {entry.version}, and {found['version']} was installed")
     return faults
+
+
+def _licence_faults(entry: RegistryEntry, found: Any) -> Iterator[str]:
+    """Compare the entry's licence with what the package states: its SPDX expression, or else its classifiers' words."""
+    stated: str | None = found["licence"]
+    if stated is not None and "\n" not in stated:  # the field may hold the whole text of a licence
+        if stated.casefold() != entry.licence.casefold():
+            yield f"the entry says {entry.licence}, and the package states {stated}"
+        return
+    named = [each.rpartition("::")[2].strip() for each in found["licence_classifiers"]]
+    word = entry.licence.partition("-")[0].casefold()
+    if not any(word in each.casefold() for each in named):
+        yield f"the entry says {entry.licence}, and the package states {', '.join(named) or 'no licence'}"
 
 
 def _task_faults(entry: RegistryEntry, tasks: Any) -> Iterator[str]:

@@ -24,12 +24,15 @@ def new() -> None:
 @click.option("--author", default="", help="Who holds the copyright.")
 def plugin(name: str, folder: Path, licence: str, author: str) -> None:
     """Write the package creval-NAME: a task, a scorer, three docs, tests, workflow, README, changelog, licence."""
-    from creval_testing.new_files import new_plugin
+    from creval_testing.new_files import new_plugin, taken_name
 
+    taken = taken_name(name)
     files = new_plugin(name, folder, licence, author)
     home = Path(files[0]).parent
     for file in files:
         click.echo(visible(str(file)))
+    if taken is not None:
+        click.echo(visible(f"Warning: {taken}"), err=True)
     click.echo(visible(f"\nNow:\n  cd {home}\n  pip install -e '.[test]'\n  pytest\n  creval ls {name}"))
 
 
@@ -61,9 +64,11 @@ def registry() -> None:
 def check(
     ctx: click.Context, plugins: Sequence[str], entries: Path | None, find_links: Path | None, shared: bool
 ) -> None:
-    """Install each entry's package into an empty environment and check version, tasks, hashes and every rule.
+    """Install each entry's package into an empty environment and check version, licence, tasks, hashes and every rule.
 
-    The rules are those of a plugin's own tests; floor and ceiling are played. Exit code 1 where anything is wrong.
+    creval and creval-testing are installed there too, from the index or from DIR; with --shared the wheels of both and
+    of the package must be in DIR (pip wheel --no-deps -w DIR FOLDER). The rules are those of a plugin's own tests;
+    floor and ceiling are played. Exit code 1 where anything is wrong.
     """
     from creval.plugin.authoring import SHIPPED, read_entries
     from creval_testing.check_entry import Source, check_entry
@@ -71,7 +76,7 @@ def check(
     if find_links is not None and not find_links.is_dir():
         raise click.UsageError(f"--find-links: there is no folder {find_links}")
     if shared and find_links is None:
-        raise click.UsageError("--shared installs from a folder of wheels alone: add --find-links DIR")
+        raise click.UsageError("--shared installs from wheels alone, creval's too: add --find-links DIR")
     broken = 0
     for entry in read_entries(plugins, entries or SHIPPED):
         for each in check_entry(entry, Source(find_links, shared)):

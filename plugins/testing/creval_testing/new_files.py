@@ -8,9 +8,10 @@ from datetime import date
 from pathlib import Path
 
 from creval.plugin import UnknownNameError, UsageError
-from creval.plugin.loading import CORE, LOCAL, RESERVED
+from creval.plugin.authoring import read_entries
+from creval.plugin.loading import CORE, LOCAL, RESERVED, find_distributions
 
-__all__ = ["KINDS", "LICENCES", "new_plugin", "new_task"]
+__all__ = ["KINDS", "LICENCES", "new_plugin", "new_task", "taken_name"]
 
 _HERE = Path(__file__).parent
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -85,6 +86,17 @@ def _check(name: str) -> None:
         raise UsageError(f"{name!r} cannot be the name of a plugin", where="creval new plugin", fix=fix)
     if name in (CORE, LOCAL, *RESERVED):
         raise UsageError(f"{name!r} is a word of creval's own", where="creval new plugin", fix="Take another name.")
+
+
+def taken_name(name: str) -> str | None:
+    """Say which distribution, installed or in the registry, has the name of a plugin; None where it is free."""
+    installed = [each.name for each in find_distributions() for own, _ in each.plugins if own == name]
+    published = [each.package for each in read_entries() if name in (each.plugin, each.package)]
+    owners = list(dict.fromkeys([*installed, *published]))
+    if not owners:
+        return None
+    taken = f"the plugin name {name!r} is taken by {' and '.join(owners)}"
+    return f"{taken}: where both are installed, one is refused. Take another name."
 
 
 def new_task(file: Path, kind: str) -> Sequence[Path]:

@@ -96,3 +96,17 @@ def test_the_command_says_what_to_do_next(tmp_path: Path, monkeypatch: pytest.Mo
     assert "creval validate ./riddles.yaml --tests" in done.output
     done = CliRunner().invoke(new, ["plugin", "rhymes"])
     assert "cd creval-rhymes" in done.output
+
+
+@pytest.mark.parametrize(("name", "warned"), [("kumo", True), ("sound", True), ("rhymes", False)])
+def test_a_name_that_another_plugin_has_is_warned_of(
+    name: str, warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the registry (also where it is not installed), or one that is installed."""
+    write_distribution(tmp_path / "site", "another", {}, {"sound": "nowhere"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(new, ["plugin", name])
+    assert done.exit_code == 0
+    owner = {"kumo": "creval-kumo", "sound": "another"}.get(name, "")
+    assert (f"Warning: the plugin name {name!r} is taken by {owner}" in done.stderr) is warned
