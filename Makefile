@@ -49,9 +49,8 @@ $(TORCH): $(INSTALLED) requirements/torch.txt $(wildcard plugins/*/pyproject.tom
 DEMO := --tasks drat,kumo_easy --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 
 demo: $(INSTALLED)
-	@echo "First chance (floor) and the best known player (ceiling) on the same questions, so that the score has its frame."
-	@$(BIN)/creval $(DEMO) --model baseline/floor >/dev/null 2>&1
-	@$(BIN)/creval $(DEMO) --model baseline/ceiling >/dev/null 2>&1
+	@echo "First two baselines on the same questions: chance (floor) and the best known answers (ceiling)."
+	@for one in floor ceiling; do $(BIN)/creval $(DEMO) --model baseline/$$one >$(VENV)/demo.log 2>&1 || { cat $(VENV)/demo.log; exit 2; }; done
 	@echo "Now a real model of 135 million parameters. Expect it near the floor: most of its answers cannot be read."
 	$(BIN)/creval --tasks drat,kumo_easy --model embedded/smollm2 --resource embedding=embedded/minilm --offline --limit 3 --repeats 1 --seed 1
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from creval.api import RunResult
+from creval.cli.report_layout import lay_out
 from creval.errors import UnknownNameError
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
@@ -164,3 +165,26 @@ def test_names_fold_at_their_separators_and_lose_nothing() -> None:
     assert fold_name("drat[embedded/minilm]", 12) == "drat\n[embedded/\nminilm]"
     assert fold_name("openrouter/openai/gpt-5-mini", 18) == "openrouter/openai/\ngpt-5-mini"
     assert fold_name("abcdefghij", 4) == "abcdefghij"
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+@pytest.mark.parametrize("layout", ["each", "runs", "models"])
+def test_a_file_says_below_the_table_what_the_screen_says(layout: str, form: str, capsys: Any) -> None:
+    results = [run(name, f"m/{name}", {"one": [metric("one", 0.5)]}) for name in "ab"[: 1 if layout == "each" else 2]]
+    for each in results:
+        each.results["tasks"][0]["generation_overrides"] = {"temperature": 0.7}
+    found = lay_out(results, Baselines(), layout, letters=None)  # type: ignore[arg-type]
+    found.print()
+    screen = " ".join(capsys.readouterr().out.split())
+    text = found.text(form)
+    assert "--generation temperature=0.7" in screen
+    assert "temperature=0.7" in text.partition("bottomrule" if form == "latex" else "\n\n")[2]
+    if layout == "models":
+        assert "best model" in screen
+        assert "best model" in text
+
+
+def test_notes_of_latex_are_escaped() -> None:
+    assert latex_text(["a"], [["1"]], ["95 % of a_b"]).endswith(
+        "\\end{tabular}\n\\par\\smallskip{\\footnotesize 95 \\% of a\\_b\\par}\n"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import click
@@ -13,12 +14,21 @@ from creval.comparison.significance_groups import significance_groups
 from creval.errors import CrevalError
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
-from creval.report.model_table import Column, ModelTable, model_table, print_models
-from creval.report.result_tables import print_beside, print_results, run_notes
+from creval.report.model_table import Column, ErrorStyle, Letters, ModelTable, model_table, print_models
+from creval.report.output_files import FORMATS
+from creval.report.result_tables import (
+    COLUMNS,
+    LEGEND,
+    beside_table,
+    print_beside,
+    print_results,
+    result_rows,
+    run_notes,
+)
 from creval.report.terminal_tables import table_console
 from creval.runs.reader import open_run
 
-__all__ = ["Layout", "hidden_notes", "layout_of", "print_layout", "print_primary", "run_letters"]
+__all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of", "run_letters"]
 
 Layout = Literal["runs", "models", "each"]
 _BESIDE = 3
@@ -41,31 +51,65 @@ def run_letters(column: Column, results: Sequence[RunResult]) -> list[str] | Non
     return significance_groups(runs, column.task.rpartition("/")[2], column.metric, column.condition)
 
 
-def print_layout(
-    results: Sequence[RunResult], baselines: Baselines, layout: Layout, table: ModelTable | None = None
-) -> None:
-    """Print the results in a layout; `table` is needed for `models`."""
-    if layout == "each":
-        print_results(results, baselines)
-    elif layout == "runs" or table is None:
-        print_beside(results, baselines)
-    else:
-        console = table_console()
-        print_models(table, console)
-        notes = ["bold or *: best model (baselines do not compete); n: values of each column (docs times repeats)"]
-        notes += [GROUPS_NOTE] if table.grouped else []
-        for line in [*notes, *run_notes(results)]:
-            console.print(line, markup=False, soft_wrap=True)
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """Results with the metrics that are shown, and how; `table` for the layout `models`. `hidden`: metrics left out."""
+
+    results: Sequence[RunResult]
+    baselines: Baselines
+    layout: Layout
+    table: ModelTable | None
+    hidden: Sequence[str]
+
+    def print(self) -> None:
+        """Print the table, its notes, and how many metrics are not shown."""
+        if self.layout == "each":
+            print_results(self.results, self.baselines)
+        elif self.table is None:
+            print_beside(self.results, self.baselines)
+        else:
+            console = table_console()
+            print_models(self.table, console)
+            for line in self._notes("bold or *"):
+                console.print(line, markup=False, soft_wrap=True)
+        for line in self.hidden:
+            click.echo(line)
+
+    def text(self, form: str) -> str:
+        """Return the table with its notes as Markdown or LaTeX."""
+        if self.table is not None:
+            return FORMATS[form](self.table.columns, self.table.rows, self._notes("bold"))
+        if self.layout == "each" and len(self.results) == 1:
+            rows = result_rows(self.results[0], self.baselines)
+            keep = [i for i in range(len(COLUMNS)) if any(row[i] is not None for row in rows)]
+            columns, rows = [COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows]
+            legend = []
+        else:
+            columns, rows = beside_table(self.results, self.baselines)
+            legend = ["value (95 % interval)"]
+        legend += [LEGEND] if "floor" in columns or "ceiling" in columns else []
+        return FORMATS[form](columns, rows, [*(["; ".join(legend)] if legend else []), *run_notes(self.results)])
+
+    def _notes(self, best: str) -> list[str]:
+        grouped = self.table is not None and self.table.grouped
+        first = f"{best}: best model (baselines do not compete); n: values of each column (docs times repeats)"
+        return [first, *([GROUPS_NOTE] if grouped else []), *run_notes(self.results)]
 
 
-def print_primary(results: Sequence[RunResult], baselines: Baselines) -> None:
-    """Print the primary metrics of runs as `creval report` does."""
-    layout = layout_of("auto", len(results))
-    shown, hidden = chosen(results, MetricChoice(overall=layout == "models"))
-    table = model_table(shown, baselines, letters=run_letters) if layout == "models" else None
-    print_layout(shown, baselines, layout, table)
-    for line in hidden_notes(hidden, MetricChoice()):
-        click.echo(line)
+def lay_out(
+    results: Sequence[RunResult],
+    baselines: Baselines,
+    asked: Literal["auto"] | Layout = "auto",
+    choice: MetricChoice | None = None,
+    error: ErrorStyle = "interval",
+    letters: Letters | None = run_letters,
+) -> LaidOut:
+    """Choose the metrics and the layout. Raises UnknownNameError for a task or metric that no run has."""
+    layout = layout_of(asked, len(results))
+    choice = replace(choice or MetricChoice(), overall=layout == "models")
+    shown, hidden = chosen(results, choice)
+    table = model_table(shown, baselines, error, letters) if layout == "models" else None
+    return LaidOut(shown, baselines, layout, table, hidden_notes(hidden, choice))
 
 
 def hidden_notes(hidden: int, choice: MetricChoice) -> list[str]:

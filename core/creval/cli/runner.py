@@ -209,13 +209,13 @@ def _made(sweep: Sweep) -> list[Outcome]:
 def _closing(outcomes: Sequence[Outcome], options: RunOptions, output: Path) -> int:
     """Print the one table of a sweep, what the user should know of each run, and return the gravest exit code."""
     from creval.api import RunResult
-    from creval.cli.report_layout import print_primary
+    from creval.cli.report_layout import lay_out
     from creval.report.baselines import find_baselines
 
     finished = [each.finished for each in outcomes if each.finished is not None]
     if finished:
         results = [RunResult(each.folder, each.results) for each in finished]
-        print_primary(results, find_baselines(output))
+        lay_out(results, find_baselines(output)).print()
     click.echo(f"runs: {output}")
     codes = [last_words(each, options.allowed_error_share) for each in finished]
     for outcome in outcomes:

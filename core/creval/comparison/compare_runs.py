@@ -80,11 +80,22 @@ class Compared:
 
     def _repr_html_(self) -> str:
         shown, cells = self.readable_table()
+        title = f"{len(self.runs)} runs, best first" if len(self.runs) > 2 else self.order
+        return html_table(title, shown, cells, [self.legend, *self.notes])
+
+    @property
+    def order(self) -> str:
+        """Which of two runs is the first: what the columns of the table mean."""
+        return f"first: {self.names[0]}; second: {self.names[1]}"
+
+    @property
+    def legend(self) -> str:
+        """The line that explains the marks of the table."""
         if len(self.runs) > 2:
-            notes = [f"* primary metric; {GROUPS_NOTE}", *self.notes]
-            return html_table(f"{len(self.runs)} runs, best first", shown, cells, notes)
-        notes = ["* primary metric; difference: second minus first", *self.notes]
-        return html_table(f"first: {self.names[0]}; second: {self.names[1]}", shown, cells, notes)
+            return f"* primary metric; {GROUPS_NOTE}"
+        return (
+            "* primary metric; difference: second minus first; detectable: minimum detectable difference (80 % power)"
+        )
 
     def readable_table(self) -> tuple[Sequence[str], list[list[Any]]]:
         """Return the table as people read it: with stars at primary metrics, and an interval in one cell."""

@@ -253,6 +253,7 @@ class _Look:
         """Return the price of the target; where its key is missing, which an estimate does not need, the table's."""
         try:
             target = self._setup.models.get(TARGET)
+            target.check()
         except UnknownNameError:
             raise
         except (UsageError, DataError) as error:
@@ -305,7 +306,7 @@ class _Look:
         for task in self._setup.tasks:
             context = self._setup.contexts[task.name]
             for role in task.roles:
-                self._try(f"{role} of {task.name}", partial(self._setup.models.get, role, task.role_models.get(role)))
+                self._try(f"{role} of {task.name}", partial(self._check_role, role, task.role_models.get(role)))
             self._try(task.name, partial(self._setup.scoring, task))
             for name in self._setup.uses(task, target):
                 place = f"{name} of {task.name}"
@@ -318,6 +319,9 @@ class _Look:
         """Look for who carries out the samples; nothing is started."""
         options = self._options
         self._try("", partial(open_executor, options.executor, options.executor_options, self._setup.plugins.registry))
+
+    def _check_role(self, role: str, own: str | None) -> None:
+        self._setup.models.get(role, own).check()
 
     def _open(self, name: str, spec: str) -> None:
         getattr(self._resources.get(name, spec), "name", None)

@@ -102,6 +102,10 @@ class Model:
             "price": {"name": price.name, "input": price.input, "output": price.output} if price else None,
         }
 
+    def check(self) -> None:
+        """Raise UsageError for what a first call would lack, such as a key; nothing is asked."""
+        self._tell("check")
+
     def prepare(self) -> None:
         """A first call is about to come: the provider may do what takes long."""
         self._tell("prepare")

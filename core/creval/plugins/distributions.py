@@ -17,7 +17,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Distribution", "absent_distribution", "find_distributions", "installed_version", "normal_name", "satisfies"]
+__all__ = [
+    "Distribution",
+    "absent_distribution",
+    "absent_distribution_of_task",
+    "find_distributions",
+    "installed_version",
+    "normal_name",
+    "satisfies",
+]
 
 
 _VERSION = (
@@ -155,6 +163,15 @@ _KNOWN_ELSEWHERE = {
 }
 """Components by kind and name that have a distribution of their own."""
 
+_FAMILIES = {
+    "creval-association": ("aut", "cdat", "dat", "drat", "pace", "rat"),
+    "creval-create": ("create",),
+    "creval-kumo": ("kumo",),
+    "creval-neocoder": ("neocoder",),
+    "creval-openended": ("bookmia", "hypogen", "jury", "macgyver", "novelty", "openended"),
+}
+"""How the names of the tasks of a distribution begin, up to the first `_`."""
+
 _REQUIREMENT = re.compile(r"creval(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$", re.IGNORECASE)
 
 
@@ -200,6 +217,13 @@ def installed_version(name: str, path: Sequence[str] | None = None) -> str | Non
 def absent_distribution(kind: str, name: str) -> str | None:
     """Return the distribution that brings a component of this name, where one is known and not installed."""
     known = _KNOWN_ELSEWHERE.get((kind, name))
+    return known if known is not None and installed_version(known) is None else None
+
+
+def absent_distribution_of_task(name: str) -> str | None:
+    """Return the distribution that has the tasks of this family, where one is known and not installed."""
+    family = name.rpartition("/")[2].partition("_")[0]
+    known = next((each for each, families in _FAMILIES.items() if family in families), None)
     return known if known is not None and installed_version(known) is None else None
 
 

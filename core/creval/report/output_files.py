@@ -183,20 +183,25 @@ _LATEX = {
 }
 
 
-def markdown_text(columns: Sequence[str], rows: Cells) -> str:
-    """Return a table in the form of GitHub's Markdown: one line per row, numbers to the right."""
+def markdown_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -> str:
+    """Return a table in the form of GitHub's Markdown: one line per row, numbers to the right, then the notes."""
     texts = [[_markdown(value) for value in row] for row in rows]
     rule = ["---:" if right else "---" for right in numeric(columns, rows)]
     lines = [[_markdown(name) for name in columns], rule, *texts]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    below = "\n" + "  \n".join(map(_markdown, notes)) + "\n" if notes else ""
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + below
 
 
-def latex_text(columns: Sequence[str], rows: Cells) -> str:
-    """Return a table as a LaTeX `tabular` with the rules of booktabs (the paper needs \\usepackage{booktabs})."""
+def latex_text(columns: Sequence[str], rows: Cells, notes: Sequence[str] = ()) -> str:
+    """Return a table as a LaTeX `tabular` with the rules of booktabs (the paper needs \\usepackage{booktabs}).
+
+    The notes are paragraphs in small print below it.
+    """
     align = "".join("r" if right else "l" for right in numeric(columns, rows))
     lines = [" & ".join(map(_latex, row)) + r" \\" for row in (columns, *rows)]
     body = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([*body, r"\end{tabular}", ""])
+    below = [rf"\par\smallskip{{\footnotesize {_latex(note)}\par}}" for note in notes]
+    return "\n".join([*body, r"\end{tabular}", *below, ""])
 
 
 _MINUS = re.compile(r"(?<![\w.)\]-])-(?=\.?\d)")
@@ -220,8 +225,9 @@ def _line(value: Any) -> str:
     return " ".join(cell(value).split())
 
 
-FORMATS: Mapping[str, Callable[[Sequence[str], Cells], str]] = {
-    "csv": csv_text,
+FORMATS: Mapping[str, Callable[..., str]] = {
+    "csv": lambda columns, rows, notes=(): csv_text(columns, rows),
     "markdown": markdown_text,
     "latex": latex_text,
 }
+"""Each takes columns, rows and notes; a CSV file has no place for notes."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from creval.errors import Problem, TaskError, UnknownNameError, UsageError, nearest
+from creval.plugins.distributions import absent_distribution_of_task
 from creval.plugins.loader import LOCAL, Plugins
 from creval.tasks.task_paths import TaskFile, is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, TaskHeader, holds_variants, read_head, read_header, read_heads
@@ -152,6 +153,8 @@ class TaskIndex:
         entries = self._entries()
         known = [entry.head.name for entry in entries] + [entry.qualified for entry in entries]
         hints = []
+        if absent := absent_distribution_of_task(name):
+            hints.append(f"It may be a task of {absent}, which is not installed: pip install {absent}.")
         family = self.family(name)
         if family:
             listed = ", ".join(entry.head.name for entry in family[:3]) + (", ..." if len(family) > 3 else "")

@@ -321,9 +321,10 @@ class Provider(Protocol):
     An attribute `traits` (`ProviderTraits`) says how the core treats this model: whether calls cost something, whether
     answers are worth caching. An attribute `secrets` holds texts that are masked in all that is stored (keys).
 
-    A provider may have two methods more, without parameters: `prepare`, called when a first call is about to come, does
-    what takes long and that a run which asks nothing need not wait for; `rest`, when no further call is expected, lets
-    go of what can be made again. A call may come without the one and after the other.
+    A provider may have three methods more, without parameters. `check`, called by a dry run, raises a UsageError for
+    what a first call would lack and making the provider does not show. `prepare`, called when a first call is about to
+    come, does what takes long and that a run which asks nothing need not wait for; `rest`, when no further call is
+    expected, lets go of what can be made again. A call may come without the one and after the other.
     """
 
     async def generate(self, request: GenerateRequest) -> Reply: ...

@@ -10,12 +10,11 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from creval.plugin import AnalysisOutput, FieldSpec, JudgedPart, Run, SampleKey, UnknownNameError, UsageError, open_runs
+from creval.plugin import AnalysisOutput, FieldSpec, Run, SampleKey, UnknownNameError, UsageError, open_runs
 from creval.plugin.agreement import (
     Claims,
     RunFolder,
     RunOptions,
-    TaskIndex,
     load_plugins,
     make_scoring,
     open_plans,
@@ -27,6 +26,7 @@ from creval.plugin.agreement import (
 from creval.plugin.statistics import agreement
 from creval.plugin.workbench import Workbench
 from creval_agreement.classes import by_class
+from creval_agreement.judged_parts import judged_parts
 from creval_agreement.labels import SAMPLE_COLUMNS, Rated, columns_of, match_parts, match_samples, read_labels
 
 __all__ = ["JudgeAgreement"]
@@ -134,7 +134,7 @@ def _tasks(run: Run, options: Mapping[str, Any]) -> Sequence[str]:
 def _agreement(run: Run, name: str, score: str, file: Path) -> tuple[list[Sequence[Any]], list[str]]:
     """Compare people's labels with what a task's judge gave: rows, and notes for the reader."""
     by_part = any(column not in SAMPLE_COLUMNS for column in columns_of(file))
-    judged = list(_judged_parts(run, name)) if by_part else []
+    judged = list(judged_parts(run, name)) if by_part else []
     labels = read_labels(file, list(dict.fromkeys(column for _, part in judged for column in part.names)))
     if labels.parts:
         of_unit = [(key, part) for key, part in judged if part.unit == labels.unit]
@@ -176,16 +176,3 @@ def _rows(both: Sequence[Rated]) -> Iterator[Sequence[Any]]:
         shared = [each for each in said if first in each and second in each]
         found = agreement([each[first] for each in shared], [each[second] for each in shared])
         yield (f"{first} and {second}", *found, *_NO_CLASS)
-
-
-def _judged_parts(run: Run, name: str) -> Iterator[tuple[SampleKey, JudgedPart]]:
-    """Yield what the scorers of a task list as rated by themselves, within each of its samples."""
-    plugins = load_plugins()
-    own = Claims.of_run(run.manifest, run.folder).trusted
-    requested = tasks_here(RunFolder.open(run.folder), run.manifest["requested"], own)
-    task = next(task for task in TaskIndex(plugins).expand(requested) if task.name == name)
-    scorers = [plugins.registry.get("scorer", ref.name).make_scorer(ref.parameters) for ref in task.score]
-    listing = [scorer for scorer in scorers if callable(getattr(scorer, "judged_parts", None))]
-    for record in run.scores(name) if listing else ():
-        for scorer in listing:
-            yield from ((record.key, part) for part in scorer.judged_parts(record.details))

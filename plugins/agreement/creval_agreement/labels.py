@@ -14,7 +14,16 @@ from creval.plugin import DataError, JudgedPart, SampleKey, nearest
 from creval.plugin.agreement import MalformedRow, unguarded
 from creval.plugin.data import open_file
 
-__all__ = ["SAMPLE_COLUMNS", "Labels", "Rated", "columns_of", "match_parts", "match_samples", "read_labels"]
+__all__ = [
+    "SAMPLE_COLUMNS",
+    "Labels",
+    "Rated",
+    "columns_of",
+    "labels_of_parts",
+    "match_parts",
+    "match_samples",
+    "read_labels",
+]
 
 _KEYS = ("doc", "condition", "repeat")
 _LABEL, _ANNOTATOR = "label", "annotator"
@@ -102,8 +111,20 @@ def match_parts(labels: Labels, judged: Iterable[tuple[SampleKey, JudgedPart]], 
     Raises DataError for a label that names two parts: its file lacks a column.
     """
     parts = [(key, part) for key, part in judged if part.unit == labels.unit]
+    return [
+        Rated(said, part.ratings[score])
+        for (_, part), said in zip(parts, labels_of_parts(labels, parts), strict=True)
+        if said and score in part.ratings
+    ]
+
+
+def labels_of_parts(labels: Labels, parts: Sequence[tuple[SampleKey, JudgedPart]]) -> list[Sequence[tuple[str, float]]]:
+    """Return for each part (all of the unit of the labels) what people said of it: annotator and label.
+
+    Raises DataError for a label that names two parts: its file lacks a column.
+    """
     owners: Counter[Name] = Counter()
-    people: list[list[tuple[str, float]]] = []
+    people: list[Sequence[tuple[str, float]]] = []
     for key, part in parts:
         names = {(*labels.base(key), *each) for each in product(*(part.names[column] for column in labels.parts))}
         owners.update(name for name in names if name in labels.values)
@@ -111,11 +132,7 @@ def match_parts(labels: Labels, judged: Iterable[tuple[SampleKey, JudgedPart]], 
     twice = next((name for name, count in owners.items() if count > 1), None)
     if twice is not None:
         raise _ambiguous(labels, twice, owners[twice], parts[0][1])
-    return [
-        Rated(said, part.ratings[score])
-        for (_, part), said in zip(parts, people, strict=True)
-        if said and score in part.ratings
-    ]
+    return people
 
 
 def _ambiguous(labels: Labels, name: Name, count: int, part: JudgedPart) -> DataError:

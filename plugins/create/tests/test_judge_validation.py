@@ -92,6 +92,28 @@ def test_labels_of_triples(judged: Path, tmp_path: Path) -> None:
         assert tuple(row[name] for name in ("n", "precision", "recall", "F1")) == pytest.approx(expected)
 
 
+def test_a_figure_of_agreement_over_triples(judged: Path, tmp_path: Path) -> None:
+    creval_plot = pytest.importorskip("creval_plot")
+    labels = [
+        {
+            "doc": doc,
+            "path": path["key"],
+            "triple": place,
+            "annotator": name,
+            "label": int(true) if name == "ann" else 1,
+        }
+        for doc, path in paths_of(judged)
+        for place, true in enumerate(path["factual"], 1)
+        for name in ("ann", "bob")
+    ]
+
+    figure = creval_plot.judges([judged], ["factuality"], labels=write(tmp_path / "labels.csv", labels))
+
+    said = [text.get_text() for text in figure.axes[0].texts if text.get_text()]
+    assert [text.partition("\n")[2] for text in said] == [f"n={len(labels) // 2}"] * 3
+    assert said[1].startswith("1.00")  # the judge and ann say the same of every triple
+
+
 def test_labels_of_paths_by_two_annotators(judged: Path, tmp_path: Path) -> None:
     stats = pytest.importorskip("scipy.stats")
     drawn = random.Random(2)

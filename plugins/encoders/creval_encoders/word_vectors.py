@@ -231,6 +231,7 @@ def _open(component: str, model: str, options: ResourceOptions) -> WordVectors:
         raise MissingPartError(
             f"there are no word vectors called {name!r}.{have}",
             where=f"{component}/{model}",
-            fix=f"Get {source} and add it once: creval association vectors add {name} FILE",
+            fix=f"Get {source} and add it once: creval association vectors add {name} FILE. To try the task without, "
+            "under a name of its own: --resource embedding=embedded/minilm",
         )
     return WordVectors(f"{component}/{model}", VectorStore(folder))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from creval.plugin import Run, RunError
+from creval.plugin import Run, RunError, UnknownNameError, UsageError
 from creval.plugin.plots import (
     Column,
     MetricChoice,
@@ -21,7 +22,7 @@ from creval.plugin.plots import (
     model_rows,
 )
 
-__all__ = ["Board", "Source", "board", "folder_of", "load_results", "no_metric", "short_names"]
+__all__ = ["Board", "Source", "board", "folder_of", "left_out", "load_results", "no_metric", "one_task", "short_names"]
 
 Source = str | Path | Run | RunResult
 """A run: its folder, or what `creval.open_run` and `creval.run` return."""
@@ -63,6 +64,23 @@ def no_metric(where: str, fix: str = "Name others.") -> RunError:
     return RunError("the runs have nothing to plot", where=where, fix=fix)
 
 
+def one_task(tasks: Sequence[str], task: str | None, where: str) -> str:
+    """Return the task that is asked for, or the only one. Raises UsageError, UnknownNameError."""
+    if task is None and len(tasks) == 1:
+        return tasks[0]
+    if task is None:
+        raise UsageError(f"there are several tasks: {', '.join(tasks)}", where=where, fix="Name one of them (--task).")
+    if task not in tasks:
+        raise UnknownNameError("task", task, tasks, where=where)
+    return task
+
+
+def left_out(names: Sequence[str], why: str) -> None:
+    """Warn that models or runs are not in a figure; `creval plot` prints it."""
+    if names:
+        warnings.warn(f"left out, as {why}: {', '.join(dict.fromkeys(names))}", UserWarning, stacklevel=3)
+
+
 def board(
     runs: Sequence[Source], tasks: Sequence[str], metrics: Sequence[str], baselines: str | Path | None = None
 ) -> Board:
@@ -77,6 +95,9 @@ def board(
     columns = list(dict.fromkeys(column for row in rows for column in row.cells))
     if not columns:
         raise no_metric(", ".join(tasks) or "metrics")
+    valued = [row for row in rows if any(metric["value"] is not None for _, metric in row.cells.values())]
+    left_out([row.name for row in rows if row not in valued], "they have none of these metrics")
+    rows = valued or rows
     found = find_baselines(Path(baselines) if baselines else folder_of(runs[0]).absolute().parent)
     known = {(column, which): frame_value(column, rows, found, which) for column in columns for which in _FRAME}
     frame = {key: value for key, value in known.items() if value is not None}

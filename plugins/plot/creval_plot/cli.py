@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,11 @@ def plot(runs: Sequence[Path], kind: str, outputs: Sequence[Path], style: str | 
     asked = {name: value for name, value in more.items() if value}
     if kind in ("distribution", "judges"):
         asked = _of_one_task(kind, asked)
-    figure = getattr(creval_plot, kind)(runs, width=width, style=style, **asked)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", UserWarning)
+        figure = getattr(creval_plot, kind)(runs, width=width, style=style, **asked)
+    for note in dict.fromkeys(str(each.message) for each in noted if issubclass(each.category, UserWarning)):
+        click.echo(note, err=True)
     for output in outputs or [Path(f"{kind}.pdf")]:
         click.echo(creval_plot.save(figure, output, style))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from creval.plugin import UnknownNameError, UsageError, open_run
 from creval.plugin.figures import add_legend, error_lengths, whole_numbers
 from creval.plugin.plots import Column, MetricChoice, RunResult, chosen
-from creval_plot.board import Source, load_results, no_metric, short_names
+from creval_plot.board import Source, left_out, load_results, no_metric, short_names
 from creval_plot.figure_format import colour_of, inches, marker_of
 from creval_plot.panels import columns_for, folded_name, panels
 
@@ -56,6 +56,8 @@ def curve(
         if over in point.settings:
             said = [f"{name}={point.settings[name]}" for name in others if name in point.settings]
             lines[point.column][", ".join([models[point.model], *said])].append(point)
+    with_setting = {point.model for point in points if over in point.settings}
+    left_out([models[name] for name in names if name not in with_setting], f"they have no {over}")
     total = inches(width)
     room = total / columns_for(total, len(lines)) - 0.4
     labels = list(dict.fromkeys(label for found in lines.values() for label in found))

@@ -11,7 +11,7 @@ import numpy as np
 from creval.plugin import UnknownNameError, open_run
 from creval.plugin.figures import COLOURS, add_legend, whole_numbers
 from creval.plugin.plots import RunResult
-from creval_plot.board import Source, load_results, no_metric, short_names
+from creval_plot.board import Source, load_results, no_metric, one_task, short_names
 from creval_plot.figure_format import FIGURES, inches
 from creval_plot.panels import folded_name
 
@@ -81,10 +81,7 @@ def bin_edges(values: Sequence[float]) -> list[float]:
 def task_and_score(results: Sequence[RunResult], task: str | None, score: str | None) -> tuple[str, str]:
     """Return the task and the score that are drawn. Raises UnknownNameError where the runs have several or others."""
     tasks = list(dict.fromkeys(str(one["task"]) for result in results for one in result.results["tasks"]))
-    if task is None and len(tasks) == 1:
-        task = tasks[0]
-    if task not in tasks:
-        raise UnknownNameError("task", task or "(none)", tasks, hint=f"The runs have: {', '.join(tasks)}.")
+    task = one_task(tasks, task, "the runs")
     if score is None:
         metrics = [metric for result in results for metric in _metrics(result, task)]
         score = next((str(one["definition"]["score"]) for one in metrics if one["primary"]), None)

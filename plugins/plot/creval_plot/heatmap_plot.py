@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,11 +30,17 @@ def heatmap(
 ) -> Figure:
     """Return a figure with a row per model and a column per metric; each cell says the value. The best model is on top.
 
-    The colour is the share of the way from floor to ceiling where both are known of every column, else from the worst
-    to the best model of the column. Raises RunError, UnknownNameError, UsageError.
+    The colour is the share of the way from floor to ceiling where both are known of every column, and the ceiling is
+    the better one, else from the worst to the best model of the column. Raises RunError, UnknownNameError, UsageError.
     """
     found = board(runs, tasks, metrics, baselines)
     framed = all(_ends(found, column) is not None for column in found.columns)
+    crossed = [head for column, head in zip(found.columns, found.heads, strict=True) if _crossed(found, column)]
+    if crossed:
+        text = (
+            f"colours go from the worst to the best model, as the ceiling does not beat the floor: {', '.join(crossed)}"
+        )
+        warnings.warn(text, UserWarning, stacklevel=2)
     shares = np.array([[_share(found, row, column, framed) for column in found.columns] for row in found.rows])
     order = np.argsort([-np.nanmean([*row, 0]) for row in shares], kind="stable")
     shares, rows = shares[order], [found.rows[i] for i in order]
@@ -77,8 +84,22 @@ def _text(metric: Any) -> str:
 
 
 def _ends(found: Board, column: Column) -> tuple[float, float] | None:
+    """Return floor and ceiling where both are known and the ceiling is the better one."""
     ends = found.frame.get((column, "floor")), found.frame.get((column, "ceiling"))
-    return (ends[0], ends[1]) if ends[0] is not None and ends[1] is not None and ends[0] != ends[1] else None
+    return (ends[0], ends[1]) if ends[0] is not None and ends[1] is not None and not _crossed(found, column) else None
+
+
+def _crossed(found: Board, column: Column) -> bool:
+    """Whether both ends are known and the ceiling is not better than the floor."""
+    low, high = found.frame.get((column, "floor")), found.frame.get((column, "ceiling"))
+    if low is None or high is None:
+        return False
+    return low <= high if _lower_is_better(found, column) else high <= low
+
+
+def _lower_is_better(found: Board, column: Column) -> bool:
+    metrics = (found.metric(row, column) for row in found.rows)
+    return any(metric is not None and metric.get("higher_is_better") is False for metric in metrics)
 
 
 def _share(found: Board, row: Any, column: Column, framed: bool) -> float:
@@ -87,6 +108,6 @@ def _share(found: Board, row: Any, column: Column, framed: bool) -> float:
         return np.nan
     values = [one["value"] for other in found.rows if (one := found.metric(other, column)) is not None]
     low, high = (_ends(found, column) if framed else None) or (min(values), max(values))
-    if not framed and metric.get("higher_is_better") is False:
+    if not framed and _lower_is_better(found, column):
         low, high = high, low
     return float(np.clip((metric["value"] - low) / (high - low), 0, 1)) if low != high else 0.5

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from creval.plugin import Run, SampleKey, UnknownNameError, UsageError, open_run
+from creval.plugin import JudgedPart, Run, SampleKey, UnknownNameError, UsageError, open_run
 from creval.plugin.plots import fold_name, number
 from creval.plugin.statistics import agreement
-from creval_agreement.labels import match_samples, read_labels
-from creval_plot.board import Source, folder_of, no_metric, short_names
+from creval_agreement.judged_parts import judged_parts
+from creval_agreement.labels import SAMPLE_COLUMNS, Labels, columns_of, labels_of_parts, read_labels
+from creval_plot.board import Source, folder_of, no_metric, one_task, short_names
 from creval_plot.figure_format import inches
 from creval_plot.heatmap_plot import cell_texts, name_columns
 from creval_plot.panels import folded, panels
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Ratings", "judges", "ratings_of"]
 
-Ratings = Mapping[str, Mapping[SampleKey, float]]
-"""What each rater said of each sample."""
+Thing = tuple[SampleKey, int]
+"""What is rated: a sample (part 0), or a part of it by its place among those of its kind."""
+Ratings = dict[str, dict[Thing, float]]
+"""What each rater said of each thing."""
 _CLASSES = 10
 
 
@@ -39,7 +43,9 @@ def judges(
 
     Raters are the runs (the same answers, scored with different judges), the scores of a run where several are named,
     and the annotators of `labels` (a file as `creval analyse judge-agreement` reads it). Each cell is over the samples
-    that both rated. Raises RunError, DataError, UnknownNameError, UsageError.
+    that both rated, or over the parts of samples that the labels are of (paths, triples).
+
+    Raises RunError, DataError, UnknownNameError, UsageError.
     """
     ratings = ratings_of(runs, scores, task, labels)
     if len(ratings) < 2:
@@ -73,27 +79,74 @@ def judges(
 
 def ratings_of(
     runs: Sequence[Source], scores: Sequence[str], task: str | None = None, labels: str | Path | None = None
-) -> dict[str, dict[SampleKey, float]]:
-    """Return what each rater said of each sample. Raises RunError, DataError, UnknownNameError, UsageError."""
+) -> Ratings:
+    """Return what each rater said of each sample, or of each part of it that the labels are of.
+
+    Raises RunError, DataError, UnknownNameError, UsageError.
+    """
     if not scores:
         raise UsageError("agreement needs a score", where="judges", fix="Name the score that the judges gave.")
     opened = [open_run(folder, as_stored=True) for folder in dict.fromkeys(map(folder_of, runs))]
-    found: dict[str, dict[SampleKey, float]] = {}
-    for run, judge in zip(opened, _judge_names(opened), strict=True):
+    judges = _judge_names(opened)
+    found: Ratings = {}
+    people: Ratings = {}
+    for run, judge in zip(opened, judges, strict=True):
+        named = one_task(run.tasks, task, str(run.folder))
+        file, parts = _labels(run, named, labels)
         for score in scores:
             words = [judge] * (len(opened) > 1) + [score] * (len(scores) > 1)
-            found[", ".join(words) or judge] = _rated(run, _task(run, task), score)
-    if labels is not None:
-        file = read_labels(Path(labels), ())
-        every = {key: 0.0 for rated in found.values() for key in rated}
-        people: dict[str, dict[SampleKey, float]] = {}
-        for key in every:
-            for rated in match_samples(file, {key: 0.0}):
-                for annotator, label in rated.people:
-                    people.setdefault(annotator or "people", {})[key] = label
-        if not people:
-            raise no_metric(str(labels), "No label is of a sample that was judged.")
-        found = people | found
+            rated = _rated(run, named, score) if file is None or not file.parts else _rated_parts(parts, score)
+            if not rated:
+                known = sorted({name for _, part in parts for name in part.ratings})
+                raise UnknownNameError("rating", score, known, where=f"{run.folder}, task {named}")
+            found[", ".join(words) or judge] = rated
+        for annotator, said in _people(file, parts, [thing for rated in found.values() for thing in rated]).items():
+            people.setdefault(annotator, {}).update(said)
+    if labels is not None and not people:
+        raise no_metric(str(labels), "No label is of anything that was judged.")
+    return people | found
+
+
+def _labels(
+    run: Run, task: str, path: str | Path | None
+) -> tuple[Labels | None, Sequence[tuple[SampleKey, JudgedPart]]]:
+    """Read the labels, and the parts of the samples that they are of (none: they are of whole samples)."""
+    if path is None:
+        return None, ()
+    file = Path(path)
+    if all(column in SAMPLE_COLUMNS for column in columns_of(file)):
+        return read_labels(file, ()), ()
+    judged = list(judged_parts(run, task))
+    labels = read_labels(file, list(dict.fromkeys(column for _, part in judged for column in part.names)))
+    return labels, [(key, part) for key, part in judged if part.unit == labels.unit]
+
+
+def _places(parts: Sequence[tuple[SampleKey, JudgedPart]]) -> list[Thing]:
+    counts: Counter[SampleKey] = Counter()
+    found = []
+    for key, _ in parts:
+        found.append((key, counts[key]))
+        counts[key] += 1
+    return found
+
+
+def _rated_parts(parts: Sequence[tuple[SampleKey, JudgedPart]], score: str) -> dict[Thing, float]:
+    both = zip(_places(parts), parts, strict=True)
+    return {thing: part.ratings[score] for thing, (_, part) in both if score in part.ratings}
+
+
+def _people(labels: Labels | None, parts: Sequence[tuple[SampleKey, JudgedPart]], things: Sequence[Thing]) -> Ratings:
+    """Return what each annotator said of the things that were judged."""
+    found: Ratings = {}
+    if labels is None:
+        return found
+    if labels.parts:
+        every = list(zip(_places(parts), labels_of_parts(labels, parts), strict=True))
+    else:
+        every = [(thing, labels.values.get(labels.base(thing[0]), ())) for thing in dict.fromkeys(things)]
+    for thing, said in every:
+        for annotator, label in said:
+            found.setdefault(annotator or "people", {})[thing] = label
     return found
 
 
@@ -108,17 +161,8 @@ def _judge_names(runs: Sequence[Run]) -> list[str]:
     return [run.folder.name for run in runs]
 
 
-def _task(run: Run, task: str | None) -> str:
-    if task is None and len(run.tasks) == 1:
-        return run.tasks[0]
-    if task not in run.tasks:
-        hint = f"It has: {', '.join(run.tasks)}."
-        raise UnknownNameError("task", task or "(none)", run.tasks, where=str(run.folder), hint=hint)
-    return task
-
-
-def _rated(run: Run, task: str, score: str) -> dict[SampleKey, float]:
-    found = {record.key: record.scores[score] for record in run.scores(task) if score in record.scores}
+def _rated(run: Run, task: str, score: str) -> dict[Thing, float]:
+    found = {(record.key, 0): record.scores[score] for record in run.scores(task) if score in record.scores}
     if not found:
         known = sorted({name for record in run.scores(task) for name in record.scores})
         raise UnknownNameError("score", score, known, where=f"{run.folder}, task {task}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from creval.plugin import UnknownNameError
 from creval.plugin.figures import add_legend, error_lengths
-from creval_plot.board import Board, Source, board, no_metric
+from creval_plot.board import Board, Source, board, left_out, no_metric
 from creval_plot.figure_format import colour_of, inches, marker_of
 from creval_plot.panels import columns_for, folded_name, panels
 
@@ -46,6 +46,8 @@ def pareto(
     if not any(x for each in places.values() for x in each.values()):
         raise no_metric(against, "No model has a known cost: plot tokens." if against == "cost" else "Name others.")
     shown = [column for column in found.columns if places[column]]
+    drawn = {i for column in shown for i in places[column]}
+    left_out([name for i, name in enumerate(found.names) if i not in drawn], f"their {against} is not known")
     total = inches(width)
     room = total / columns_for(total, len(shown)) - 0.4
     with panels(len(shown), width, 1.9, style) as (figure, axes):

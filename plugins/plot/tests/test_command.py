@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
 import pytest
+from support.plot_runs import MODELS
 
 from creval.cli.main import invoke
+from creval_plot.board import short_names
 from creval_plot.cli import plot
 
 
@@ -52,7 +55,9 @@ def test_each_kind_takes_its_options(words: list[str], runs: Path, tmp_path: Pat
         (["--kind", "curve"], "--condition"),
         (["--width", "wide"], "column"),
         (["--output", "a.gif"], "pdf"),
-        (["--kind", "distribution"], "rat"),
+        (["--kind", "distribution"], "there are several tasks: rat, kumo_easy"),
+        (["--kind", "judges", "--score", "tests"], "there are several tasks: rat, kumo_easy"),
+        (["--kind", "distribution", "--task", "rat_"], "Did you mean 'rat'?"),
         (["--kind", "judges", "--task", "rat"], "score"),
         (["--metric", "succes_rate"], "success_rate"),
         (["--style", "nowhere"], "no such style"),
@@ -64,3 +69,48 @@ def test_what_cannot_be_drawn_is_reported(
     assert invoke(["plot", str(runs / "model-0"), *words]) == 2
 
     assert said in capsys.readouterr().err
+
+
+def change(run: Path, task: str, **values: object) -> None:
+    """Set values of the primary metric of a run's task."""
+    results = json.loads((run / "results.json").read_text())
+    for each in results["tasks"]:
+        if each["task"] == task:
+            next(metric for metric in each["metrics"] if metric["primary"]).update(values)
+    (run / "results.json").write_text(json.dumps(results))
+
+
+@pytest.mark.parametrize("kind", ["forest", "heatmap"])
+def test_a_model_without_a_value_is_left_out_and_named(
+    kind: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(runs / "model-0", "rat", value=None, ci_low=None, ci_high=None)
+
+    assert invoke(["plot", *map(str, sorted(runs.glob("model-*"))), "--kind", kind, "--task", "rat"]) == 0
+
+    said = capsys.readouterr()
+    assert said.out == f"{kind}.pdf\n"
+    assert said.err == f"left out, as they have none of these metrics: {MODELS[0]}\n"
+
+
+def test_a_model_without_a_price_is_left_out_and_named(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = json.loads((runs / "model-1" / "results.json").read_text())
+    for task in results["tasks"]:
+        task["usage"]["unpriced_calls"] = 3
+    (runs / "model-1" / "results.json").write_text(json.dumps(results))
+
+    assert invoke(["plot", *map(str, sorted(runs.glob("model-*"))), "--kind", "pareto", "--task", "rat"]) == 0
+
+    assert capsys.readouterr().err == f"left out, as their cost is not known: {short_names(MODELS)[1]}\n"
+
+
+@pytest.mark.parametrize(("ends", "noted"), [((0.9, 0.4), True), ((0.4, 0.9), False)])
+def test_a_heat_map_says_where_the_ceiling_does_not_beat_the_floor(
+    ends: tuple[float, float], noted: bool, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in zip(("floor", "ceiling"), ends, strict=True):
+        change(runs / name, "rat", value=value)
+
+    assert invoke(["plot", *map(str, sorted(runs.glob("model-*"))), "--kind", "heatmap", "--task", "rat"]) == 0
+
+    assert ("the ceiling does not beat the floor: rat" in capsys.readouterr().err) is noted

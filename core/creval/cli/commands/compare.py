@@ -13,8 +13,8 @@ from creval.cli.shared_options import format_options
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from creval.comparison.compare_runs import Compared
     from creval.comparison.metric_comparison import Comparison
-    from creval.runs.reader import Run
 
 __all__ = ["compare"]
 
@@ -64,51 +64,42 @@ def compare(
         click.echo(json_text(found.to_data()))
         return
     if form is not None:
-        click.echo(FORMATS[form](*(found.table() if form == "csv" else found.readable_table())), nl=False)
+        notes = [*([found.order] if len(found.runs) == 2 else []), found.legend, *_pairing_notes(found.comparisons)]
+        click.echo(FORMATS[form](*(found.table() if form == "csv" else found.readable_table()), notes), nl=False)
     else:
-        _print(found.comparisons, found.runs, more["most_flips"])
+        _print(found, more["most_flips"])
     for note in found.notes:
         click.echo(visible(note), err=True)
 
 
-def _print(found: Sequence[Comparison], runs: Sequence[Run], most_flips: int) -> None:
-    from creval.comparison.comparison_tables import (
-        GROUPS_NOTE,
-        RANK_COLUMNS,
-        flips,
-        marked,
-        names_of,
-        pair_rows,
-        rank_rows,
-        readable,
-    )
+def _print(found: Compared, most_flips: int) -> None:
+    from creval.comparison.comparison_tables import flips
     from creval.escape import visible
     from creval.report.terminal_tables import print_table
 
-    names = names_of(runs)
-    if len(runs) > 2:
-        print_table(f"{len(runs)} runs, best first", RANK_COLUMNS, marked(rank_rows(found, names), found))
-        click.echo(f"* primary metric; {GROUPS_NOTE}")
-    else:
-        columns, rows = readable(marked(pair_rows(found), found))
-        print_table(f"first: {names[0]}; second: {names[1]}", columns, rows)
-        click.echo(
-            "* primary metric; difference: second minus first; detectable: minimum detectable difference (80 % power)"
-        )
-        for line in flips(found, most_flips) if most_flips else ():
-            click.echo(visible(line))
+    columns, rows = found.readable_table()
+    pair = len(found.runs) == 2
+    print_table(found.order if pair else f"{len(found.runs)} runs, best first", columns, rows)
+    click.echo(found.legend)
+    for line in flips(found.comparisons, most_flips) if pair and most_flips else ():
+        click.echo(visible(line))
+    for line in _pairing_notes(found.comparisons):
+        click.echo(visible(line))
+
+
+def _pairing_notes(found: Sequence[Comparison]) -> list[str]:
+    """Say which docs are left out, and where runs are not paired."""
     lines = dict.fromkeys(
         f"{each.task}, {each.metric}: {each.left_out} docs have a value in some runs only, and are left out"
         for each in found
         if each.left_out
     )
     lines |= dict.fromkeys(
-        f"{each.task}: every try stands for itself, so that runs are not paired"
+        f"{each.task}, {each.metric}: every try counts for itself: runs are not paired, and docs is the number of tries"
         for each in found
         if each.unit == "trial"
     )
-    for line in lines:
-        click.echo(visible(line))
+    return list(lines)
 
 
 def _margins(values: Sequence[str]) -> dict[str, float]:

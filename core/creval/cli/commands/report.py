@@ -62,14 +62,12 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
         click.echo(write_page(list(dict.fromkeys(runs)), html, baselines))
         return
     from creval.api import load_result
-    from creval.cli.report_layout import hidden_notes, layout_of, print_layout, run_letters
+    from creval.cli.report_layout import lay_out, run_letters
     from creval.cli.run_summary import baseline_notes
     from creval.errors import RunError, UsageError
     from creval.escape import visible
     from creval.report.baselines import find_baselines
     from creval.report.metric_choice import MetricChoice, chosen
-    from creval.report.model_table import model_table
-    from creval.report.output_files import FORMATS
 
     results, faults = [], []
     for run in dict.fromkeys(runs):
@@ -82,43 +80,35 @@ def report(ctx: click.Context, /, runs: Sequence[Path], baselines: Path | None, 
     folder = baselines or runs[0].absolute().parent
     found = find_baselines(folder)
     form = more["form"]
-    layout = layout_of(more["layout"], len(results))
-    in_full = form in ("json", "csv")
-    every = more["every"] or (in_full and not more["metrics"])
-    choice = MetricChoice(more["tasks"], more["metrics"], every, overall=layout == "models" and not in_full)
-    shown, hidden = chosen(results, choice)
-    table = None
-    if layout == "models" and not in_full:
-        table = model_table(shown, found, more["error"], None if more["no_groups"] else run_letters)
-    if form is not None:
-        click.echo(_text(form, shown, found) if table is None else FORMATS[form](table.columns, table.rows), nl=False)
+    if form in ("json", "csv"):
+        every = more["every"] or not more["metrics"]
+        click.echo(
+            _data(form, chosen(results, MetricChoice(more["tasks"], more["metrics"], every))[0], found), nl=False
+        )
     else:
-        print_layout(shown, found, layout, table)
-        for line in hidden_notes(hidden, choice):
-            click.echo(line)
-        for line in baseline_notes(shown, found, folder):
-            click.echo(line, err=True)
+        choice = MetricChoice(more["tasks"], more["metrics"], more["every"])
+        letters = None if more["no_groups"] else run_letters
+        laid = lay_out(results, found, more["layout"], choice, more["error"], letters)
+        if form is not None:
+            click.echo(laid.text(form), nl=False)
+        else:
+            laid.print()
+            for line in baseline_notes(laid.results, found, folder):
+                click.echo(line, err=True)
     for fault in faults:
         click.echo(visible(str(fault)), err=True)
     ctx.exit(UsageError.exit_code if faults else 0)
 
 
-def _text(form: str, results: Sequence[RunResult], found: Baselines) -> str:
+def _data(form: str, results: Sequence[RunResult], found: Baselines) -> str:
     from creval.escape import json_text
     from creval.report.output_files import FORMATS
-    from creval.report.result_tables import COLUMNS, beside_table, result_rows
 
-    if form in ("json", "csv"):
-        rows = list(_rows(results, found))
-        if form == "json":
-            return json_text(rows) + "\n"
-        columns = list(dict.fromkeys(name for row in rows for name in row if name not in _OWN))
-        return FORMATS[form](columns, [[row.get(name) for name in columns] for row in rows])
-    if len(results) == 1:
-        rows_of_one = result_rows(results[0], found)
-        keep = [i for i in range(len(COLUMNS)) if any(row[i] is not None for row in rows_of_one)]
-        return FORMATS[form]([COLUMNS[i] for i in keep], [[row[i] for i in keep] for row in rows_of_one])
-    return FORMATS[form](*beside_table(results, found))
+    rows = list(_rows(results, found))
+    if form == "json":
+        return json_text(rows) + "\n"
+    columns = list(dict.fromkeys(name for row in rows for name in row if name not in _OWN))
+    return FORMATS[form](columns, [[row.get(name) for name in columns] for row in rows])
 
 
 def _rows(results: Sequence[RunResult], found: Baselines) -> Iterator[dict[str, Any]]:

@@ -107,6 +107,10 @@ class LitellmProvider:
             self._check(litellm)
         return litellm
 
+    def check(self) -> None:
+        """Import litellm, and raise UsageError for a model that it does not know, MissingPartError without its key."""
+        self._check(self._module.result())
+
     async def close(self) -> None:
         """Close the connections that litellm holds."""
         if self._module.done() and not self._module.exception():

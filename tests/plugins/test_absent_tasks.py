@@ -1,0 +1,40 @@
+"""An unknown task names the distribution that has it, where that is not installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.toy_plugins import toy_plugins
+
+from creval.errors import UnknownNameError
+from creval.plugins import distributions
+from creval.tasks.index import TaskIndex
+
+TASKS = sorted(
+    (file.parent.name, file.stem)
+    for file in (Path(__file__).parents[2] / "task_yaml").glob("*/*.yaml")
+    if not file.name.startswith("_")
+)
+
+
+def test_every_task_of_ours_is_of_a_family_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributions, "installed_version", lambda name: None)
+    assert len(TASKS) > 30
+    name_of = distributions.absent_distribution_of_task
+    wrong = [(folder, name) for folder, name in TASKS if name_of(name) != f"creval-{folder}"]
+    assert wrong == []
+    assert distributions.absent_distribution_of_task("kumo/kumo_easy") == "creval-kumo"
+    assert distributions.absent_distribution_of_task("gsm8k") is None
+
+
+def test_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributions, "installed_version", lambda name: None)
+    with pytest.raises(UnknownNameError, match="pip install creval-kumo"):
+        TaskIndex(toy_plugins()).find("kumo_hard_9x9")
+
+
+def test_an_installed_one_is_not_named() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        TaskIndex(toy_plugins()).find("kumo_hard_9x9")
+    assert "pip install" not in str(caught.value)
