@@ -18,7 +18,7 @@ from creval_testing.task_examples import run_examples
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "tasks"
 FILES = sorted(FOLDER.glob("*.yaml"))
-PAGES = ("task-without-code", "turns")
+PAGES = ("task-without-code", "turns", "code-tasks")
 PAGE = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 EXPECTED = {
     "questions": {"numeric": (0.0, 1.0)},
@@ -35,6 +35,9 @@ EXPECTED = {
     "best_of_n_majority": {"numeric": (0.0, 1.0)},
     "conversations": {"rating": (1.0, 5.0), "rating@1": (1.0, 5.0), "rating@2": (1.0, 5.0)},
     "revised": {"second_look": (0.0, 1.0), "first_look": (0.0, 1.0)},
+    "programs": {"pass@1": (0.0, 1.0), "pass@5": (0.0, 1.0)},
+    "programs_asserts": {"pass@1": (0.0, 1.0), "tests_passed": (0.0, 1.0)},
+    "programs_cpp": {"pass@1": (0.0, 1.0), "pass@5": (0.0, 1.0)},
     "mode_collapse": {"distinct": (0.1, None), "set_distance": (0.0, None)},
 }
 """By task and metric: what floor and ceiling reach (None: between the two)."""
@@ -46,7 +49,8 @@ def tasks() -> list[str]:
 
 
 def _variants(file: Path) -> list[str]:
-    return [f"{file}:majority"] if file.stem == "best_of_n" else []
+    known = {"best_of_n": ["majority"], "programs": ["asserts", "cpp"]}
+    return [f"{file}:{variant}" for variant in known.get(file.stem, [])]
 
 
 def short(task: str) -> str:
@@ -64,8 +68,10 @@ def test_every_example_is_valid() -> None:
 @pytest.mark.parametrize("task", tasks(), ids=short)
 def test_its_stated_answers_end_as_stated(task: str) -> None:
     plugins = load_plugins()
-    outcomes = asyncio.run(run_examples(TaskIndex(plugins).load(task), RunOptions(offline=True), plugins))
-    assert len(outcomes) >= 3 or short(task) == "few_shot"
+    outcomes = asyncio.run(
+        run_examples(TaskIndex(plugins).load(task), RunOptions(offline=True, allow_code_execution=True), plugins)
+    )
+    assert len(outcomes) >= (2 if "programs_" in short(task) else 3) or short(task) == "few_shot"
     assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
 
 
@@ -77,7 +83,7 @@ def test_it_runs_with_its_floor_and_ceiling(task: str, run_task: Any) -> None:
         judge = _judge(short(task), player)
         jurors = ("a", "b", "c") if short(task) == "jury" else ("judge",)
         roles = {"roles": dict.fromkeys(jurors, judge)} if judge else {}
-        done = run_task(task, f"baseline/{player}", **roles)
+        done = run_task(task, f"baseline/{player}", allow_code_execution="programs" in task, **roles)
         found = done.metrics(short(task))
         values.append({name.partition("[")[0]: metric["value"] for name, metric in found.items()})
     floor, ceiling = values

@@ -135,6 +135,8 @@ def _shortened(release: str) -> tuple[int, ...]:
 GROUP = "creval"
 _KNOWN_ELSEWHERE = {
     ("sandbox", "bubblewrap"): "creval-sandbox",
+    ("parser", "program"): "creval-sandbox",
+    ("scorer", "code"): "creval-sandbox",
     ("provider", "human"): "creval-people",
     ("provider", "embedded"): "creval-embedded",
     ("embedding", "embedded"): "creval-embedded",

@@ -1,0 +1,89 @@
+"""Finds the program in an answer: fenced blocks, and of a text the longest beginning that is Python."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Sequence
+
+__all__ = ["fenced_blocks", "find_python", "longest_python", "parse_python"]
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_BEGINS = re.compile(r"^(?:import |from |def |class |@|async def )", re.MULTILINE)
+_ONE_BY_ONE = 64  # lines of a beginning that is none, before the steps grow
+
+
+def fenced_blocks(text: str, wanted: re.Pattern[str]) -> Sequence[str]:
+    """Return what is fenced in an answer, the likeliest program first: the last that has `wanted`, then the last."""
+    blocks = [match[2] for match in _FENCE.finditer(text)]
+    fitting = [block for block in blocks if wanted.search(block)]
+    return [*reversed(fitting), *(block for block in reversed(blocks) if block not in fitting)]
+
+
+def find_python(text: str, wanted: re.Pattern[str]) -> str | None:
+    """Return the Python program of an answer as it was written, or None where there is none.
+
+    Of several fenced blocks the last one counts that has `wanted`, else the last one. Of it the longest beginning
+    that is Python is taken (an answer may be cut); where that would be lost in the middle of a statement of more than
+    64 lines, a shorter one.
+    """
+    begin = _BEGINS.search(text)
+    candidates = fenced_blocks(text, wanted) or ([text, text[begin.start() :]] if begin else [text])
+    return next((source for block in candidates if (source := longest_python(block)) is not None), None)
+
+
+def longest_python(block: str) -> str | None:
+    """Return the longest run of whole lines from the beginning that is Python and does something, or None.
+
+    Where Python finds fault only with the end (a `try` that was cut, decorators of nothing), each line less may help:
+    after 64 of them each step takes an eighth of the rest, so that the time is in proportion to the length.
+    """
+    lines = block.strip("\n").split("\n")
+    if lines[0][:1] in (" ", "\t"):
+        lines = [line[len(lines[0]) - len(lines[0].lstrip()) :] for line in lines]
+    end, tries = len(lines), 0
+    while end > 0:
+        source = "\n".join(lines[:end])
+        tree, line = _parsed(source)
+        if tree is not None:
+            return source if any(not _says_nothing(node) for node in tree.body) else None
+        step = 1 if tries < _ONE_BY_ONE else max(1, end // 8)
+        end = min(end, line) - step  # whatever holds the faulty line is faulty, too
+        tries += 1
+    return None
+
+
+def parse_python(source: str) -> ast.Module | None:
+    """Return the syntax tree of a source, None where Python cannot read it."""
+    return _parsed(source)[0]
+
+
+def _parsed(source: str) -> tuple[ast.Module | None, int]:
+    """Return the tree, or None and the line that is no Python (where Python names none: one beyond the last)."""
+    beyond = source.count("\n") + 2
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _tree(source), beyond
+    except SyntaxError as error:
+        return None, error.lineno or beyond
+    except (ValueError, RecursionError, MemoryError):
+        return None, beyond
+
+
+def _tree(source: str) -> ast.Module:
+    """Parse; once more where CPython 3.11 lost count of its own depth, which says nothing of the source.
+
+    It keeps one count for all that parse at a time, and raises SystemError ("recursion depth mismatch").
+    """
+    try:
+        return ast.parse(source)
+    except SystemError:
+        return ast.parse(source)
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    """A word, a number or a comparison by itself: prose that happens to be Python. What calls nothing does nothing."""
+    active = (ast.Call, ast.Await, ast.Yield)
+    return isinstance(node, ast.Expr) and not any(isinstance(part, active) for part in ast.walk(node))
