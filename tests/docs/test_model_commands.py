@@ -42,6 +42,8 @@ ELSEWHERE = {
     "hypogen_pinned.yaml": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
     "hypogen=hypogen.jsonl": "tests/docs/test_task_pages.py::test_a_set_of_the_hub_is_pinned_as_the_page_shows",
     "likeliest.yaml": "plugins/likelihoods/tests/test_choices.py::test_a_run_states_the_length_of_its_models_context",
+    "passages.yaml": "tests/examples/test_tasks_without_code.py::test_it_runs_with_its_floor_and_ceiling",
+    "instructions.yaml": "tests/examples/test_tasks_without_code.py::test_it_runs_with_its_floor_and_ceiling",
     "conversations.yaml": "plugins/turns/tests/test_turns.py::test_a_conversation_is_asked_turn_by_turn",
     "kumo_published": "plugins/kumo/tests/test_published_source.py::test_a_run_of_the_papers_own_games",
 }

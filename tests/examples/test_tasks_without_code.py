@@ -18,7 +18,7 @@ from creval_testing.task_examples import run_examples
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "tasks"
 FILES = sorted(FOLDER.glob("*.yaml"))
-PAGES = ("task-without-code", "turns", "code-tasks")
+PAGES = ("task-without-code", "turns", "code-tasks", "text-scores", "text-rules")
 PAGE = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 EXPECTED = {
     "questions": {"numeric": (0.0, 1.0)},
@@ -38,6 +38,10 @@ EXPECTED = {
     "programs": {"pass@1": (0.0, 1.0), "pass@5": (0.0, 1.0)},
     "programs_asserts": {"pass@1": (0.0, 1.0), "tests_passed": (0.0, 1.0)},
     "programs_cpp": {"pass@1": (0.0, 1.0), "pass@5": (0.0, 1.0)},
+    "passages": {"token_f1": (0.0, 1.0), "exact_match": (0.0, 1.0)},
+    "passages_summaries": {"rougeL": (0.0, 1.0), "chrf": (None, 100.0), "bleu": (None, 100.0)},
+    "instructions": {"prompt_strict": (0.0, 1.0), "rule_strict": (None, 1.0), "rule_loose": (None, 1.0)},
+    "instructions_one_rule_for_all": {"prompt_strict": (0.0, None)},
     "mode_collapse": {"distinct": (0.1, None), "set_distance": (0.0, None)},
 }
 """By task and metric: what floor and ceiling reach (None: between the two)."""
@@ -50,6 +54,7 @@ def tasks() -> list[str]:
 
 def _variants(file: Path) -> list[str]:
     known = {"best_of_n": ["majority"], "programs": ["asserts", "cpp"]}
+    known |= {"passages": ["summaries"], "instructions": ["one_rule_for_all"]}
     return [f"{file}:{variant}" for variant in known.get(file.stem, [])]
 
 
@@ -71,7 +76,10 @@ def test_its_stated_answers_end_as_stated(task: str) -> None:
     outcomes = asyncio.run(
         run_examples(TaskIndex(plugins).load(task), RunOptions(offline=True, allow_code_execution=True), plugins)
     )
-    assert len(outcomes) >= (2 if "programs_" in short(task) else 3) or short(task) == "few_shot"
+    assert (
+        len(outcomes) >= (2 if short(task).startswith(("programs_", "instructions_")) else 3)
+        or short(task) == "few_shot"
+    )
     assert [f"{each.example}: {fault}" for each in outcomes for fault in each.faults] == []
 
 

@@ -1,4 +1,4 @@
-"""The core's own parsers of JSON and its rule of what a refusal is, for parsers that build on them.
+"""The core's own parsers of JSON, its rule of what a refusal is, SQuAD's normal form: for parts that build on them.
 
 Promised: these names follow semantic versioning. Which texts count as a refusal may change in a minor version.
 """
@@ -9,5 +9,15 @@ from creval.parsing.chain import without_unseen
 from creval.parsing.json.scan import holds_json
 from creval.parsing.json.values import JsonArray, JsonObject
 from creval.parsing.refusal import REFUSAL_ROUTE, is_refusal, refused
+from creval.scoring.matching import squad_text
 
-__all__ = ["REFUSAL_ROUTE", "JsonArray", "JsonObject", "holds_json", "is_refusal", "refused", "without_unseen"]
+__all__ = [
+    "REFUSAL_ROUTE",
+    "JsonArray",
+    "JsonObject",
+    "holds_json",
+    "is_refusal",
+    "refused",
+    "squad_text",
+    "without_unseen",
+]

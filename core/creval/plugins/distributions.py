@@ -154,6 +154,7 @@ _KNOWN_ELSEWHERE = {
     ("scorer", "each_turn"): "creval-turns",
     ("baseline", "turn_target"): "creval-turns",
     ("scorer", "judge"): "creval-judges",
+    **{("scorer", n): "creval-text" for n in ("token_f1", "rouge", "bleu", "chrf", "edit_distance", "rules")},
     ("source", "huggingface"): "creval-datasets",
     ("embedding", "sentence-transformers"): "creval-encoders",
     ("embedding", "glove"): "creval-encoders",

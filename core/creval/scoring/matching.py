@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 from creval.numerals import decimal_of, number_text, numerals, read_numeral, same_number
 from creval.types.components import Context, Score, ScorerInput
 
-__all__ = ["ExactMatch", "Includes", "Numeric"]
+__all__ = ["ExactMatch", "Includes", "Numeric", "squad_text"]
 
 _PRECISION = 1000
 _JOINERS = "\u200c\u200d"
@@ -110,11 +111,15 @@ def _most_common(values: Sequence[Any], same: Callable[[Any, Any], bool]) -> Any
 
 @dataclass(frozen=True)
 class _TextMatching(_Matching, ABC):
-    """Comparison of texts. A target that is empty, also after what is ignored, is a fault unless `empty` is true."""
+    """Comparison of texts. A target that is empty, also after what is ignored, is a fault unless `empty` is true.
+
+    With `normalize: squad` texts are compared as SQuAD does (`squad_text`); a target such as "a" may become empty then.
+    """
 
     ignore_case: bool = False
     ignore_punctuation: bool = False
     empty: bool = False
+    normalize: str = "none"
 
     def _plain(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -122,6 +127,8 @@ class _TextMatching(_Matching, ABC):
         text = unicodedata.normalize("NFC", value if isinstance(value, str) else number_text(value))
         if not text.isascii():
             text = "".join(c for c in text if c in _JOINERS or unicodedata.category(c) != "Cf")  # as in answers
+        if self.normalize == "squad":
+            return squad_text(text)
         if self.ignore_punctuation:
             text = _without_punctuation(text)
         return " ".join((text.casefold() if self.ignore_case else text).split())
@@ -129,7 +136,7 @@ class _TextMatching(_Matching, ABC):
     def _wanted(self, target: Any) -> str:
         """Return the plain form of a target. Raises TypeError where it is empty and none is meant to be."""
         wanted = self._plain(target)
-        if not wanted and not self.empty:
+        if not wanted and not self.empty and not (self.normalize == "squad" and str(target).strip()):
             ignored = " once punctuation is ignored" if self.ignore_punctuation and str(target).strip() else ""
             raise TypeError(f"the target is empty{ignored}; state `empty: true` for {self.name} where that is meant")
         return wanted
@@ -200,6 +207,12 @@ class Numeric(_Matching):
             one, other = decimal_of(answer), decimal_of(wanted)
             allowed = max(decimal_of(self.absolute), decimal_of(self.relative) * abs(other))
             return abs(one - other) <= allowed
+
+
+def squad_text(text: str) -> str:
+    """Return a text as SQuAD's evaluation compares it: in lower case, without ASCII punctuation and a, an, the."""
+    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
 
 
 def _number(value: Any) -> int | float | Decimal:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given as forall
 from hypothesis import strategies as st
 
+from creval.parsing import python_programs
 from creval.plugin.programs import CaseResult, Limits, Program, StopReason
 from creval_neocoder.problem import Case, Problem
-from creval_neocoder.programs import extraction
 from creval_neocoder.programs.extraction import find_program, is_python
 from creval_neocoder.programs.feeding import Run, runs
 from creval_neocoder.programs.released import accepted, given, harness, parse_released
@@ -296,13 +296,13 @@ def test_what_is_cut_at_length_is_read_in_proportion_to_it(
     first: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rest, read = first + line * 2000, list[int]()
-    tree = extraction._tree
+    tree = python_programs._tree
 
     def counted(source: str) -> ast.Module:
         read.append(len(source))
         return tree(source)
 
-    monkeypatch.setattr(extraction, "_tree", counted)
+    monkeypatch.setattr(python_programs, "_tree", counted)
     program = find_program(f"{SOLVE}\n{rest}")
     assert program is not None and "def solve" in program
     assert sum(read) < 100 * len(rest)  # line by line it would be a thousand times

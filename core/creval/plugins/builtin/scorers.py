@@ -22,7 +22,12 @@ def _register_scorers(registry: Registry) -> None:
     reduce = params.one_of("mean", "best", "majority", about="what becomes of several answers of a sample")
     empty = params.flag(about="whether a target may be empty")
     matching = params.schema(
-        field=params.text(1), ignore_case=params.flag(), ignore_punctuation=params.flag(), empty=empty, reduce=reduce
+        field=params.text(1),
+        ignore_case=params.flag(),
+        ignore_punctuation=params.flag(),
+        normalize=params.one_of("squad", "none", about="what is done to both texts before they are compared (none)"),
+        empty=empty,
+        reduce=reduce,
     )
     registry.add(
         "scorer",
