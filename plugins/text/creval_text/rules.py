@@ -89,8 +89,8 @@ def _counted(count: Callable[[str, Arguments], int], more: Mapping[str, str] | N
         found = count(text, given)
         exactly = given.get("exactly")
         if exactly is not None:
-            return found == exactly
-        return given.get("min", 0) <= found <= given.get("max", found)
+            return bool(found == exactly)
+        return bool(given.get("min", 0) <= found <= given.get("max", found))
 
     limits = {"min": "number", "max": "number", "exactly": "number"}
     return _Kind(kept, {**limits, **(more or {})}, "exactly", one_of=tuple(limits))
