@@ -19,12 +19,12 @@ from creval.data.open_dataset import open_dataset
 from creval.engine.estimate import estimate_run
 from creval.engine.run import Rescoring, rescore, resume
 from creval.errors import DataError, TaskError, UsageError
-from creval.models.providers.litellm_provider import LitellmProvider
 from creval.plugins.loader import load_plugins
 from creval.runs.jsonl import read_lines
 from creval.runs.media import MediaFolder
 from creval.tasks.index import TaskIndex
 from creval_hub.bundle import make_bundle
+from creval_litellm.provider import LitellmProvider
 from creval_page.samples_cli import sample
 from creval_shards.merge_runs import merge_runs
 
@@ -188,6 +188,7 @@ def test_a_text_model_is_refused_before_the_first_call(model, refused, write, op
     for name in ("OPENAI_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.setenv(name, "sk-none")
     monkeypatch.setattr(LitellmProvider, "_import", lambda self: None)
+    monkeypatch.setenv("CREVAL_PLUGINS", "litellm")
     given = options(max_calls=1, offline=False)
     if refused:
         with pytest.raises(UsageError, match="takes no image, and the prompts of 'looks' hold some"):

@@ -2,65 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from support.model_fixtures import ask, fast, no_keys, registry
 
-import pytest
-
-from creval.models.model_options import ModelOptions
-from creval.models.open_model import open_model
-from creval.plugins import builtin as builtin_models
-from creval.plugins.registry import Registry
-from creval.types.messages import GenerateRequest, Message, Origin
-from creval.types.sample import SampleKey
-
-Ask = Callable[..., GenerateRequest]
-
-
-@pytest.fixture
-def registry() -> Registry:
-    """A registry with the core's own model providers."""
-    registry = Registry()
-    builtin_models.register_providers(registry.scoped("core"))
-    return registry
-
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment without keys and addresses, so that no test depends on the user's own."""
-    import os
-
-    for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-
-
-@pytest.fixture
-def ask() -> Ask:
-    """Make a request: text, n, sample identity by keyword, everything else a setting."""
-
-    def make(
-        text: str = "Say something.",
-        n: int = 1,
-        *,
-        task: str = "t",
-        doc: str = "0",
-        condition: str = "default",
-        repeat: int = 0,
-        role: str = "target",
-        call: int = 0,
-        **settings: Any,
-    ) -> GenerateRequest:
-        origin = Origin(SampleKey(task, doc, condition, repeat), role, call)
-        return GenerateRequest((Message("user", text),), settings, origin, n)
-
-    return make
-
-
-@pytest.fixture
-def fast() -> ModelOptions:
-    """Options that retry without waiting by the clock."""
-    return ModelOptions(backoff_base=0.0, backoff_cap=0.0, retry_after_cap=0.0, timeout=300.0)
-
-
-__all__ = ["Ask", "open_model"]
+__all__ = ["ask", "fast", "no_keys", "registry"]

@@ -77,6 +77,13 @@ def test_unknown_provider_names_the_nearest(registry) -> None:
     assert "anthropic" in caught.value.nearest
 
 
+def test_without_litellm_its_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("creval.plugins.distributions.installed_version", lambda name: None)
+    for spec in ("anthropic/claude-x", "litellm/anthropic/claude-x"):
+        with pytest.raises((UnknownNameError, MissingPartError), match="pip install creval-litellm"):
+            open_model(spec, Registry())
+
+
 def test_a_name_without_a_provider_says_how_to_write_it(registry) -> None:
     with pytest.raises(UsageError, match="openai/gpt-5-mini"):
         open_model("gpt-5-mini", registry)
@@ -85,6 +92,8 @@ def test_a_name_without_a_provider_says_how_to_write_it(registry) -> None:
 def test_provider_names_are_components_and_litellms() -> None:
     registry = Registry()
     registry.scoped("mine").add("provider", "mine", "m:a")
+    assert provider_names(registry) == ["mine"]
+    registry.scoped("litellm").add("provider", "litellm", "m:a")
     names = provider_names(registry)
     assert {"mine", "anthropic", "gemini"} <= set(names)
     assert names == sorted(names)

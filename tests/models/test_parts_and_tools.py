@@ -19,12 +19,12 @@ from creval.models.model_options import ModelSpec, ProviderOptions
 from creval.models.provider_traits import ProviderTraits
 from creval.models.providers.chat_provider import openai, parse_body
 from creval.models.providers.chat_reply import read_reply
-from creval.models.providers.litellm_provider import LitellmProvider
 from creval.models.secrets import Mask, masked_reply
 from creval.types.content import Media, MediaPart, TextPart, content_digest, media_in, media_type_of, read_data_url
 from creval.types.messages import Completion, GenerateRequest, Message, Reply
 from creval.types.reply_json import reply_from_json, reply_to_json
 from creval.types.tools import Tool, ToolCall
+from creval_litellm.provider import LitellmProvider
 from creval_ray.wire import decode_message, encode_message
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))

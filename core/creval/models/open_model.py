@@ -82,8 +82,9 @@ def listed_price(spec: str, registry: Registry, options: ModelOptions, batch: bo
 
 
 def provider_names(registry: Registry, table: PriceTable | None = None) -> list[str]:
-    """Every first part of a model's name that works, sorted: components and litellm's providers."""
-    return sorted({*registry.names("provider"), *(table or PriceTable()).providers()})
+    """Every first part of a model's name that works, sorted: components and, with creval-litellm, its providers."""
+    own = registry.names("provider")
+    return sorted({*own, *((table or PriceTable()).providers() if _FALLBACK in own else ())})
 
 
 def _resolve(
@@ -103,14 +104,18 @@ def _resolve(
             where="--model",
             fix=f"Write provider/model, for example openai/{name.text} or ollama_chat/{name.text}.",
         )
-    if name.provider in table.providers():
-        return ModelSpec(name.text, _FALLBACK, name.text), registry.get("provider", _FALLBACK)
+    others = registry.find("provider", _FALLBACK)
+    if others is not None and name.provider in table.providers():
+        return ModelSpec(name.text, _FALLBACK, name.text), others
+    absent = absent_distribution("provider", _FALLBACK)
     raise UnknownNameError(
         "model provider",
         name.provider,
         provider_names(registry, table),
         where="--model",
-        hint="`creval plugins --components` lists the providers that are installed.",
+        hint=f"Many more providers come with {absent}: pip install {absent}."
+        if absent
+        else "`creval plugins --components` lists the providers that are installed.",
     )
 
 

@@ -139,6 +139,7 @@ _KNOWN_ELSEWHERE = {
     ("scorer", "code"): "creval-sandbox",
     ("provider", "human"): "creval-people",
     ("provider", "embedded"): "creval-embedded",
+    ("provider", "litellm"): "creval-litellm",
     ("embedding", "embedded"): "creval-embedded",
     ("batching", "batches"): "creval-batches",
     ("protocol", "choices"): "creval-likelihoods",

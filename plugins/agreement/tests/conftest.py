@@ -1,4 +1,4 @@
-"""Options of runs, and nothing of the user's own environment."""
+"""Options of runs with judges, and nothing of the user's own environment."""
 
 from __future__ import annotations
 

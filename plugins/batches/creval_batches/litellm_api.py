@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from creval.plugin import Reply
-from creval.plugin.batches import Failure, LitellmProvider, request_body
+from creval.plugin.batches import Failure, request_body
 from creval.plugin.models import GenerateRequest, RetryableModelError
 from creval_batches.batch_api import ENDPOINT, NAMED, WINDOW, BatchState, is_batch, state_of
+from creval_litellm.provider import LitellmProvider
 
 __all__ = ["VENDORS", "LitellmBatchApi"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from creval.plugin import UsageError
-from creval.plugin.batches import ENDPOINTS, ChatProvider, LitellmProvider
+from creval.plugin.batches import ENDPOINTS, ChatProvider
 from creval.plugin.models import Provider
 from creval_batches.batch_api import BatchApi
 from creval_batches.chat_api import FIX, ChatBatchApi
 from creval_batches.litellm_api import VENDORS, LitellmBatchApi
+from creval_litellm.provider import LitellmProvider
 
 __all__ = ["open_api"]
 

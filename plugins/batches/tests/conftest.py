@@ -20,7 +20,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_API_BASE", "_BASE_URL")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("CREVAL_PLUGINS", "batches")
+    monkeypatch.setenv("CREVAL_PLUGINS", "batches,judges,litellm")
     monkeypatch.setenv("CREVAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 

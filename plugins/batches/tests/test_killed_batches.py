@@ -81,7 +81,7 @@ def die(folder: Path, server: BatchServer, run: Sequence[str], steps: Sequence[s
 
 def test_killed_at_every_step_of_two_rounds(make_task, install, tmp_path, monkeypatch):
     install("twice", HOOKS, TWICE)
-    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches,judges")
     task = make_task(docs=DOCS, extra="protocol: twice\n")
     os.environ["PYTHONPATH"] = str(tmp_path / "site")
     steps = ["upload", "made", "content", "make", "look", "made"]

@@ -136,11 +136,13 @@ def test_litellm_sends_batches_too(vendor: str, path: str, notes: Path, monkeypa
     from creval.plugins import builtin as builtin_models
     from creval.plugins.registry import Registry
     from creval_batches.scheduler import BatchScheduler
+    from creval_litellm.plugin import creval_components as litellm_components
 
     monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "made-up-key-of-no-use")
     monkeypatch.setenv("AZURE_API_VERSION", "2025-04-01-preview")
     registry = Registry()
     builtin_models.register_providers(registry.scoped("core"))
+    litellm_components(registry.scoped("litellm"))
     faults = {1: HttpError(500, {"message": "the server had an error"})}
     plans = [Plan(end="expired", share=4, lines=lambda number, asked: faults.get(number)), Plan(made_unheard=True)]
     steps: list[str] = []

@@ -140,7 +140,7 @@ def test_detached_and_collected(make_task, options, serve, tmp_path):
 
 def test_each_round_of_a_protocol_is_a_batch(make_task, options, serve, install, tmp_path, monkeypatch):
     install("twice", HOOKS, TWICE)
-    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches,judges")
     task = make_task(docs=6, extra="protocol: twice\n")
     with At(serve()) as server:
         with pytest.raises(DetachedError):
@@ -158,7 +158,7 @@ def test_each_round_of_a_protocol_is_a_batch(make_task, options, serve, install,
 
 def test_expiry_between_rounds_asks_only_what_is_missing(make_task, options, serve, install, tmp_path, monkeypatch):
     install("twice", HOOKS, TWICE)
-    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches,judges")
     task = make_task(docs=6, extra="protocol: twice\n")
     with At(serve(Plan(end="expired", share=4), Plan(end="expired", share=1))) as server:
         finished = run_new([task], MODEL, options(batch=True))
@@ -228,7 +228,7 @@ def test_the_limit_of_calls_holds_before_anything_is_sent(make_task, options, se
 def test_answers_that_were_paid_before_need_no_budget(make_task, options, serve, install, tmp_path, monkeypatch):
     """Five of six first rounds are answered and paid; the run stops there, and goes on under the same limit."""
     install("twice", HOOKS, TWICE)
-    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches")
+    monkeypatch.setenv("CREVAL_PLUGINS", "twice,batches,judges")
     task = make_task(docs=6, extra="protocol: twice\n")
     with At(serve(Plan(end="cancelled", share=5))) as server:
         with pytest.raises(RunError, match="was cancelled"):

@@ -38,7 +38,7 @@ def several(install, monkeypatch) -> Any:
     """The module of the executor with several workers in this process."""
     install("judged", JUDGED_HOOKS, JUDGED_PARTS)
     install("several", HOOKS, PARTS)
-    monkeypatch.setenv("CREVAL_PLUGINS", "several,judged")
+    monkeypatch.setenv("CREVAL_PLUGINS", "several,judged,judges")
     import creval_several_parts
 
     return creval_several_parts

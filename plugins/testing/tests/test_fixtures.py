@@ -32,7 +32,7 @@ metrics: [{name: quality, failed: exclude}]
 @pytest.fixture
 def rhymes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("CREVAL_PLUGINS", "rhymes_played")
+    monkeypatch.setenv("CREVAL_PLUGINS", "rhymes_played,judges")
     return write_rhymes(tmp_path, "rhymes_played")
 
 

@@ -1,3 +1,3 @@
-"""Provider clients: chat completions and litellm."""
+"""Provider clients: chat completions."""
 
 from __future__ import annotations

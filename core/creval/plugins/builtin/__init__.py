@@ -87,7 +87,6 @@ def register_providers(registry: Registry) -> None:
     add = registry.add
     add("provider", "openrouter", f"{_CHAT}:openrouter", "OpenRouter, over the chat-completions protocol")
     add("provider", "ollama_chat", f"{_CHAT}:ollama_chat", "an Ollama server, over the chat-completions protocol")
-    add("provider", "litellm", "creval.models.providers.litellm_provider:litellm", "every provider that litellm knows")
     add("provider", "openai", f"{_CHAT}:openai", "OpenAI, over the chat-completions protocol")
     add("provider", "hosted_vllm", f"{_CHAT}:hosted_vllm", "a vLLM server, over the chat-completions protocol")
     add("provider", "chat", f"{_CHAT}:chat", "any chat-completions server at --base-url")

@@ -14,17 +14,30 @@ from time import perf_counter, time
 from types import ModuleType
 from typing import Any
 
-from creval.errors import FatalModelError, MissingPartError, ModelError, RetryableModelError, UsageError
-from creval.models.model_options import ProviderOptions
-from creval.models.provider_traits import ProviderTraits
-from creval.models.providers.addresses import address_secrets, shown_address
-from creval.models.providers.asked_waits import asked_wait
-from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply
-from creval.models.providers.chat_request import chat_message, chat_tools, exclusive_settings
-from creval.models.providers.endpoints import is_loopback
-from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in, with_sent
-from creval.models.secrets import find_key, missing_key, redact, secret_variables
-from creval.types.messages import Completion, GenerateRequest, Reply
+from creval.plugin import Completion, MissingPartError, ModelError, Reply, UsageError
+from creval.plugin.clients import (
+    Caller,
+    Failure,
+    MalformedReplyError,
+    address_secrets,
+    asked_wait,
+    chat_message,
+    chat_tools,
+    declined,
+    exclusive_settings,
+    explain,
+    failure_in,
+    find_key,
+    is_loopback,
+    missing_key,
+    paid_for,
+    read_reply,
+    redact,
+    secret_variables,
+    shown_address,
+    with_sent,
+)
+from creval.plugin.models import FatalModelError, GenerateRequest, ProviderOptions, ProviderTraits, RetryableModelError
 
 __all__ = ["LitellmProvider", "litellm"]
 

@@ -13,8 +13,8 @@ from support.chat_server import Answer, ChatServer, Garbage, Hang, HttpError, Re
 from creval.errors import FatalModelError, MissingPartError, RetryableModelError, UsageError
 from creval.models.model_options import ProviderOptions
 from creval.models.open_model import open_model
-from creval.models.providers.litellm_provider import LitellmProvider
 from creval.models.secrets import redact, secret_variables
+from creval_litellm.provider import LitellmProvider
 
 KEY = "sk-live-Zx81kQpLm02VvWq7Tr5Yb9Nd"
 

@@ -1,0 +1,37 @@
+"""What creval-litellm needs of the core: requests and replies in OpenAI's form, failures, keys and addresses.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.models.providers.addresses import address_secrets, shown_address
+from creval.models.providers.asked_waits import asked_wait
+from creval.models.providers.chat_reply import MalformedReplyError, paid_for, read_reply
+from creval.models.providers.chat_request import chat_message, chat_tools, exclusive_settings
+from creval.models.providers.endpoints import is_loopback
+from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in, with_sent
+from creval.models.secrets import find_key, missing_key, redact, secret_variables
+
+__all__ = [
+    "Caller",
+    "Failure",
+    "MalformedReplyError",
+    "address_secrets",
+    "asked_wait",
+    "chat_message",
+    "chat_tools",
+    "declined",
+    "exclusive_settings",
+    "explain",
+    "failure_in",
+    "find_key",
+    "is_loopback",
+    "missing_key",
+    "paid_for",
+    "read_reply",
+    "redact",
+    "secret_variables",
+    "shown_address",
+    "with_sent",
+]

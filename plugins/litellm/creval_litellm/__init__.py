@@ -1,0 +1,3 @@
+"""Models of every provider that litellm knows."""
+
+from __future__ import annotations
