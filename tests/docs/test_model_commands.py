@@ -30,7 +30,7 @@ pytestmark = pytest.mark.model
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 LINE = re.compile(r"^ *(creval (?:[^\n#]* )?--model [^\n#]*)(?:#[^\n]*)?$", re.MULTILINE)
-LOCAL = ("baseline/", "embedded/", "replay/", "given/")
+LOCAL = ("baseline/", "embedded/", "replay/", "given/", "hf/")  # of hf/: plugins/hf/tests/test_commands.py
 ELSEWHERE = {
     "macgyver ": "plugins/openended/tests/test_macgyver.py::test_the_examples_of_the_tasks_on_a_copy",
     "macgyver_jury ": "plugins/openended/tests/test_macgyver.py::test_the_examples_of_the_tasks_on_a_copy",

@@ -210,7 +210,9 @@ _RUN_OPTIONS = (
         help="Share of samples that may end in errors, 0 to 1.",
     ),
     click.option("--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox."),
-    rare_option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository."),
+    rare_option(
+        "--trust-remote-code", is_flag=True, help="Allow encoders and models to run code from their own repository."
+    ),
     rare_option("--executor", metavar="E", default="local", show_default=True, help="Where samples run."),
     rare_option("--executor-option", multiple=True, metavar="K=V", help="Set an option of the executor."),
     click.option("--output", "-o", type=NewPath(), metavar="RUN", help="Run folder. Default: a new folder in runs/."),

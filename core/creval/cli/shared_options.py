@@ -32,7 +32,9 @@ _ROLE = FieldSpec("role", "string", (), "ROLE=M: the model of a role, e.g. judge
 
 _RESOURCE = FieldSpec("resource", "string", (), "NAME=R: use another resource, e.g. embedding=embedded/minilm.", True)
 
-_TRUST = FieldSpec("trust_remote_code", "boolean", False, "Allow encoders to run code from their own repository.")
+_TRUST = FieldSpec(
+    "trust_remote_code", "boolean", False, "Allow encoders and models to run code from their own repository."
+)
 
 _CALLS = (
     FieldSpec("base_url", "string", None, "URL of an OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1."),
@@ -149,7 +151,9 @@ _AGAIN = (
         "--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox, again."
     ),
     click.option(
-        "--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository, again."
+        "--trust-remote-code",
+        is_flag=True,
+        help="Allow encoders and models to run code from their own repository, again.",
     ),
     click.option("--executor", metavar="E", help="Where samples run, instead of the run's own executor."),
     click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor."),

@@ -70,7 +70,7 @@ class RunOptions:
       `batch_size` requests; `detach`: stop once they are sent (DetachedError), to resume the run later.
     - `allowed_error_share`: the share of errored samples (0 to 1) up to which a run counts as done.
     - `allow_code_execution`: model-written programs may run in the sandbox. `trust_remote_code`: program code that an
-      encoder or entailment model brings may run, outside it. Neither is ever read from a file.
+      encoder, entailment model or model in this process brings may run, outside it. Neither is ever read from a file.
     """
 
     limit: int | str | None = None

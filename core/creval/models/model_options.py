@@ -71,7 +71,8 @@ class ProviderOptions:
 
     `base_url` and `api_key_env` (the *name* of the environment variable that holds the key) are as the user gave
     them. `timeout` is seconds for one try. `concurrency` is the most calls that may be in flight.
-    `max_response_bytes` bounds the body of one reply. `seat` and `run_tasks` are for people: where they answer, and the
+    `max_response_bytes` bounds the body of one reply. `trust_remote_code`: program code that a model brings may run in
+    this process. `seat` and `run_tasks` are for people: where they answer, and the
     tasks that are asked.
     """
 
@@ -81,6 +82,7 @@ class ProviderOptions:
     timeout: float = 600.0
     concurrency: int = 32
     max_response_bytes: int = 32 * 1024 * 1024
+    trust_remote_code: bool = False
     find_baseline: BaselineFinder | None = None
     seat: Seat | None = None
     run_tasks: RunTasks | None = None
@@ -110,6 +112,7 @@ class ModelOptions:
     concurrency: int = 32
     own_limit: str = ""
     max_response_bytes: int = 32 * 1024 * 1024
+    trust_remote_code: bool = False
     cache: Path | None = None
     budget: Budget = field(default_factory=Budget)
     find_baseline: BaselineFinder | None = None
@@ -133,6 +136,7 @@ class ModelOptions:
             timeout=self.timeout,
             concurrency=self.concurrency,
             max_response_bytes=self.max_response_bytes,
+            trust_remote_code=self.trust_remote_code,
             find_baseline=self.find_baseline,
             seat=self.seat,
             run_tasks=self.run_tasks,

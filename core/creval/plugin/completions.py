@@ -1,11 +1,12 @@
-"""What creval-likelihoods needs of the core: the chat provider and its failures, means over clusters of samples.
+"""What creval-likelihoods and creval-hf need of the core: the chat provider, failures, flags and thinking of answers.
 
 Private to the distributions of this repository; these names may change with any version.
 """
 
 from __future__ import annotations
 
-from creval.models.answers.flags import CONTEXT_CUT, FIRST_TOKEN
+from creval.models.answers.flags import CONTEXT_CUT, ENDLESS_THINKING, FIRST_TOKEN, LOGPROBS_DROPPED, THINKING
+from creval.models.answers.thinking import kept_tokens, tags_in
 from creval.models.providers.chat_provider import ChatProvider, parse_body
 from creval.models.providers.chat_reply import paid_for
 from creval.models.providers.endpoints import ENDPOINTS, Endpoint, is_hosted
@@ -16,8 +17,11 @@ from creval.types.messages import Lost
 
 __all__ = [
     "CONTEXT_CUT",
+    "ENDLESS_THINKING",
     "ENDPOINTS",
     "FIRST_TOKEN",
+    "LOGPROBS_DROPPED",
+    "THINKING",
     "ChatProvider",
     "Clusters",
     "Endpoint",
@@ -29,7 +33,9 @@ __all__ = [
     "explain",
     "failure_in",
     "is_hosted",
+    "kept_tokens",
     "paid_for",
     "parse_body",
+    "tags_in",
     "with_sent",
 ]

@@ -141,6 +141,7 @@ _KNOWN_ELSEWHERE = {
     ("provider", "embedded"): "creval-embedded",
     ("provider", "litellm"): "creval-litellm",
     ("embedding", "embedded"): "creval-embedded",
+    ("provider", "hf"): "creval-hf",
     ("batching", "batches"): "creval-batches",
     ("protocol", "choices"): "creval-likelihoods",
     ("scorer", "likeliest_choice"): "creval-likelihoods",

@@ -33,7 +33,9 @@ _FILES = ("sweep.yaml", "run.yaml")
 @click.option("--detach", is_flag=True, help="With batches: exit once they are sent (exit code 4).")
 @click.option("--dry-run", is_flag=True, help="Print the expected requests, tokens and cost, and exit.")
 @click.option("--allow-code-execution", is_flag=True, help="Allow tasks to run model-written code in the sandbox.")
-@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
+@click.option(
+    "--trust-remote-code", is_flag=True, help="Allow encoders and models to run code from their own repository."
+)
 @click.option("--output", "-o", type=NewPath(), metavar="RUN", help="Run folder, instead of the file's.")
 @click.option("--executor", metavar="E", help="Where samples run, instead of the file's executor.")
 @click.option("--executor-option", multiple=True, metavar="K=V", help="Set an option of that executor.")

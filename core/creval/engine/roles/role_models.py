@@ -34,6 +34,7 @@ def model_options(options: RunOptions, budget: Budget) -> ModelOptions:
         max_retries=options.max_retries,
         rate_limit_wait=options.rate_limit_wait,
         concurrency=options.concurrency,
+        trust_remote_code=options.trust_remote_code,
         cache=folder / "responses.sqlite" if options.cache else None,
         budget=budget,
     )

@@ -1,0 +1,229 @@
+"""Log-likelihoods of given texts, as lm-eval's `hf` model (0.4.13) splits, cuts and scores them.
+
+What texts of a batch have in common is computed once: first what all begin with, then the context of each call, then
+each continuation, on copies of the keys and values so far. Models whose memory is no plain list of these compute each
+text as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+
+from creval.plugin import TokenLogprob
+from creval.plugin.likelihoods import LoglikelihoodCall
+from creval.plugin.models import ContextLengthError
+from creval_hf.loading import Loaded
+from creval_likelihoods.likelihood_tokens import rolling_windows, split_texts
+
+__all__ = ["TextRow", "score", "text_rows"]
+
+_WORTH_SHARING = 8
+"""So many tokens at least are computed once for a whole batch; fewer are not worth a step of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """Tokens of which those from `first` on are scored, for a request of a call by its place."""
+
+    request: int
+    tokens: tuple[int, ...]
+    first: int
+    shortened: bool = False
+    kind: str = "text"
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def order(self) -> tuple[int, tuple[int, ...]]:
+        return self.first, self.tokens  # texts after one context are neighbours
+
+
+def text_rows(loaded: Loaded, call: LoglikelihoodCall) -> list[TextRow]:
+    """Return what is to be scored for a call. Raises ContextLengthError."""
+    prefix = str(call.settings.get("prefix") or "")
+    stated = call.settings.get("context_length")
+    # Without a stated length as lm-eval: the last token is scored, but never read.
+    room = loaded.length + 1 if stated is None else int(stated) - 1
+    if call.output == "loglikelihood_rolling":
+        begin = loaded.encode_exactly(prefix) if prefix else [loaded.begin]
+        return [
+            TextRow(place, (*context, *tokens), len(context))
+            for place, request in enumerate(call.requests)
+            for context, tokens in rolling_windows(loaded.encode(request.continuation), begin, room)
+        ]
+    return [_row(loaded, place, *split_texts(request), prefix, room) for place, request in enumerate(call.requests)]
+
+
+def _row(loaded: Loaded, place: int, context: str, continuation: str, prefix: str, room: int) -> TextRow:
+    if context:
+        head, whole = loaded.encode(context), loaded.encode(context + continuation)
+        rest = whole[len(head) :]
+    else:
+        rest = loaded.encode_exactly(continuation)
+        head = loaded.encode_exactly(prefix) if prefix else [loaded.begin]
+        if rest[: len(head)] == head:
+            rest = rest[len(head) :]
+    over = max(0, len(head) + len(rest) - room)
+    if over and over >= len(head):
+        raise ContextLengthError(
+            f"a text of {len(rest)} tokens does not fit into a context of {room}",
+            fix="Take a model with a longer context, or leave the doc out.",
+        )
+    return TextRow(place, (*head[over:], *rest), len(head) - over, over > 0)
+
+
+def score(loaded: Loaded, rows: Sequence[TextRow]) -> list[tuple[TokenLogprob, ...]]:
+    """Return the scored tokens of each row, each with the most probable one at its place where that is another."""
+    with torch.inference_mode():
+        return _score(loaded, rows)
+
+
+def _score(loaded: Loaded, rows: Sequence[TextRow]) -> list[tuple[TokenLogprob, ...]]:
+    inputs: dict[tuple[int, ...], int] = {}
+    """What is read: the last token of a text is scored alone, so that texts may share all that is read."""
+    starts: list[int] = []
+    for row in rows:
+        place = inputs.setdefault(row.tokens[:-1], len(starts))
+        if place == len(starts):
+            starts.append(row.first - 1)
+        starts[place] = min(starts[place], row.first - 1)
+    lines = [_Input(tokens, start) for tokens, start in zip(inputs, starts, strict=True)]
+    logits = _shared(loaded, lines) if _shares(loaded.model) else _whole(loaded, lines)
+    found = []
+    for row in rows:
+        place = inputs[row.tokens[:-1]]
+        own = logits[place][row.first - 1 - starts[place] :]
+        found.append(_scored(loaded, own, row.tokens[row.first :]))
+    return found
+
+
+class _Input(NamedTuple):
+    """Tokens that are read; the scores after those from `start` on are wanted."""
+
+    tokens: tuple[int, ...]
+    start: int
+
+
+def _scored(loaded: Loaded, logits: Any, tokens: Sequence[int]) -> tuple[TokenLogprob, ...]:
+    if not tokens:
+        return ()
+    values = torch.log_softmax(logits.float(), dim=-1)
+    best, places = values.max(dim=-1)
+    own = values.gather(1, torch.tensor(tokens, device=values.device).unsqueeze(1)).squeeze(1)
+    name = functools.partial(loaded.tokenizer.decode, clean_up_tokenization_spaces=False)
+    return tuple(
+        TokenLogprob(name([token]), min(0.0, value), () if token == top else ((name([top]), min(0.0, most)),))
+        for token, value, top, most in zip(tokens, own.tolist(), places.tolist(), best.tolist(), strict=True)
+    )
+
+
+def _shares(model: Any) -> bool:
+    """Whether what was computed of a beginning can be used for several texts."""
+    from transformers import DynamicCache
+
+    if getattr(model, "_is_stateful", False) or not _takes(model, "position_ids", "attention_mask"):
+        return False
+    try:
+        cache = DynamicCache(config=model.config)
+    except Exception:  # an unusual configuration
+        return False
+    plain = all(type(layer).__name__ == "DynamicLayer" for layer in cache.layers)
+    return bool(plain and getattr(_inner(model), "_supports_default_dynamic_cache", bool)())
+
+
+def _takes(model: Any, *names: str) -> bool:
+    return set(names) <= inspect.signature(type(_inner(model)).forward).parameters.keys()
+
+
+def _inner(model: Any) -> Any:
+    """Return the model within an adapter."""
+    base = getattr(model, "get_base_model", None)
+    return base() if callable(base) else model
+
+
+def _whole(loaded: Loaded, lines: Sequence[_Input]) -> list[Any]:
+    """Compute each text as a whole, padded on the right."""
+    width = max(len(line.tokens) for line in lines)
+    ids = [[*line.tokens, *[loaded.padding] * (width - len(line.tokens))] for line in lines]
+    mask = [[1] * len(line.tokens) + [0] * (width - len(line.tokens)) for line in lines]
+    out = loaded.model(
+        input_ids=torch.tensor(ids, device=loaded.device), attention_mask=torch.tensor(mask, device=loaded.device)
+    )
+    return [out.logits[place, line.start : len(line.tokens)] for place, line in enumerate(lines)]
+
+
+@dataclass(slots=True)
+class _State:
+    """What has been read: keys and values, and which places of each row hold a token."""
+
+    cache: Any = None
+    mask: list[list[int]] = field(default_factory=list)
+
+
+def _shared(loaded: Loaded, lines: Sequence[_Input]) -> list[Any]:
+    """Compute what all texts begin with, then what those of a group do, then the rest of each."""
+    common = _common([line.tokens for line in lines], min(line.start for line in lines))
+    common = common if common >= _WORTH_SHARING and len(lines) > 1 else 0
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for place, line in enumerate(lines):
+        groups.setdefault(line.tokens[: line.start], []).append(place)
+    state = _State()
+    if common:
+        state, _ = _read(loaded, state, [0], [lines[0].tokens[:common]])
+    heads = [head[common:] for head in groups]
+    if any(heads):
+        state, _ = _read(loaded, state, [0] * len(heads), heads)
+    elif not common:
+        state.mask = [[]]
+    group_of = {place: number for number, places in enumerate(groups.values()) for place in places}
+    from_groups = [group_of[place] if any(heads) else 0 for place in range(len(lines))]
+    rests = [line.tokens[line.start :] for line in lines]
+    _, logits = _read(loaded, state, from_groups, rests, logits=True)
+    return [logits[place, logits.shape[1] - len(rest) :] for place, rest in enumerate(rests)]
+
+
+def _common(texts: Iterable[tuple[int, ...]], most: int) -> int:
+    """Return how many first tokens all texts share."""
+    texts = list(texts)
+    low, high = min(texts), max(texts)
+    return next((i for i, (a, b) in enumerate(zip(low[:most], high[:most], strict=False)) if a != b), most)
+
+
+def _read(
+    loaded: Loaded, state: _State, rows: Sequence[int], blocks: Sequence[tuple[int, ...]], logits: bool = False
+) -> tuple[_State, Any]:
+    """Read a block of tokens on top of copies of rows of a state; returns the new state, and the logits of the block.
+
+    Blocks are padded on the left: between what a row has read and its block may be places that nothing looks at.
+    """
+    width = max(len(block) for block in blocks)
+    ids = [[loaded.padding] * (width - len(block)) + list(block) for block in blocks]
+    before = [state.mask[row] for row in rows] if state.mask else [[] for _ in rows]
+    mask = [[*past, *[0] * (width - len(b)), *[1] * len(b)] for past, b in zip(before, blocks, strict=True)]
+    places = [
+        [0] * (width - len(b)) + list(range(sum(past), sum(past) + len(b)))
+        for past, b in zip(before, blocks, strict=True)
+    ]
+    model, device = loaded.model, loaded.device
+    cache = state.cache
+    if cache is not None and list(rows) != list(range(len(state.mask))):
+        cache.batch_select_indices(torch.tensor(list(rows), device=device))
+    keys = "cache" if _takes(model, "cache") else "past_key_values"  # its older name
+    how: dict[str, Any] = {keys: cache, "position_ids": torch.tensor(places, device=device)}
+    if _takes(model, "logits_to_keep"):
+        how["logits_to_keep"] = width if logits else 1
+    out = model(
+        input_ids=torch.tensor(ids, device=device),
+        attention_mask=torch.tensor(mask, device=device),
+        use_cache=True,
+        **how,
+    )
+    return _State(out[keys], mask), out.logits
