@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from creval.cli.commands.tasks import prefetch
+from creval_datasets.cli import prefetch
 
 ROWS = b'{"word": "sun", "target": "sun"}\n{"word": "tea", "target": "tea"}\n'
 TASK = """\

@@ -1,4 +1,4 @@
-"""Requirements on the core's version: the same answers as the library `packaging`, which a plain start does not import."""
+"""Requirements on the core's version: the same answers as the library `packaging`, which a start rarely imports."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ SECTIONS = {
         "play": LazyCommand(
             "creval_people.cli.play:play", "Play a task yourself, in the terminal or in a browser.", "creval-people"
         ),
-        "prefetch": _command("tasks:prefetch", "Download what tasks need, to run them offline later."),
+        "prefetch": LazyCommand(
+            "creval_datasets.cli:prefetch", "Download what tasks need, to run them offline later.", "creval-datasets"
+        ),
         "sandbox": LazyCommand(
             "creval_sandbox.cli:sandbox", "Check that the sandbox works on this machine.", "creval-sandbox"
         ),

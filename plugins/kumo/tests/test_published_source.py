@@ -18,7 +18,6 @@ import pytest
 from authors_clone import AGENT_TEXT
 from click.testing import CliRunner
 
-from creval.cli.commands.tasks import prefetch
 from creval.cli.main import invoke
 from creval.data.data_options import DataOptions
 from creval.engine.run_options import RunOptions
@@ -26,6 +25,7 @@ from creval.errors import DataError, UnknownNameError, UsageError
 from creval.plugin import open_run
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
+from creval_datasets.cli import prefetch
 from creval_kumo.domains import PAPER_DOMAINS
 from creval_kumo.games.instance import Instance
 from creval_kumo.published import source

@@ -17,12 +17,12 @@ import pytest
 from macgyver_support import DATA_TEXT, DRIVER_TEXT, write_wording, write_workbook
 
 from creval.data.data_options import DataOptions
-from creval.engine.prefetch import prefetch
 from creval.engine.run_options import RunOptions
 from creval.errors import DataError
 from creval.plugins.loader import load_plugins
 from creval.tasks.index import TaskIndex
 from creval.tasks.templates.rendering import render
+from creval_datasets.prefetch import prefetch
 from creval_openended.published import macgyver, wording
 from creval_openended.published.macgyver import COMMIT, ROWS_SHA256, fetched, open_macgyver, paper_ids, rows_digest
 from creval_testing.task_examples import run_examples

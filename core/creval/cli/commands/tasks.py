@@ -1,4 +1,4 @@
-"""`creval ls`, `creval show` and `creval prefetch`: tasks, and what they need from the network."""
+"""`creval ls` and `creval show`: tasks and suites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from creval.tasks.task_model import MetricSpec, Task
     from creval.tasks.yaml.headers import TaskHeader
 
-__all__ = ["ls", "prefetch", "show"]
+__all__ = ["ls", "show"]
 
 
 Row = tuple[str, str, str, str, str, str]
@@ -276,26 +276,3 @@ def _failed(metric: MetricSpec) -> str:
     if metric.failed == "exclude":
         return "failed: exclude (left out)"
     return f"failed: zero (counts as {metric.failed_value:g})"
-
-
-@click.command(epilog="Example: creval prefetch kumo_easy")
-@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option("--trust-remote-code", is_flag=True, help="Allow encoders to run code from their own repository.")
-@click.pass_context
-def prefetch(ctx: click.Context, tasks: Sequence[str], trust_remote_code: bool) -> None:
-    """Fetch data, encoders and word lists of TASKs (or suites), so that they run with --offline.
-
-    Says of each what was fetched and what was here already. Exit code 1 where something was not available.
-    """
-    from creval.engine.prefetch import prefetch as fetch
-    from creval.plugins.loader import load_plugins
-    from creval.resources.resource_options import ResourceOptions
-
-    failed = 0
-    names = [name for given in tasks for name in given.split(",") if name]
-    for each in fetch(names, load_plugins(), ResourceOptions(trust_remote_code=trust_remote_code)):
-        failed += each.state == "failed"
-        click.echo(visible(f"{each.task}  {each.what}: {each.state}: {' '.join(each.about.split())}"))
-    if failed:
-        click.echo(f"{failed} are not available", err=True)
-        ctx.exit(1)

@@ -6,15 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from creval.data.data_options import DataOptions
-from creval.data.mirror import REMOTE_KEY
-from creval.data.open_dataset import open_dataset
-from creval.errors import CrevalError
-from creval.plugins.loader import Plugins
-from creval.resources.open_resource import open_resource
-from creval.resources.resource_options import ResourceOptions
-from creval.tasks.index import TaskIndex
-from creval.tasks.task_model import Task
+from creval.plugin import CrevalError, ResourceOptions
+from creval.plugin.data import DataOptions
+from creval.plugin.loading import Plugins
+from creval.plugin.prefetch import REMOTE_KEY, Task, TaskIndex, open_dataset, open_resource
 
 __all__ = ["Fetched", "prefetch"]
 
