@@ -17,19 +17,3 @@ from creval.runs.task_copies import tasks_here
 from creval.runs.text_references import with_doc, with_media
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
-
-__all__ = [
-    "Claims",
-    "MalformedRow",
-    "RunFolder",
-    "RunOptions",
-    "TaskIndex",
-    "load_plugins",
-    "make_scoring",
-    "open_plans",
-    "read_options",
-    "tasks_here",
-    "unguarded",
-    "with_doc",
-    "with_media",
-]

@@ -19,29 +19,3 @@ from creval.tasks.task_model import ComponentRef, Said, Task
 from creval.tasks.task_paths import FILE_KEY, TaskFile, find_data_file
 from creval.tasks.templates.rendering import render_prompt
 from creval.tasks.yaml.headers import TaskHeader
-
-__all__ = [
-    "FILE_KEY",
-    "REMOTE_KEY",
-    "SHIPPED",
-    "ComponentRef",
-    "Dataset",
-    "RegistryEntry",
-    "RunOptions",
-    "RunResult",
-    "Said",
-    "Task",
-    "TaskError",
-    "TaskFile",
-    "TaskHeader",
-    "TaskIndex",
-    "build_chain",
-    "check_components",
-    "check_fields",
-    "find_data_file",
-    "open_dataset",
-    "open_plans",
-    "read_entries",
-    "render_prompt",
-    "run",
-]

@@ -21,38 +21,3 @@ from creval.opener import is_there, open_plain, parse_json
 from creval.runs.jsonl import Appender, drop_torn_line, keep_lines, read_placed
 from creval.types.messages import Lost
 from creval.types.reply_json import lost_to_json, reply_from_json, reply_to_json
-
-__all__ = [
-    "BATCH",
-    "BOUGHT",
-    "ENDPOINTS",
-    "OWED",
-    "Appender",
-    "BatchCounts",
-    "ChatProvider",
-    "DetachedError",
-    "Failure",
-    "Lost",
-    "Mask",
-    "ModelSpec",
-    "Price",
-    "broken_off",
-    "cache_key",
-    "drop_torn_line",
-    "error_of",
-    "explain",
-    "failure_in",
-    "is_there",
-    "keep_lines",
-    "likely_secrets",
-    "lost_to_json",
-    "masked_reply",
-    "open_plain",
-    "parse_json",
-    "read_placed",
-    "redact",
-    "reply_from_json",
-    "reply_to_json",
-    "request_body",
-    "with_known_finish_reasons",
-]

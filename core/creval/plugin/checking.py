@@ -25,35 +25,3 @@ from creval.tasks.task_model import Example
 from creval.tasks.task_paths import is_path, is_pattern, parse_path
 from creval.tasks.yaml.headers import Head, read_heads
 from creval.types.execution import WorkItem
-
-__all__ = [
-    "TARGET",
-    "Budget",
-    "Common",
-    "Consents",
-    "Example",
-    "Head",
-    "LimiterPool",
-    "Model",
-    "ModelParts",
-    "ModelSpec",
-    "OpenResources",
-    "Problem",
-    "RetryPolicy",
-    "Setup",
-    "SystemClock",
-    "WorkItem",
-    "check_suite",
-    "doc_problems",
-    "is_path",
-    "is_pattern",
-    "load_task",
-    "make_sample",
-    "open_resources",
-    "open_setup",
-    "parse_path",
-    "parsers_of",
-    "read_heads",
-    "with_roles",
-    "yaml_files",
-]

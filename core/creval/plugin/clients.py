@@ -12,26 +12,3 @@ from creval.models.providers.chat_request import chat_message, chat_tools, exclu
 from creval.models.providers.endpoints import is_loopback
 from creval.models.providers.failures import Caller, Failure, declined, explain, failure_in, with_sent
 from creval.models.secrets import find_key, missing_key, redact, secret_variables
-
-__all__ = [
-    "Caller",
-    "Failure",
-    "MalformedReplyError",
-    "address_secrets",
-    "asked_wait",
-    "chat_message",
-    "chat_tools",
-    "declined",
-    "exclusive_settings",
-    "explain",
-    "failure_in",
-    "find_key",
-    "is_loopback",
-    "missing_key",
-    "paid_for",
-    "read_reply",
-    "redact",
-    "secret_variables",
-    "shown_address",
-    "with_sent",
-]

@@ -21,20 +21,3 @@ from creval.cli.option_values import (
     texts,
 )
 from creval.cli.shared_options import format_options, trust_option
-
-__all__ = [
-    "FilePath",
-    "NewPath",
-    "RunPath",
-    "comma_list",
-    "complete_runs",
-    "complete_tasks",
-    "consents_of",
-    "expand",
-    "format_options",
-    "paths",
-    "read_roles",
-    "runs_argument",
-    "texts",
-    "trust_option",
-]

@@ -14,28 +14,3 @@ from creval.models.providers.failures import error_of, explain, failure_in, with
 from creval.scoring.clusters import Clusters, Floats, as_clusters
 from creval.scoring.ratio import Mean
 from creval.types.messages import Lost
-
-__all__ = [
-    "CONTEXT_CUT",
-    "ENDLESS_THINKING",
-    "ENDPOINTS",
-    "FIRST_TOKEN",
-    "LOGPROBS_DROPPED",
-    "THINKING",
-    "ChatProvider",
-    "Clusters",
-    "Endpoint",
-    "Floats",
-    "Lost",
-    "Mean",
-    "as_clusters",
-    "error_of",
-    "explain",
-    "failure_in",
-    "is_hosted",
-    "kept_tokens",
-    "paid_for",
-    "parse_body",
-    "tags_in",
-    "with_sent",
-]

@@ -9,16 +9,3 @@ from creval.data.row_types import MalformedRow, Row
 from creval.data.shaping import brief, names_of
 from creval.hub_address import hub_address, hub_answers
 from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES, Asker, CachedEntailment
-
-__all__ = [
-    "CALLS_A_PAIR",
-    "PROMPT_BYTES",
-    "Asker",
-    "CachedEntailment",
-    "MalformedRow",
-    "Row",
-    "brief",
-    "hub_address",
-    "hub_answers",
-    "names_of",
-]

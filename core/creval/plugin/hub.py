@@ -15,21 +15,3 @@ from creval.runs.record_data import score_data
 from creval.runs.sweep_folder import without_leftovers
 from creval.runs.trust import MADE_HERE
 from creval.tasks.task_model import ComponentRef, Task
-
-__all__ = [
-    "MADE_HERE",
-    "ComponentRef",
-    "Mask",
-    "RunFolder",
-    "Task",
-    "dump_line",
-    "file_name",
-    "find_runs",
-    "open_plain",
-    "plain_size",
-    "redact",
-    "score_data",
-    "secret_variables",
-    "visible",
-    "without_leftovers",
-]

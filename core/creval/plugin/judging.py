@@ -15,25 +15,3 @@ from creval.plugins.loader import load_plugins
 from creval.plugins.registry import Range
 from creval.plugins.traits import Raters
 from creval.tasks.task_model import ComponentRef
-
-__all__ = [
-    "ComponentRef",
-    "ParserChain",
-    "Range",
-    "Raters",
-    "Step",
-    "boxed_spans",
-    "build_steps",
-    "decimal_of",
-    "derive",
-    "holds_json",
-    "json_places",
-    "last_numeral",
-    "load_plugins",
-    "not_text",
-    "number_of",
-    "number_text",
-    "numerals",
-    "read_numeral",
-    "same_number",
-]

@@ -15,16 +15,3 @@ from creval.parsing.lists import (
     strip_marks,
 )
 from creval.parsing.refusal import is_small_talk, speaks_of_the_last, without_talk
-
-__all__ = [
-    "has_mark",
-    "is_no_item",
-    "is_small_talk",
-    "one_item_a_line",
-    "plain_separators",
-    "speaks_of_the_last",
-    "straighten",
-    "strip_edges",
-    "strip_marks",
-    "without_talk",
-]

@@ -8,5 +8,3 @@ from __future__ import annotations
 from creval.escape import visible
 from creval.plugins.distributions import find_distributions
 from creval.plugins.loader import CORE, LOCAL, RESERVED, PluginInfo, Plugins, load_plugins
-
-__all__ = ["CORE", "LOCAL", "RESERVED", "PluginInfo", "Plugins", "find_distributions", "load_plugins", "visible"]

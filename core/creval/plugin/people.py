@@ -24,28 +24,3 @@ from creval.runs.trust import made_here
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render
-
-__all__ = [
-    "TARGET",
-    "Consents",
-    "DiskError",
-    "Finished",
-    "ModelStats",
-    "Resuming",
-    "RunFolder",
-    "RunOptions",
-    "RunTasks",
-    "Task",
-    "TaskIndex",
-    "cell",
-    "ending",
-    "load_plugins",
-    "made_here",
-    "open_plans",
-    "render",
-    "resume",
-    "resume_command",
-    "run_new",
-    "tasks_here",
-    "visible",
-]

@@ -11,19 +11,3 @@ from creval.report.baselines import Baselines, find_baselines
 from creval.report.metric_choice import MetricChoice, chosen
 from creval.report.model_table import Column, ModelRow, frame_value, headings, model_rows
 from creval.report.terminal_tables import fold_name
-
-__all__ = [
-    "Baselines",
-    "Column",
-    "MetricChoice",
-    "ModelRow",
-    "RunResult",
-    "chosen",
-    "find_baselines",
-    "fold_name",
-    "frame_value",
-    "headings",
-    "load_result",
-    "model_rows",
-    "number",
-]

@@ -10,5 +10,3 @@ from creval.data.open_dataset import open_dataset
 from creval.resources.open_resource import open_resource
 from creval.tasks.index import TaskIndex
 from creval.tasks.task_model import Task
-
-__all__ = ["REMOTE_KEY", "Task", "TaskIndex", "open_dataset", "open_resource"]

@@ -20,29 +20,3 @@ from creval.tasks.yaml.nodes import Node, plain, problem_at
 from creval.tasks.yaml.schema import named_validator, problems_of
 from creval.tasks.yaml.yaml_reader import read_yaml
 from creval.user_folders import cache_folder
-
-__all__ = [
-    "FORMATS",
-    "GROUPS_NOTE",
-    "Comparison",
-    "ComparisonRequest",
-    "Node",
-    "Problem",
-    "TaskError",
-    "cache_folder",
-    "compare_runs",
-    "decimals",
-    "find_runs",
-    "json_text",
-    "missing_distribution",
-    "named_validator",
-    "namesakes",
-    "number",
-    "plain",
-    "problem_at",
-    "problems_of",
-    "read_yaml",
-    "significance_groups",
-    "visible",
-    "without_leftovers",
-]
