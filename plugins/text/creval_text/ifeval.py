@@ -33,14 +33,12 @@ INSTRUCTIONS: Mapping[str, Callable[[Given], Any]] = {
     "keywords:letter_frequency": lambda g: {"count": {"of": g["letter"], **_limit(g, "let_frequency", "let_relation")}},
     "language:response_language": lambda g: {"language": g["language"]},
     "length_constraints:number_sentences": lambda g: {"sentences": _limit(g, "num_sentences")},
-    "length_constraints:number_paragraphs": lambda g: {
-        "paragraphs": {"exactly": g["num_paragraphs"], "divider": "***"}
-    },
+    "length_constraints:number_paragraphs": lambda g: {"parts": {"divider": "***", "exactly": g["num_paragraphs"]}},
     "length_constraints:number_words": lambda g: {"words": _limit(g, "num_words")},
     "length_constraints:nth_paragraph_first_word": lambda g: {
         "all": [
-            {"paragraphs": {"exactly": g["num_paragraphs"]}},
-            {"paragraph_starts": {"with": g["first_word"], "number": g["nth_paragraph"]}},
+            {"paragraphs": {"exactly": g["num_paragraphs"], "divider": "\n\n"}},
+            {"paragraph_starts": {"with": g["first_word"], "number": g["nth_paragraph"], "divider": "\n\n"}},
         ]
     },
     "detectable_content:number_placeholders": lambda g: {"placeholders": {"min": g["num_placeholders"]}},

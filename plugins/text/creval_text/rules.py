@@ -18,10 +18,9 @@ from creval_text.languages import LANGUAGES, detected_language
 
 __all__ = ["KINDS", "Rule", "count_sentences", "read_rule", "read_rules"]
 
-_MOST_CHARACTERS = 200_000
 _SECONDS = 2.0
 _DEEPEST = 5
-_ENDS = re.compile(r"[.!?。！？…]+[\"'”’»)\]]*(?=\s|$)")
+_ENDS = re.compile(r"(?<![.!?。！？…])[.!?。！？…]++[\"'”’»)\]]*+(?=\s|$)")
 _ABBREVIATIONS = frozenset(
     [
         "mr",
@@ -45,7 +44,7 @@ _ABBREVIATIONS = frozenset(
     ]
 )
 _CAPITALS = re.compile(r"[^\W_]+(?:[-'’.&/][^\W_]+)*")
-_FENCE = re.compile(r"\A```[A-Za-z]*\s*|\s*```\Z")
+_FENCE = re.compile(r"```(?:json)?", re.IGNORECASE)
 Arguments = Mapping[str, Any]
 
 
@@ -140,7 +139,24 @@ def _highlights(text: str, _: Arguments) -> int:
 
 
 def _bullets(text: str, _: Arguments) -> int:
-    return len(re.findall(r"^\s*\*[^*].*$", text, re.MULTILINE)) + len(re.findall(r"^\s*-.*$", text, re.MULTILINE))
+    """Count the lines that begin with - or with one *; of a bare * the next line is the point, as in IFEval."""
+    lines = [line.lstrip() for line in text.split("\n")]
+    count, place = sum(line.startswith("-") for line in lines), 0
+    while place < len(lines):
+        bare = lines[place] == "*" and place + 1 < len(lines)
+        count += bare or (len(lines[place]) > 1 and lines[place][0] == "*" != lines[place][1])
+        place += 2 if bare else 1
+    return count
+
+
+def _placeholders(text: str, _: Arguments) -> int:
+    """Count what stands in square brackets within a line."""
+    count = 0
+    for line in text.split("\n"):
+        start = line.find("[")
+        while start >= 0 and (end := line.find("]", start + 1)) >= 0:
+            count, start = count + 1, line.find("[", end + 1)
+    return count
 
 
 def _sections(text: str, given: Arguments) -> int:
@@ -217,15 +233,15 @@ def _folded(text: str, given: Arguments) -> str:
 
 def _json(text: str, given: Arguments) -> bool:
     """Say whether a text, fenced or not, is JSON as a whole, and fits the schema where there is one."""
-    bare = _FENCE.sub("", text.strip()).strip()
+    bare = text.strip()
+    fence = _FENCE.match(bare)
+    bare = bare[fence.end() :] if fence else bare
+    schema = given.get("schema")
     try:
-        value = json.loads(bare)
+        value = json.loads(bare.removesuffix("```").strip())
+        return schema is None or bool(_validator(json.dumps(schema, sort_keys=True)).is_valid(value))
     except (ValueError, RecursionError):
         return False
-    schema = given.get("schema")
-    if schema is None:
-        return True
-    return bool(_validator(json.dumps(schema, sort_keys=True)).is_valid(value))
 
 
 @lru_cache(maxsize=512)
@@ -241,7 +257,11 @@ def _quoted(text: str, _: Arguments) -> bool:
 
 
 def _title(text: str, _: Arguments) -> bool:
-    return any(found.lstrip("<").rstrip(">").strip() for found in re.findall(r"<<[^\n]+>>", text))
+    for line in text.split("\n"):
+        start, end = line.find("<<"), line.rfind(">>")
+        if 0 <= start < end - 2 and line[start : end + 2].lstrip("<").rstrip(">").strip():
+            return True
+    return False
 
 
 def _postscript(text: str, given: Arguments) -> bool:
@@ -251,12 +271,15 @@ def _postscript(text: str, given: Arguments) -> bool:
 
 
 def _paragraph_starts(text: str, given: Arguments) -> bool:
-    """Say whether a paragraph's first word, without what punctuation follows it, is the wanted one."""
-    paragraphs = _paragraphs(text, given)
-    number = given.get("number", 1)
-    if number > len(paragraphs):
+    """Say whether a paragraph's first word, without what punctuation follows it, is the wanted one.
+
+    Between dividers that are stated an empty paragraph has its number too, as in IFEval.
+    """
+    whole, number = _paragraphs(text, given), given.get("number", 1)
+    parts = whole if given.get("divider") is None else text.split(given["divider"])
+    if number > len(whole) or not parts[number - 1].strip():
         return False
-    first = paragraphs[number - 1].split()[0].lstrip("'\"")
+    first = parts[number - 1].split()[0].lstrip("'").lstrip('"')
     return re.split(r"[.,?!'\"]", first)[0].lower() == str(given["with"]).strip().lower()
 
 
@@ -297,7 +320,7 @@ KINDS: Mapping[str, _Kind] = {
     "lines": _counted(lambda text, _: sum(1 for line in text.split("\n") if line.strip())),
     "bullets": _counted(_bullets),
     "highlights": _counted(_highlights),
-    "placeholders": _counted(lambda text, _: len(re.findall(r"\[.*?\]", text))),
+    "placeholders": _counted(_placeholders),
     "sections": _Kind(
         _counted(_sections).kept,
         {"word": "text", "min": "number", "max": "number", "exactly": "number"},

@@ -12,6 +12,9 @@ from creval_text.rules import Rule, read_rules
 __all__ = ["Rules", "loose_forms"]
 
 
+_MOST_CHARACTERS = 200_000
+
+
 class Rules:
     """Scores whether an answer keeps its rules, read strictly and loosely.
 
@@ -59,6 +62,9 @@ class Rules:
         ]
         if not texts:
             return Score({}, failure="the sample has no answer")
+        longest = max(map(len, texts))
+        if longest > _MOST_CHARACTERS:
+            return Score({}, failure=f"the answer has {longest} characters; rules read at most {_MOST_CHARACTERS}")
         strict: list[list[bool]] = []
         loose: list[list[bool]] = []
         try:
