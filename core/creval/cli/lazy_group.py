@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ __all__ = [
     "show_all_options",
 ]
 
+_TASKS = re.compile("--tasks$|--tasks=|-t")
 _HELP_ALL = "creval.help_all"
 """Key of the context's `meta` that is set while `--help-all` prints."""
 
@@ -115,6 +117,13 @@ class LazyGroup(click.Group):
         self.sections = dict(sections or {})
         self.lazy = {name: command for section in self.sections.values() for name, command in section.items()}
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `creval run --tasks ...` for `creval --tasks ...`, as users of other tools write it."""
+        place = next((number for number, word in enumerate(args) if word != "--debug"), len(args))
+        if args[place : place + 1] == ["run"] and any(_TASKS.match(word) for word in args[place + 1 :]):
+            del args[place]
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)
 
@@ -134,6 +143,9 @@ class LazyGroup(click.Group):
         if ctx.resilient_parsing:  # the shell asks while the word is being written
             return None
         tasks = ctx.params.get("tasks")
+        if tasks and cmd_name.endswith((".yaml", ".yml")):
+            fix = f"Run the file alone: creval run {cmd_name}; a file with a task is a task: --tasks {cmd_name}"
+            raise UsageError(f"--tasks does not go with the run file {cmd_name!r}", fix=fix)
         if tasks:  # a run begins: most likely a second task after a blank
             fix = f"Several tasks are joined by commas: --tasks {','.join([*tasks, cmd_name])}"
             raise UsageError(f"{cmd_name!r} stands where no word is expected", fix=fix)

@@ -88,8 +88,10 @@ SECTIONS = {
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 EPILOG = """\b
-Example:
+Examples:
   creval --tasks kumo_easy --model baseline/ceiling --limit 5
+  creval run --tasks drat --model openai/gpt-5-mini --limit 10% --system "Be brief."
+  creval --tasks ./gsm8k.yaml --model openai/gpt-5-mini --few-shot 8 --limit 1-100
 
 \b
 Plugins add commands, e.g. creval embedded --help, creval association --help.
@@ -127,8 +129,17 @@ _RUN_OPTIONS = (
         "--resource", multiple=True, metavar="NAME=R", help="Use another resource, e.g. embedding=embedded/minilm."
     ),
     click.option(
-        "--limit", metavar="N", help="N docs per task, drawn at random with --seed; first:N takes the first N."
+        "--limit",
+        metavar="N",
+        help="Docs per task: N or 10% at random with --seed, first:N the first N, 10-20 the tenth to the twentieth.",
     ),
+    click.option(
+        "--few-shot",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="N examples before each question, in place of the task's own number; 0 for none.",
+    ),
+    click.option("--system", metavar="TEXT", help="Begin every prompt with this system message."),
     rare_option("--sample-id", multiple=True, metavar="ID", help="Only the doc with this id. Repeatable."),
     rare_option("--docs", type=FilePath(), metavar="FILE", help="Only the docs whose ids are listed in FILE."),
     rare_option("--shard", metavar="I/N", help="Only the I-th of N fixed parts of the docs; see creval merge."),

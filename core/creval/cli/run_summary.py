@@ -220,7 +220,8 @@ def _options(manifest: Mapping[str, Any]) -> list[str]:
     for name in ("limit", "shard", "repeats", "seed"):
         if name in given:
             words += [f"--{name}", str(given[name])]
-    for pair in setting_words(given.get("generation", {}), given.get("conditions", {})):
+    prompts = {name: given[name] for name in ("few_shot", "system") if name in given}
+    for pair in setting_words(given.get("generation", {}), given.get("conditions", {}), prompts):
         words += pair
     for name, option in (("data", "--data"), ("resources", "--resource"), ("roles", "--role")):
         for key, value in given.get(name, {}).items():

@@ -56,6 +56,8 @@ def read_options(given: Mapping[str, Any]) -> RunOptions:
     """Return the run options that the command line states. Raises click.UsageError or UsageError."""
     return RunOptions(
         limit=given["limit"],
+        few_shot=given["few_shot"],
+        system=given["system"],
         docs=docs_of(given["sample_id"], given["docs"]),
         shard=given["shard"],
         repeats=given["repeats"],

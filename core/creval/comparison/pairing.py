@@ -24,6 +24,7 @@ _MAY = {
     "repeats": "repeats",
     "generation_overrides": "generation settings",
     "condition_overrides": "conditions",
+    "prompt_overrides": "--few-shot or --system",
     "docs_digest": "the docs that were chosen",
 }
 

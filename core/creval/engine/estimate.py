@@ -22,6 +22,7 @@ from creval.models.open_model import listed_price
 from creval.models.prices import Price
 from creval.plugins.loader import load_plugins
 from creval.resources.entailment import CALLS_A_PAIR, PROMPT_BYTES
+from creval.tasks.prompt_overrides import with_system
 from creval.tasks.sections.resource_section import role_behind
 from creval.tasks.task_model import Task
 from creval.types.components import Expected
@@ -397,7 +398,7 @@ def _prompts(runtime: TaskRuntime, work: WorkItem) -> list[list[Message]]:
     found = []
     for name in runtime.task.prompts:
         try:
-            found.append(session.prompt(name))
+            found.append([*with_system(session.prompt(name), runtime.system)])
         except CrevalError:
             continue
     return found

@@ -24,6 +24,7 @@ from creval.runs.media import MEDIA
 from creval.runs.run_commands import CONSENTS, score_command
 from creval.runs.task_copies import TASKS
 from creval.tasks.index import TaskIndex
+from creval.tasks.prompt_overrides import with_examples
 from creval.tasks.task_model import Task
 from creval.tasks.task_paths import parse_path
 
@@ -57,7 +58,8 @@ def _exchanged(plan: TaskPlan, given: dict[str, Task], options: RunOptions, plug
     task = given.get(plan.task.name) or given.get(plan.task.short_name)
     if task is None:
         return plan
-    own = with_own_grid(with_roles(replace(task, name=plan.task.name), options.resources), options, plugins.registry)
+    own = with_examples(replace(task, name=plan.task.name), options.few_shot, plugins.registry)
+    own = with_own_grid(with_roles(own, options.resources), options, plugins.registry)
     return replace(plan, task=own)
 
 

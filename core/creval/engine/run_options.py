@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from creval.engine.planning.shards import parse_shard
 from creval.errors import UnknownNameError, UsageError
@@ -33,6 +35,8 @@ _NO_SETTINGS = ("model", "messages", "stream")
 ROLE_KEYS = ("base_url", "api_key_env", "concurrency", "generation")
 """What a role may have of its own beside its model; other keys are generation settings."""
 MAX_REPEATS = 1_000_000
+MAX_SHOTS = 1000
+_SHOTS = f"Give a number from 0 to {MAX_SHOTS:,}."
 MAX_BATCH = 50_000
 """OpenAI's limit of requests in a batch."""
 MAY_DIFFER = frozenset(
@@ -42,14 +46,20 @@ MAY_DIFFER = frozenset(
 )
 """Options on which no answer depends: they may change when a run is resumed, and between its shards."""
 _REPEATS_FIX = f"Give at most {MAX_REPEATS:,}."
-_DIGITS = 18  # more docs than that there are nowhere, and Python reads no number of thousands of digits
+_LIMIT = re.compile(  # 18 digits: more docs there are nowhere, and Python reads no number of thousands of digits
+    r"(?P<first>first:)?(?:(?P<share>[0-9]{1,3}(?:\.[0-9]{1,9})?)%|(?P<number>[0-9]{1,18}))"
+    r"|(?P<low>[0-9]{1,18})-(?P<high>[0-9]{1,18})"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """Everything of a run but its tasks and its target model. None means: as the task says.
 
-    - `limit`: docs per task: a number takes a seeded random subset, `"first:N"` the first N.
+    - `limit`: docs per task: a number or a share (`"10%"`) takes a seeded random subset, `"first:N"` the first ones,
+      `"10-20"` the tenth to the twentieth.
+    - `few_shot`: so many examples before the question, in place of the task's own number (0: none). `system`: a text
+      that every call of the target begins with, as a system message.
     - `shard`: `"3/16"` asks the third of sixteen fixed parts of these docs alone (`creval merge` joins such runs).
     - `repeats`, `generation`: override those of every task (a generation setting of None is not sent); a setting that
       a task varies by its conditions then has this one value. `conditions`: settings to vary, each with its values.
@@ -105,11 +115,17 @@ class RunOptions:
     executor: str = "local"
     executor_options: Mapping[str, str] = field(default_factory=dict)
     role_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    few_shot: int | None = None
+    system: str | None = None
 
     def __post_init__(self) -> None:
         _make_paths(self)
         split_roles(self)
         parse_limit(self.limit)
+        if self.few_shot is not None and not 0 <= self.few_shot <= MAX_SHOTS:
+            raise UsageError(f"{self.few_shot} is no number of examples", where="--few-shot", fix=_SHOTS)
+        if self.system is not None and not self.system.strip():
+            raise UsageError("the system message is empty", where="--system", fix="Write a text, or leave it out.")
         parse_shard(self.shard)
         if self.docs and self.limit is not None:
             fix = "Leave one of them out."
@@ -140,6 +156,12 @@ class RunOptions:
             raise UsageError("there is nothing to detach from", where="--detach", fix="Add --batch, or leave it out.")
         if not 0 <= self.allowed_error_share <= 1:
             raise UsageError("the allowed share of errors lies between 0 and 1", where="--allowed-error-share")
+
+    @property
+    def prompt_overrides(self) -> dict[str, Any]:
+        """What of the prompts is not the task's own, for results and comparisons."""
+        stated = {"few_shot": self.few_shot, "system": self.system}
+        return {name: value for name, value in stated.items() if value is not None}
 
     def __repr__(self) -> str:
         """What is not as by default."""
@@ -270,16 +292,38 @@ def _check_plain(generation: Mapping[str, Any], where: str = "--generation") -> 
         ) from None
 
 
-def parse_limit(limit: int | str | None) -> tuple[int | None, bool]:
-    """Return (number of docs or None, whether to take the first ones). Raises UsageError."""
+class Limit(NamedTuple):
+    """Which docs of a task: so many, a share of them in percent, or (`span`) those from one place to another, from 1.
+
+    `first`: the first ones in place of a random subset.
+    """
+
+    number: int | None = None
+    percent: Fraction | None = None
+    span: tuple[int, int] | None = None
+    first: bool = False
+
+    def count(self, docs: int) -> int:
+        """Return how many of so many docs are wanted; of a share at least one."""
+        return self.number if self.percent is None else math.ceil(docs * self.percent / 100)  # type: ignore[return-value]
+
+
+def parse_limit(limit: int | str | None) -> Limit | None:
+    """Return what a limit says; None where there is none. Raises UsageError."""
     if limit is None:
-        return None, False
+        return None
     text = str(limit)
-    first = text.startswith("first:")
-    number = text.removeprefix("first:")
-    if not number.isdecimal() or len(number) > _DIGITS or int(number) < 1:
-        raise UsageError(f"{text!r} is no limit", where="--limit", fix="Give a number of docs, or first:N.")
-    return int(number), first
+    found = _LIMIT.fullmatch(text)
+    if found is not None:
+        first = found["first"] is not None
+        if found["share"] and 0 < Fraction(found["share"]) <= 100:
+            return Limit(percent=Fraction(found["share"]), first=first)
+        if found["number"] and int(found["number"]):
+            return Limit(int(found["number"]), first=first)
+        if found["low"] and 0 < int(found["low"]) <= int(found["high"]):
+            return Limit(span=(int(found["low"]), int(found["high"])))
+    fix = "Give a number of docs, a share (10%), places (10-20), or the first ones (first:10, first:10%)."
+    raise UsageError(f"{text!r} is no limit", where="--limit", fix=fix)
 
 
 class Consents(TypedDict, total=False):

@@ -37,6 +37,7 @@ from creval.plugins.loader import Plugins
 from creval.plugins.registry import Component, Registry
 from creval.resources.open_resource import resolve
 from creval.tasks.index import TaskIndex
+from creval.tasks.prompt_overrides import check_system, with_examples
 from creval.tasks.sections.settings import generation_settings
 from creval.tasks.task_components import whole
 from creval.tasks.task_model import ComponentRef, Task
@@ -85,6 +86,7 @@ class Setup:
             ledger=self.ledger,
             generation=task.generation,
             overrides=self.options.generation,
+            system=self.options.system,
             condition_names=frozenset(generation_settings()),
             seed=self.options.seed,
             own_tags=_own_tags(task),
@@ -215,7 +217,9 @@ def open_plans(
     `people`: people are asked, once and not at each of a model's temperatures.
     """
     tasks = [with_roles(task, options.resources) for task in TaskIndex(plugins).expand(list(requested))]
-    tasks = [for_people(task) for task in tasks] if people else tasks
+    tasks = [with_examples(for_people(task) if people else task, options.few_shot, plugins.registry) for task in tasks]
+    if options.system is not None:
+        check_system(tasks, plugins.registry, people)
     _check_names(tasks, options)
     plans = []
     for task in tasks:

@@ -28,7 +28,8 @@ class NumberBasis(NamedTuple):
     @classmethod
     def of(cls, task: Mapping[str, Any]) -> NumberBasis:
         """Read it from a task's part of results.json; docs that it does not name are like no others."""
-        own = [task.get(name) or {} for name in ("generation_overrides", "condition_overrides")]
+        own = [task.get(name) or {} for name in ("generation_overrides", "condition_overrides", "prompt_overrides")]
+        own = own if own[2] else own[:2]
         settings = json.dumps(own, sort_keys=True) if any(own) else ""
         return cls(task["hash"], task["dataset"], task.get("docs_digest", ""), task.get("repeats", 0), settings)
 

@@ -49,12 +49,16 @@ _ASPECTS = {
     "docs_digest": "docs",
     "generation_overrides": "generation settings",
     "condition_overrides": "conditions",
+    "prompt_overrides": "--few-shot or --system",
 }
 
 
-def setting_words(generation: Mapping[str, Any], conditions: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
-    """Return (option, NAME=VALUE) as the command line takes it; the values of a condition have commas between."""
-    one = [("--generation", f"{name}={_text(value)}") for name, value in generation.items()]
+def setting_words(
+    generation: Mapping[str, Any], conditions: Mapping[str, Sequence[Any]], prompts: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Return (option, its value) as the command line takes it; the values of a condition have commas between."""
+    one = [(f"--{name.replace('_', '-')}", str(value)) for name, value in prompts.items()]
+    one += [("--generation", f"{name}={_text(value)}") for name, value in generation.items()]
     return one + [("--condition", f"{name}={','.join(map(_text, values))}") for name, values in conditions.items()]
 
 
@@ -68,7 +72,8 @@ def own_settings(result: RunResult) -> list[str]:
     shards = {task["shard"] for task in result.results["tasks"] if task.get("shard")}
     notes.update(dict.fromkeys(f"shard {shard}: a part of the docs" for shard in sorted(shards)))
     for task in result.results["tasks"]:
-        words = setting_words(task.get("generation_overrides") or {}, task.get("condition_overrides") or {})
+        own = [task.get(f"{name}_overrides") or {} for name in ("generation", "condition", "prompt")]
+        words = setting_words(*own)
         notes.update(dict.fromkeys(f"{option} {text}" for option, text in words))
         if task.get("replaced_data"):
             notes[f"--data {task['task']}={task['replaced_data']}"] = None

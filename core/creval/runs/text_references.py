@@ -26,6 +26,7 @@ from creval.runs.run_commands import resume_command
 from creval.runs.task_copies import tasks_here
 from creval.runs.trust import Claims
 from creval.tasks.index import TaskIndex
+from creval.tasks.prompt_overrides import with_examples
 from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render_prompt
 from creval.types.content import content_digest
@@ -207,6 +208,7 @@ class RunTexts:
             task = next((each for each in tasks if each.name == name), None)
             if task is None:
                 raise RunError(f"the run's tasks, as they are now, lack {name!r}", where=str(self._folder))
+            task = with_examples(task, options.get("few_shot"), plugins.registry)
             replaced = options.get("data", {})
             data = replaced.get(task.name) or replaced.get(task.qualified)
             opening = replace(

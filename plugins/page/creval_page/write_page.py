@@ -133,7 +133,8 @@ def differences(task: Mapping[str, Any], metric: Mapping[str, Any]) -> list[str]
         found.append(f"{task.get('docs')} of {task.get('dataset_docs')} docs")
     if task.get("replaced_data"):
         found.append("other data")
-    for name, said in (("generation_overrides", "generation settings"), ("condition_overrides", "conditions")):
+    own = (("generation", "generation settings"), ("condition", "conditions"), ("prompt", "prompts"))
+    for name, said in ((f"{key}_overrides", said) for key, said in own):
         if task.get(name):
             found.append(f"other {said}: {', '.join(task[name])}")
     if task.get("repeats_of_task") not in (None, task.get("repeats")):

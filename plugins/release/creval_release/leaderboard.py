@@ -88,6 +88,7 @@ def _metrics(run: Run, every: bool) -> Iterator[tuple[Mapping[str, Any], Mapping
 def _standing(run: Run, result: Mapping[str, Any], metric: Mapping[str, Any]) -> Standing:
     own = [
         *([f"shard {result['shard']}"] if result.get("shard") else []),
+        *(f"{name}={value}" for name, value in (result.get("prompt_overrides") or {}).items()),
         *(f"{name}={value}" for name, value in (result.get("generation_overrides") or {}).items()),
         *(f"{name}={','.join(map(str, values))}" for name, values in (result.get("condition_overrides") or {}).items()),
     ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-_OWN = ("generation_overrides", "condition_overrides", "replaced_data", "variant_of", "changed")
+_OWN = ("generation_overrides", "condition_overrides", "prompt_overrides", "replaced_data", "variant_of", "changed")
 
 
 @click.command(epilog="Example: creval report runs/mine --baselines runs")

@@ -44,6 +44,8 @@ _FILES = ("sweep.yaml", "run.yaml")
 def run(ctx: click.Context, /, file: Path, model: tuple[str, ...], dry_run: bool, **given: Any) -> None:
     """Run what FILE says: tasks, one model or several, and options. A run folder stands for the file in it.
 
+    Without a FILE, `creval run --tasks A,B --model M` is the same as `creval --tasks A,B --model M`.
+
     Done again it makes only what is missing: samples that were not made or ended as errored, models that were not
     asked. Several models make one folder with a run of each and one table.
     """

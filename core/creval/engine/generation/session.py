@@ -17,6 +17,7 @@ from creval.models.answers.flags import AT_LIMIT, ENDLESS_THINKING
 from creval.models.model import Model
 from creval.models.secrets import redact
 from creval.parsing.chain import ParserChain
+from creval.tasks.prompt_overrides import with_system
 from creval.tasks.task_model import Task
 from creval.tasks.templates.rendering import render_prompt
 from creval.types.components import Parsed, TaskProtocol
@@ -50,6 +51,7 @@ class TaskRuntime:
     """All that the samples of one task share. `generation` are the settings of the task, without conditions.
 
     `own_tags` and `keep_reasoning`: see GenerateRequest. `answers`: how many the protocol asks for in one call.
+    `system`: what the user puts before the messages of every call of the target.
     """
 
     task: Task
@@ -65,6 +67,7 @@ class TaskRuntime:
     own_tags: frozenset[str] = frozenset()
     keep_reasoning: bool = False
     answers: int = 1
+    system: str | None = None
 
 
 class LiveSession:
@@ -236,6 +239,7 @@ class LiveSession:
         runtime = self._runtime
         settings = {**runtime.task.role_settings.get(role, {}), **given, **runtime.models.settings(role)}
         if role == TARGET:
+            messages = with_system(messages, runtime.system)
             cell = {k: v for k, v in self.condition.settings.items() if k in runtime.condition_names}
             settings = {**runtime.generation, **cell, **given, **runtime.overrides}
         n = int(settings.pop("n", 1) or 1)

@@ -119,6 +119,7 @@ class TaskPlan:
     `overrides` are generation settings, `varied` the conditions (setting -> values) that the user set in place of the
     task's; both have gone into the task's conditions where it varies them. `shares` is the task of the run whose
     answers are this one's too, as both ask the same. `raters` are those of its scorers, under the task's names.
+    `prompt_overrides` are the number of examples and the system message that the user set.
     """
 
     task: Task
@@ -129,6 +130,7 @@ class TaskPlan:
     varied: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     shard: Shard | None = None
     shares: str | None = None
+    prompt_overrides: Mapping[str, Any] = field(default_factory=dict)
     raters: Sequence[Raters] = ()
 
     @property
@@ -216,18 +218,35 @@ def _named_docs(task: Task, dataset: Dataset, names: Sequence[str]) -> Sequence[
     return sorted(found)
 
 
+def _limited(task: Task, dataset: Dataset, options: RunOptions) -> Sequence[int] | None:
+    """Return the places that a limit leaves, None for all. Raises DataError where it begins after the last doc."""
+    limit, count = parse_limit(options.limit), len(dataset)
+    assert limit is not None
+    if limit.span is not None:
+        low, high = limit.span
+        if low > count:
+            what = f"--limit {options.limit} begins after the last of the {count} docs of {task.name!r}"
+            raise DataError(what, where=dataset.origin, fix="Give places from 1, or leave the task out.")
+        if high > count:
+            _LOG.warning("%s: --limit %s, but the last of the docs is number %s", task.name, options.limit, count)
+        return range(low - 1, min(high, count)) if (low, high) != (1, count) else None
+    wanted = limit.count(count)
+    if wanted > count:
+        there = "is 1 doc; it is taken" if count == 1 else f"are {count} docs; all of them are taken"
+        _LOG.warning("%s: --limit %s, but there %s", task.name, options.limit, there)
+    if wanted >= count:
+        return None
+    return range(wanted) if limit.first else array("q", choose(count, wanted, options.seed, task.qualified))
+
+
 def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Registry) -> TaskPlan:
     """Choose the docs of a task by the limit and seed of the run, and of these the shard's, be they none."""
-    limit, first = parse_limit(options.limit)
     count = len(dataset)
     indices: Sequence[int] | None = None
     if options.docs:
         indices = _named_docs(task, dataset, options.docs)
-    elif limit is not None and limit < count:
-        indices = range(limit) if first else array("q", choose(count, limit, options.seed, task.qualified))
-    elif limit is not None and limit > count:
-        there = "is 1 doc; it is taken" if count == 1 else f"are {count} docs; all of them are taken"
-        _LOG.warning("%s: --limit %s, but there %s", task.name, options.limit, there)
+    elif options.limit is not None:
+        indices = _limited(task, dataset, options)
     shard = parse_shard(options.shard)
     if shard is not None:
         ids = dataset.ids
@@ -242,6 +261,7 @@ def plan_task(task: Task, dataset: Dataset, options: RunOptions, registry: Regis
         dict(options.generation),
         dict(options.conditions),
         shard,
+        prompt_overrides=options.prompt_overrides,
         raters=_raters_of(task, registry),
     )
 

@@ -133,6 +133,7 @@ def task_results(
         "repeats": plan.repeats,
         "generation_overrides": dict(plan.overrides),
         "condition_overrides": {name: list(values) for name, values in plan.varied.items()},
+        **({"prompt_overrides": dict(plan.prompt_overrides)} if plan.prompt_overrides else {}),
         "replaced_data": Path(plan.dataset.origin).name if plan.dataset.replaced else None,
         "variant_of": None if task.base is None else task.base.qualified,
         "changed": list(changed_sections(task)),
@@ -182,6 +183,8 @@ def _identity(plan: TaskPlan) -> str:
         parts.append({"shard": str(plan.shard)})
     if plan.varied:
         parts.append({name: list(values) for name, values in plan.varied.items()})
+    if plan.prompt_overrides:
+        parts.append({"prompt": dict(plan.prompt_overrides)})
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -30,7 +30,7 @@ Example: creval play kumo_easy --limit 10 --seed 7
 @click.option("--name", default="player", show_default=True, help="Who plays; the run's model is human/NAME.")
 @click.option("--as", "role", default="target", metavar="ROLE", help="Which role: judge, to rate what --model answers.")
 @click.option("--model", metavar="MODEL", help="Who answers where you play another role than the target.")
-@click.option("--limit", metavar="N", help="N docs per task, drawn at random with --seed; first:N takes the first.")
+@click.option("--limit", metavar="N", help="N or 10% of the docs, drawn at random with --seed; first:N, 10-20.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Samples per doc.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which docs are drawn.")
 @click.option("--data", multiple=True, metavar="TASK=FILE", help="Use a local file in place of a task's dataset.")

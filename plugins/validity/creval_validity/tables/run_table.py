@@ -113,6 +113,7 @@ def _marked(column: str, task: Mapping[str, Any]) -> str:
     """Name what the user set in place of the task's own, so that such a number is in no column of plain ones."""
     marks = [f"{name}={json.dumps(value)}" for name, value in (task.get("generation_overrides") or {}).items()]
     marks += [f"{name}={json.dumps(values)}" for name, values in (task.get("condition_overrides") or {}).items()]
+    marks += [f"{name}={json.dumps(value)}" for name, value in (task.get("prompt_overrides") or {}).items()]
     marks += [f"data={task['replaced_data']}"] if task.get("replaced_data") else []
     return f"{column}[{', '.join(marks)}]" if marks else column
 

@@ -1,0 +1,86 @@
+"""Examples before the question that the user asks for, in place of the task's own number.
+
+The system message that the user puts before every prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from creval.errors import UsageError
+from creval.plugins.registry import Registry
+from creval.tasks.task_model import FewShot, Task
+from creval.types.content import TextPart
+from creval.types.messages import Message
+
+__all__ = ["check_system", "with_examples", "with_system"]
+
+_FEW_SHOT = "--few-shot"
+_PROMPT = "prompt"
+
+
+def with_examples(task: Task, number: int | None, registry: Registry) -> Task:
+    """Return the task with so many examples before the question; None: as it is, 0: with none.
+
+    One that states `few_shot` keeps all but the number. Otherwise they are the first docs of its own data, as turns of
+    the conversation, and answer what the task's ceiling says of them. Raises UsageError where it takes none.
+    """
+    if number is None:
+        return task
+    few_shot = None
+    if number:
+        few_shot = _examples(task, registry) if task.few_shot is None else task.few_shot
+        few_shot = replace(few_shot, number=number)
+    return replace(task, dataset=replace(task.dataset, few_shot=few_shot))
+
+
+def _examples(task: Task, registry: Registry) -> FewShot:
+    """Return how a task that states none takes examples."""
+    protocol = registry.get("protocol", task.protocol.name)
+    roles = [message.role for message in task.prompts.get(_PROMPT, ())]
+    if _PROMPT not in protocol.prompts or "user" not in roles:
+        what = f"{task.name!r} takes no examples: its protocol {task.protocol.name!r} asks in its own way"
+        raise UsageError(what, where=_FEW_SHOT, fix="Leave the task or the option out.")
+    unknown = UsageError(
+        f"{task.name!r} does not say how an example is answered",
+        where=_FEW_SHOT,
+        fix="Write few_shot: {n: 1, answer: ...} into its YAML (docs/task-yaml.md), or leave the task out.",
+    )
+    if protocol.protocol_traits(task.protocol.parameters).loglikelihood:
+        if task.dataset.choices is None:
+            raise unknown
+        delimiter = task.protocol.parameters.get("delimiter", " ")
+        return FewShot(1, turns=False, answer=f"{delimiter}{{{{ target_text }}}}")
+    ceiling = task.baselines.get("ceiling")
+    if ceiling is None:
+        return FewShot(1)
+    field = str(ceiling.parameters.get("field", "target"))
+    if ceiling.name != "target" or not field.isidentifier():
+        raise unknown
+    single = f"{field} if {field} is string or {field} is number else {field} | first"
+    form = ceiling.parameters.get("form", "{{ answer }}")
+    return FewShot(1, answer=f"{{% set answer = {single} %}}{form}")
+
+
+def check_system(tasks: Sequence[Task], registry: Registry, people: bool) -> None:
+    """Raises UsageError where a task or a person cannot be given a system message."""
+    if people:
+        raise UsageError("a person is given no system message", where="--system", fix="Leave it out.")
+    for task in tasks:
+        protocol = registry.get("protocol", task.protocol.name)
+        if protocol.protocol_traits(task.protocol.parameters).loglikelihood:
+            what = f"{task.name!r} asks how likely texts are, and a text has no system message"
+            raise UsageError(what, where="--system", fix="Leave the task or the option out.")
+
+
+def with_system(messages: Sequence[Message], system: str | None) -> Sequence[Message]:
+    """Return messages that begin with a text as system message; their own one follows it in the same message."""
+    if system is None:
+        return messages
+    if not messages or messages[0].role != "system":
+        return [Message("system", system), *messages]
+    own = messages[0].content
+    before = f"{system}\n\n"
+    content = f"{before}{own}" if isinstance(own, str) else (TextPart(before), *own)
+    return [replace(messages[0], content=content), *messages[1:]]
