@@ -162,6 +162,8 @@ def test_the_list_shows_what_was_asked_right_and_read(browser: Any, page: Path) 
     item = until(browser, "document.querySelector('.item')?.textContent")
     for words in ("What single word", "read pin", "right pin", "model-00 · pin"):
         assert words in item
+    right = "[...document.querySelectorAll('.item .answers span + span')]"
+    assert browser.execute_script(f"return {right}.some((each) => each.scrollWidth > each.clientWidth)") is False
     orders = "[...document.getElementById('order').options].map((each) => each.textContent)"
     names = ["rat", "rat_lenient"]
     first = [f"{name}, {which} first" for name in names for which in ("lowest", "highest")]
@@ -174,6 +176,13 @@ def test_the_list_shows_what_was_asked_right_and_read(browser: Any, page: Path) 
     folded = "[...document.querySelectorAll('.sample summary')].find((each) => /right answer/.test(each.textContent))"
     browser.execute_script(f"{folded}.click()")
     until(browser, "document.querySelector('.sample .right')")
+
+
+def test_what_was_asked_last_is_shown(browser: Any, page: Path) -> None:
+    browser.get(page.as_uri())
+    until(browser, "document.querySelector('.item')")
+    browser.execute_script("document.querySelectorAll('.item')[1].click(); document.getElementById('side').click();")
+    assert until(browser, "document.querySelectorAll('#detail .columns > *').length > 1")
 
 
 def choose(browser: Any, select: str, value: str) -> None:

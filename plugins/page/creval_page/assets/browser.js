@@ -212,9 +212,12 @@ async function choose(place) {
   at("detail").scrollTop = 0;
 }
 
+let draws = 0; // a drawing that others have overtaken is dropped
+
 async function drawDetail() {
   const sample = shown[chosen];
   if (!sample) return;
+  const turn = ++draws;
   const own = twins.get(twinKey(sample));
   at("side").disabled = own.length < 2;
   at("side").setAttribute("aria-pressed", String(beside && own.length > 1));
@@ -225,7 +228,7 @@ async function drawDetail() {
   const others = own.filter((each) => each !== sample && (pair === null || each.run === pair.from));
   const wanted = beside || pair ? [...others, sample].sort((a, b) => (pair ? (a === sample) - (b === sample) : a.run - b.run)) : [sample];
   const nodes = await Promise.all(wanted.map(async (each) => sampleNode(each, await transcriptOf(each))));
-  if (shown[chosen] === sample) at("detail").replaceChildren(make("div", "columns", nodes));
+  if (turn === draws) at("detail").replaceChildren(make("div", "columns", nodes));
 }
 
 function marked(text) {
