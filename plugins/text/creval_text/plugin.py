@@ -1,4 +1,4 @@
-"""Registers scorers of texts. Imports nothing heavy."""
+"""Registers scorers of texts, and an analysis. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -16,8 +16,14 @@ _HOME = "creval_text.text_scores"
 
 @hookimpl
 def creval_components(registry: Registry) -> None:
-    """Register scorers."""
+    """Register scorers and an analysis."""
     _register_rules(registry)
+    registry.add(
+        "analysis",
+        "corpus-scores",
+        "creval_text.corpus_scores:CorpusScores",
+        "BLEU and chrF of all answers of runs together.",
+    )
     normalize = params.one_of("squad", "none", about="what is done to both texts before they are compared")
     _add(
         registry,

@@ -16,7 +16,6 @@ from creval.plugin import (
     MissingScore,
     Score,
     ScorerInput,
-    ScoringError,
     Status,
     UsageError,
 )
@@ -108,9 +107,11 @@ class EachTurn:
         return {**fields, **{name: fields[name][place] for name in self.fields}}
 
     def _input(self, item: ScorerInput, place: int, asked: Sequence[Sequence[Mapping[str, Any]]]) -> ScorerInput:
+        about: dict[str, Any] = {"turn": place + 1}
         before = asked[place] if place < len(asked) else ()
-        said = next((each["content"] for each in reversed(before) if each["role"] == "user"), "")
-        about = {"turn": place + 1, "question": said, "conversation": list(before)}
+        if all("content" in each for each in before):  # a run that stores docs by reference has no texts
+            said = next((each["content"] for each in reversed(before) if each["role"] == "user"), "")
+            about |= {"question": said, "conversation": list(before)}
         return replace(
             item,
             doc={**self._doc(item.doc, place), **about},
@@ -162,13 +163,11 @@ def _lack(score: Score, name: str) -> MissingScore | None:
 
 
 def _conversations(calls: Sequence[CallRecord]) -> Sequence[Sequence[Mapping[str, Any]]]:
-    """Return the messages of each call to the target. Raises ScoringError where their texts are not stored."""
+    """Return the messages of each call to the target."""
     found: list[list[Mapping[str, Any]]] = []
     for call in calls:
         if call.role == "target":
             found.append([*(found[-1][: call.kept] if found else ()), *call.messages])
-    if any("content" not in each for messages in found for each in messages):
-        raise ScoringError("the run stores its docs by reference, so the questions of the turns are not in it")
     return found
 
 

@@ -240,3 +240,38 @@ def test_a_scorer_of_whole_docs_is_refused_within(make: Make) -> None:
 def test_each_question_is_one_call(questions: list[str]) -> None:
     assert Turns().expected_calls({"turns": questions}) == (1, len(questions))
     assert Turns().doc_fault({"turns": questions}) is None
+
+
+def test_a_run_that_was_stopped_goes_on(make: Make, talker: Talker) -> None:
+    talker.says = lambda got: Answer("3")
+    task, options = make(), RunOptions(base_url=talker.url, concurrency=1, max_calls=3)
+    folder = creval.run([task], "chat/m", options).folder
+    assert len([*creval.open_run(folder).samples()]) == 1
+    resume(folder, max_calls=100)
+    assert [len(sample.answers) for sample in creval.open_run(folder).samples()] == [2, 2]
+
+
+def test_docs_that_may_not_be_stored_are_scored_all_the_same(make: Make, run_task: RunTask) -> None:
+    task = make(extra="store: reference\n")
+    done = run_task(task, lambda doc: doc["target"])
+    assert "One?" not in (Path(done.folder) / "samples" / "talk.jsonl").read_text()
+    found = {sample.key.doc: sample.status.value for sample in creval.open_run(done.folder).samples()}
+    assert found == {"a": "scored", "b": "scored"}
+
+
+def test_a_dry_run_counts_the_turns(make: Make) -> None:
+    shown = CliRunner().invoke(cli, ["--tasks", make(), "--model", "baseline/floor", "--dry-run"])
+    assert shown.exit_code == 0, shown.output
+    assert "2 to 4" in shown.output
+    assert Turns(prompts=["a", "b"]).expected_calls({}) == (1, 2)
+
+
+def test_rules_of_each_turn(make: Make, run_task: RunTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CREVAL_PLUGINS", "turns,text,testing")
+    docs = [{"id": "a", "turns": ["In lower case?", "Two words?"], "target": [[{"case": "lower"}], [{"words": 2}]]}]
+    task = make(docs=docs)
+    scorer = "each_turn: {score: {rules: target}, fields: [target]}"
+    text = Path("talk.yaml").read_text().replace("each_turn: {score: exact_match, fields: [target]}", scorer)
+    Path("talk.yaml").write_text(text.replace("exact_match", "rules"))
+    found = metrics(run_task(task, lambda doc: ["fine", "one"]))
+    assert (found["first"], found["second"], found["rules"]) == (1.0, 0.0, 0.5)
