@@ -1,4 +1,4 @@
-"""`creval analyse corpus-scores`: BLEU and chrF of all answers of a run together, as papers on translation give them."""
+"""`creval analyse corpus-scores`: BLEU and chrF of all answers of a run together, as papers on translation do."""
 
 from __future__ import annotations
 
