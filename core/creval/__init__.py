@@ -8,9 +8,9 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers know the name; `typing` would hold up the start, and Ctrl-C within it
 if TYPE_CHECKING:
     from creval.api import RunOptions, RunResult, run
-    from creval.comparison.compare_runs import Compared, compare
     from creval.errors import CrevalError
     from creval.runs.reader import Run, open_run
+    from creval_compare.compare_runs import Compared, compare
 
     __version__: str
 
@@ -30,8 +30,8 @@ _HOMES = {
     "RunOptions": "creval.api",
     "RunResult": "creval.api",
     "run": "creval.api",
-    "Compared": "creval.comparison.compare_runs",
-    "compare": "creval.comparison.compare_runs",
+    "Compared": "creval_compare.compare_runs",
+    "compare": "creval_compare.compare_runs",
     "CrevalError": "creval.errors",
     "Run": "creval.runs.reader",
     "open_run": "creval.runs.reader",
@@ -49,7 +49,15 @@ if not TYPE_CHECKING:
 
             return version("creval")
         if name in _HOMES:
-            return getattr(importlib.import_module(_HOMES[name]), name)
+            try:
+                return getattr(importlib.import_module(_HOMES[name]), name)
+            except ModuleNotFoundError as error:
+                if not str(error.name).startswith("creval_compare"):
+                    raise
+            from creval.errors import MissingPartError
+
+            fix = "Install it: pip install creval-compare"
+            raise MissingPartError(f"creval.{name} is in creval-compare, which is not installed", fix=fix)
         raise AttributeError(f"module 'creval' has no attribute {name!r}")
 
     def __dir__() -> list[str]:

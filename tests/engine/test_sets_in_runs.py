@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from creval.comparison.pairing import shared_tasks
 from creval.engine.run import resume
 from creval.engine.scoring.task_scoring import doc_batches
 from creval.errors import UsageError
 from creval.plugins.loader import load_plugins
 from creval.runs.reader import open_runs
 from creval.types.sample import Sample, SampleKey, Status
+from creval_compare.pairing import shared_tasks
 
 TASK = """\
 schema: 1

@@ -119,3 +119,11 @@ def test_the_contract_covers_every_plugin_and_every_module_of_the_core() -> None
     modules = {path.stem for path in core.glob("*.py")} | {path.parent.name for path in core.glob("*/__init__.py")}
     allowed = {"__init__", "__main__", "plugin"}
     assert set(contract["forbidden_modules"]) == {f"creval.{name}" for name in modules - allowed}
+
+
+@pytest.mark.parametrize("name", ["compare", "Compared"])
+def test_a_name_of_an_absent_distribution_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "creval_compare.compare_runs", raising=False)
+    monkeypatch.setitem(sys.modules, "creval_compare", None)
+    with pytest.raises(creval.CrevalError, match="pip install creval-compare"):
+        getattr(creval, name)

@@ -9,12 +9,11 @@ from typing import Literal
 import click
 
 from creval.api import RunResult
-from creval.comparison.comparison_tables import GROUPS_NOTE
-from creval.comparison.significance_groups import significance_groups
+from creval.cli.lazy_group import import_installed
 from creval.errors import CrevalError
 from creval.report.baselines import Baselines
 from creval.report.metric_choice import MetricChoice, chosen
-from creval.report.model_table import Column, ErrorStyle, Letters, ModelTable, model_table, print_models
+from creval.report.model_table import GROUPS_NOTE, Column, ErrorStyle, Letters, ModelTable, model_table, print_models
 from creval.report.output_files import FORMATS
 from creval.report.result_tables import (
     COLUMNS,
@@ -31,6 +30,7 @@ from creval.runs.reader import open_run
 __all__ = ["LaidOut", "Layout", "hidden_notes", "lay_out", "layout_of", "run_letters"]
 
 Layout = Literal["runs", "models", "each"]
+_GROUPS = "creval_compare.significance_groups:significance_groups"
 _BESIDE = 3
 """So many runs have a column each; more are rows."""
 
@@ -45,10 +45,12 @@ def layout_of(asked: Literal["auto"] | Layout, runs: int) -> Layout:
 def run_letters(column: Column, results: Sequence[RunResult]) -> list[str] | None:
     """Return the significance groups of runs in a column of a table of models; None where they are not known."""
     try:
+        groups = import_installed(_GROUPS, "creval-compare", "the groups")
         runs = [open_run(result.folder) for result in results]
     except CrevalError:
         return None
-    return significance_groups(runs, column.task.rpartition("/")[2], column.metric, column.condition)
+    found: list[str] | None = groups(runs, column.task.rpartition("/")[2], column.metric, column.condition)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,9 @@ SECTIONS = {
         ),
     },
     "Compare": {
-        "compare": _command("compare:compare", "Compare runs, paired by doc, with intervals and tests."),
+        "compare": LazyCommand(
+            "creval_compare.cli:compare", "Compare runs, paired by doc, with intervals and tests.", "creval-compare"
+        ),
         "gate": LazyCommand(
             "creval_release.cli:gate",
             "Check a run against a policy: exit code 0 go, 10 no-go, 11 undecided.",

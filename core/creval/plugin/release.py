@@ -6,12 +6,10 @@ Private to the distributions of this repository; these names may change with any
 from __future__ import annotations
 
 from creval.cli.lazy_group import missing_distribution
-from creval.comparison.comparison_tables import GROUPS_NOTE
-from creval.comparison.metric_comparison import Comparison, ComparisonRequest, compare_runs
-from creval.comparison.significance_groups import significance_groups
 from creval.errors import Problem, TaskError
 from creval.escape import json_text, visible
 from creval.format import decimals, number
+from creval.report.model_table import GROUPS_NOTE
 from creval.report.output_files import FORMATS
 from creval.report.run_search import find_runs
 from creval.runs.result_metrics import namesakes

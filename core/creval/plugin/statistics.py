@@ -1,14 +1,13 @@
-"""Statistics for analyses: agreement between raters, means and paired differences with intervals.
+"""Statistics for analyses: agreement between raters, means with intervals.
 
 Promised: these names follow semantic versioning. It imports numpy.
 """
 
 from __future__ import annotations
 
-from creval.comparison.paired import Difference, paired_means
 from creval.plugins.traits import Raters
 from creval.scoring.agreement import agreement
 from creval.scoring.metric_estimate import estimate_mean
 from creval.types.metrics import Estimate
 
-__all__ = ["Difference", "Estimate", "Raters", "agreement", "estimate_mean", "paired_means"]
+__all__ = ["Estimate", "Raters", "agreement", "estimate_mean"]

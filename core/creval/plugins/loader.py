@@ -64,7 +64,7 @@ RESERVED = frozenset(
 )
 """The commands of the core: `creval report` could not also be the commands of a plugin `report`."""
 
-_COMMAND_PLUGINS = {"plot": "creval-plot", "sandbox": "creval-sandbox"}
+_COMMAND_PLUGINS = {"compare": "creval-compare", "plot": "creval-plot", "sandbox": "creval-sandbox"}
 """Plugins that bring the command of their name, and their distributions."""
 
 _LIMIT_VARIABLE = "CREVAL_PLUGINS"

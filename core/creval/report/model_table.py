@@ -19,6 +19,7 @@ from creval.report.terminal_tables import FIT, GAP, fold_name, line_width, print
 from creval.runs.result_metrics import namesakes
 
 __all__ = [
+    "GROUPS_NOTE",
     "Column",
     "ErrorStyle",
     "Letters",
@@ -30,6 +31,8 @@ __all__ = [
     "model_table",
     "print_models",
 ]
+
+GROUPS_NOTE = "groups: runs that share a letter cannot be told apart (5 %, every pair tested, adjusted by Holm)"
 
 ErrorStyle = Literal["interval", "se", "none"]
 _ARROWS = {True: " ↑", False: " ↓", None: ""}

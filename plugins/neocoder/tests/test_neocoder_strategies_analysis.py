@@ -11,7 +11,7 @@ from support.chat_server import Answer, ChatServer, Received
 import creval
 from creval.engine.run_options import RunOptions
 from creval.plugin import UsageError, open_run
-from creval.plugin.statistics import paired_means
+from creval_compare.paired import paired_means
 from creval_neocoder.analysis.strategies import StrategiesAnalysis, pairs_of, values_of
 from creval_neocoder.analysis.table5 import TABLE_5
 from creval_neocoder.own.reading import gold_answers, read_own

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from creval.plugin import Run, UnknownNameError, UsageError
-from creval.plugin.release import Comparison, ComparisonRequest, compare_runs
+from creval_compare.metric_comparison import Comparison, ComparisonRequest, compare_runs
 from creval_release.policy import Policy, Rule
 
 __all__ = ["EXIT_CODES", "Answer", "Checked", "Decision", "decide"]

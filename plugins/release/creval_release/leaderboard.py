@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from creval.plugin import Run
-from creval.plugin.release import GROUPS_NOTE, decimals, namesakes, number, significance_groups
+from creval.plugin.release import GROUPS_NOTE, decimals, namesakes, number
+from creval_compare.significance_groups import significance_groups
 
 __all__ = ["COLUMNS", "Standing", "interval", "leaderboard", "leaderboard_html"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from creval.plugin.figures import COLOURS, Figures, add_legend, error_lengths, whole_numbers
-from creval.plugin.statistics import Difference
+from creval_compare.paired import Difference
 from creval_neocoder.analysis.human import HumanNumbers
 from creval_neocoder.analysis.states import StateRow, cumulative
 

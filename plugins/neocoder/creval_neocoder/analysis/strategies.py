@@ -10,7 +10,7 @@ from typing import Any
 
 from creval.plugin import AnalysisOutput, FieldSpec, Run, Status, UsageError, open_runs
 from creval.plugin.report import write_csv
-from creval.plugin.statistics import Difference, paired_means
+from creval_compare.paired import Difference, paired_means
 from creval_neocoder.analysis.plots import draw_differences
 from creval_neocoder.analysis.table5 import MODELS, TABLE_5
 

@@ -9,13 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from creval.engine.scoring.tally import Grouping, TaskTally
-from creval.errors import RunError, UnknownNameError
-from creval.plugins.registry import Registry
-from creval.runs.reader import Run
-from creval.scoring.clusters import Clusters
-from creval.scoring.intervals import Scale
-from creval.types.components import Aggregation
+from creval.plugin import Aggregation, Registry, Run, RunError, UnknownNameError
+from creval.plugin.comparing import Clusters, Grouping, Scale, TaskTally
 
 __all__ = ["MetricKey", "PairedMetric", "SharedTask", "shared_tasks"]
 

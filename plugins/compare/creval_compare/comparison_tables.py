@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from creval.comparison.metric_comparison import Comparison
-from creval.format import decimals, number
-from creval.report.result_tables import labels
-from creval.runs.reader import Run
+from creval.plugin import Run
+from creval.plugin.comparing import decimals, labels, number
+from creval_compare.metric_comparison import Comparison
 
 __all__ = [
-    "GROUPS_NOTE",
     "PAIR_COLUMNS",
     "RANK_COLUMNS",
     "flips",
@@ -27,7 +25,6 @@ PAIR_COLUMNS = (
     *("test", "interval", "detectable", "verdict"),
 )
 RANK_COLUMNS = ("task", "metric", "condition", "docs", "rank", "run", "value", "groups", "next", "p to next")
-GROUPS_NOTE = "groups: runs that share a letter cannot be told apart (5 %, every pair tested, adjusted by Holm)"
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:

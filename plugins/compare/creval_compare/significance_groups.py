@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from creval.comparison.metric_comparison import ComparisonRequest, compare_runs
-from creval.errors import CrevalError
-from creval.runs.reader import Run
+from creval.plugin import CrevalError, Run
+from creval_compare.metric_comparison import ComparisonRequest, compare_runs
 
 __all__ = ["MOST_TESTED", "significance_groups"]
 

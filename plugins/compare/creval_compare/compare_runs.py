@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from creval.api import RunResult
-from creval.comparison.comparison_tables import (
-    GROUPS_NOTE,
+from creval.plugin import Run, UsageError, open_runs
+from creval.plugin.comparing import GROUPS_NOTE, RunResult, data_frame, html_table, some
+from creval_compare.comparison_tables import (
     PAIR_COLUMNS,
     RANK_COLUMNS,
     marked,
@@ -18,11 +18,7 @@ from creval.comparison.comparison_tables import (
     rank_rows,
     readable,
 )
-from creval.comparison.metric_comparison import Comparison, ComparisonRequest, as_data, compare_runs
-from creval.errors import UsageError
-from creval.format import html_table, some
-from creval.runs.reader import Run, open_runs
-from creval.runs.result_metrics import data_frame
+from creval_compare.metric_comparison import Comparison, ComparisonRequest, as_data, compare_runs
 
 if TYPE_CHECKING:
     import pandas

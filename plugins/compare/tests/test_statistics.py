@@ -13,8 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from creval.comparison.metric_comparison import compare_trials, letters, pairs
-from creval.comparison.paired import (
+from creval.scoring.clusters import Clusters
+from creval.scoring.intervals import ANY, Scale
+from creval.scoring.median import Median
+from creval.scoring.ratio import Mean, PassAtK, Rate
+from creval_compare.metric_comparison import compare_trials, letters, pairs
+from creval_compare.paired import (
     POWER,
     Difference,
     Pairs,
@@ -23,11 +27,7 @@ from creval.comparison.paired import (
     detectable_share,
     paired_means,
 )
-from creval.comparison.significance import ALPHA, holm, mcnemar, swap_test
-from creval.scoring.clusters import Clusters
-from creval.scoring.intervals import ANY, Scale
-from creval.scoring.median import Median
-from creval.scoring.ratio import Mean, PassAtK, Rate
+from creval_compare.significance import ALPHA, holm, mcnemar, swap_test
 
 BINARY = Scale(0.0, 1.0, True)
 
@@ -337,7 +337,7 @@ def _answers(random: np.random.Generator, docs: int, shares: tuple[float, float]
 def test_the_interval_of_shares_of_several_repeats_covers_the_truth(docs: int, shares: tuple[float, float]) -> None:
     random = np.random.default_rng(docs)
     held = 0
-    with patch("creval.comparison.paired.swap_test", lambda *_: 0.0):  # the interval alone
+    with patch("creval_compare.paired.swap_test", lambda *_: 0.0):  # the interval alone
         for _ in range(400):
             found = compare_pairs(Mean(), _answers(random, docs, shares, 4), BINARY)
             held += found.low <= shares[1] - shares[0] <= found.high
@@ -358,8 +358,8 @@ def test_interval_p_value_and_verdict_agree(docs: int, scale: Scale, aggregation
     if not scale.binary and seed % 2:
         sides = [[values * random.random(len(values)) for values in side] for side in sides]
     with (
-        patch("creval.comparison.significance.SWAPS", 199),
-        patch("creval.comparison.significance.SLOW_SWAPS", 99),
+        patch("creval_compare.significance.SWAPS", 199),
+        patch("creval_compare.significance.SLOW_SWAPS", 99),
         patch("creval.scoring.intervals.REPLICATES", 200),
     ):
         found = compare_pairs(aggregation, paired(*sides), scale, seed=seed)

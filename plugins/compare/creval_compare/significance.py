@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from creval.scoring.clusters import Clusters, Floats
-from creval.types.components import Aggregation
+from creval.plugin import Aggregation
+from creval.plugin.comparing import Clusters, Floats
 
 __all__ = ["ALPHA", "LEAST_DOCS", "holm", "mcnemar", "permutation_test", "swap_test"]
 

@@ -13,12 +13,22 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from creval.comparison.significance import ALPHA, LEAST_DOCS, mcnemar, swap_test
-from creval.scoring.clusters import Clusters, Floats
-from creval.scoring.intervals import ANY, Scale, bootstrap_difference, difference_interval, quantile
-from creval.scoring.metric_estimate import CONFIDENCE, NO_VARIATION
-from creval.scoring.ratio import Mean, degrees_of_freedom, effective_docs
-from creval.types.components import Aggregation
+from creval.plugin import Aggregation
+from creval.plugin.comparing import (
+    ANY,
+    CONFIDENCE,
+    NO_VARIATION,
+    Clusters,
+    Floats,
+    Mean,
+    Scale,
+    bootstrap_difference,
+    degrees_of_freedom,
+    difference_interval,
+    effective_docs,
+    quantile,
+)
+from creval_compare.significance import ALPHA, LEAST_DOCS, mcnemar, swap_test
 
 __all__ = [
     "POWER",

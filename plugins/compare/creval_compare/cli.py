@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from creval.cli.option_values import runs_argument
-from creval.cli.shared_options import format_options
+from creval.plugin.commands import format_options, runs_argument
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from creval.comparison.compare_runs import Compared
-    from creval.comparison.metric_comparison import Comparison
+    from creval_compare.compare_runs import Compared
+    from creval_compare.metric_comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -48,9 +47,8 @@ def compare(
     better, worse, equivalent (within --margin), or cannot tell. The p-values of the primary metrics, or of those named
     with --metric, are adjusted together by Holm.
     """
-    from creval.comparison import compare_runs
-    from creval.escape import json_text, visible
-    from creval.report.output_files import FORMATS
+    from creval.plugin.comparing import FORMATS, json_text, visible
+    from creval_compare import compare_runs
 
     found = compare_runs.compare(
         runs,
@@ -73,9 +71,8 @@ def compare(
 
 
 def _print(found: Compared, most_flips: int) -> None:
-    from creval.comparison.comparison_tables import flips
-    from creval.escape import visible
-    from creval.report.terminal_tables import print_table
+    from creval.plugin.comparing import print_table, visible
+    from creval_compare.comparison_tables import flips
 
     columns, rows = found.readable_table()
     pair = len(found.runs) == 2

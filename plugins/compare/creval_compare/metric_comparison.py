@@ -15,17 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from creval.comparison.paired import Difference, Interval, Pairs, Verdict, compare_pairs
-from creval.comparison.pairing import PairedMetric, shared_tasks
-from creval.comparison.significance import ALPHA, holm, permutation_test
-from creval.engine.planning.seeds import derive
-from creval.errors import UnknownNameError, UsageError
-from creval.plugins.loader import load_plugins
-from creval.runs.reader import Run
-from creval.scoring.clusters import Clusters, Floats
-from creval.scoring.intervals import ANY, Scale, difference_interval
-from creval.scoring.metric_estimate import CONFIDENCE
-from creval.types.components import Aggregation
+from creval.plugin import Aggregation, Run, UnknownNameError, UsageError
+from creval.plugin.comparing import ANY, CONFIDENCE, Clusters, Floats, Scale, derive, difference_interval, load_plugins
+from creval_compare.paired import Difference, Interval, Pairs, Verdict, compare_pairs
+from creval_compare.pairing import PairedMetric, shared_tasks
+from creval_compare.significance import ALPHA, holm, permutation_test
 
 __all__ = [
     "Comparison",
@@ -296,7 +290,7 @@ def _ranking(compared: PairedMetric, contrasts: Sequence[Contrast], higher: bool
 
 def as_data(comparisons: Sequence[Comparison], runs: Sequence[Run], notes: Sequence[str]) -> dict[str, Any]:
     """Return a comparison as plain data."""
-    from creval.report.output_files import plain_data
+    from creval.plugin.comparing import plain_data
 
     def contrast(each: Contrast) -> dict[str, Any]:
         difference = each.difference._asdict() | {"p_value": each.p_value}

@@ -1,0 +1,22 @@
+"""What creval-compare needs of the core: runs and their metrics, clusters and intervals, tables.
+
+Private to the distributions of this repository; these names may change with any version.
+"""
+
+from __future__ import annotations
+
+from creval.api import RunResult
+from creval.engine.planning.seeds import derive
+from creval.engine.scoring.tally import Grouping, TaskTally
+from creval.escape import json_text, visible
+from creval.format import decimals, html_table, number, some
+from creval.plugins.loader import load_plugins
+from creval.report.model_table import GROUPS_NOTE
+from creval.report.output_files import FORMATS, plain_data
+from creval.report.result_tables import labels
+from creval.report.terminal_tables import print_table
+from creval.runs.result_metrics import data_frame
+from creval.scoring.clusters import Clusters, Floats
+from creval.scoring.intervals import ANY, Scale, bootstrap_difference, difference_interval, quantile
+from creval.scoring.metric_estimate import CONFIDENCE, NO_VARIATION
+from creval.scoring.ratio import Mean, degrees_of_freedom, effective_docs

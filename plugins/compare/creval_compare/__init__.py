@@ -1,0 +1,3 @@
+"""Runs compared doc by doc, with intervals and tests."""
+
+from __future__ import annotations
