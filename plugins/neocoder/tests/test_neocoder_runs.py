@@ -202,6 +202,35 @@ def test_killed_and_resumed(server: ChatServer, tmp_path: Path) -> None:
     assert len(again) - len(set(again)) <= 2, before
 
 
+JUNK = (
+    "import os\nos.write(1, b'junk\\n')\ndef solve():\n    print(input())",
+    "import os\nos.write(1, b'null\\n')\ndef solve():\n    print(input())",
+    "import os\ndef solve():\n    os._exit(0)",
+    "import os\nos._exit(0)\ndef solve():\n    pass",
+    "import sys\ndef solve():\n    sys.exit(3)",
+    "import os\nos.close(1)\ndef solve():\n    print(input())",
+)
+"""Programs that write to the descriptor of the evaluator's own output, or end it early."""
+
+
+def test_programs_that_disturb_the_released_evaluator_are_wrong_answers(
+    reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CREVAL_DATA", str(reference_data))
+    coming = iter(JUNK)
+
+    def said(request: Received) -> str:
+        return f"```python\n{next(coming)}\n```" if request.body["model"] == "coder" else "- if statement"
+
+    with ChatServer(answer=said) as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        given = options(tmp_path / "run", limit=f"first:{len(JUNK)}", offline=True, concurrency=1)
+        result = creval.run(["neocoder_released_state0"], "hosted_vllm/coder", given)
+    counts = result.results["tasks"][0]["counts"]
+    assert (counts["scored"], counts["errored"]) == (len(JUNK), 0)
+    assert values(result, "neocoder_released_state0")["pass@1"] == 0
+
+
 def test_no_run_without_consent(server: ChatServer, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="runs code that the model wrote"):
         creval.run(OWN[:1], "hosted_vllm/coder", options(tmp_path / "run", allow_code_execution=False))

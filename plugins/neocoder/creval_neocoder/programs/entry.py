@@ -65,11 +65,12 @@ class _Uses:
                 targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
                 names |= {target.id for target in targets if isinstance(target, ast.Name)}
         called = {id(node.func): node for node in executed if isinstance(node, ast.Call)}
+        described = {id(node.value) for node in executed if _is_stored_attribute(node)}
         for node in executed:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
                 if id(node) in called:
                     self.calls.append(called[id(node)])
-                elif id(node) not in renaming:
+                elif id(node) not in renaming and id(node) not in described:
                     self.handed = True
 
 
@@ -102,12 +103,20 @@ def _used_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
+def _is_stored_attribute(node: ast.AST) -> bool:
+    """Whether something is written at an object: `solve.cache = {}` hands solve() to nothing."""
+    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+
+
 def _defined(tree: ast.Module) -> dict[str, list[ast.stmt]]:
-    """The bodies of all functions and methods by their names."""
+    """The bodies of all functions and methods by their names; under that of a class what Python calls by itself."""
     found: dict[str, list[ast.stmt]] = {}
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
             found.setdefault(node.name, []).extend(node.body)
+        elif isinstance(node, ast.ClassDef):
+            special = [each for each in node.body if isinstance(each, _FUNCTIONS) and each.name.startswith("__")]
+            found.setdefault(node.name, []).extend(part for each in special for part in each.body)
     return found
 
 
