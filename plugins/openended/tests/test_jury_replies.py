@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,3 +102,33 @@ def test_bold_labels_and_the_paper_s_own_numbering_are_read() -> None:
 def test_a_number_as_only_python_writes_it_is_none() -> None:
     with pytest.raises(UnreadableReplyError, match="is no number"):
         read_confidence("[[0_1]]")
+
+
+@pytest.mark.parametrize("run", [" ", "\n", "*", "to ", "(", "[[", "no further ", "1.\n", "\n 1.", ": "])
+@pytest.mark.parametrize(
+    "first", ["[[", "([", "(", "to the ", "[[General thoughts/opinion]] a ", "[[Queries]] no further"]
+)
+def test_a_long_run_of_signs_takes_time_in_proportion_to_its_length(first: str, run: str) -> None:
+    text = f"[[General opinion]] b {first}{run * 10_000}x"
+    start = time.process_time()
+    for read in (read_points, read_confidence, read_final, lambda said: read_turn(said, "problem")):
+        try:
+            read(text)
+        except UnreadableReplyError:
+            continue
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("** It works. **", "It works."),
+        (": It works.\n\n 2. **", "It works."),
+        ("It took 2.", "It took 2."),
+        ("It works.\n3.", "It works."),
+        ("\n3.", "3."),
+        ("It works. *\n\n", "It works."),
+    ],
+)
+def test_what_is_around_an_opinion_is_left_out(body: str, said: str) -> None:
+    assert read_turn(f"[[General thoughts/opinion]]{body}", "problem").opinion == said

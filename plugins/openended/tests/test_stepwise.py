@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import time
 from typing import Any
 
 import pytest
@@ -176,3 +178,23 @@ def test_bounds_that_are_none_are_refused() -> None:
     for steps in ([3], [5, 2]):
         with pytest.raises(UsageError, match="no bounds"):
             Stepwise(steps=steps)
+
+
+@pytest.mark.parametrize("ends", ["label", "line", "sentence"])
+@pytest.mark.parametrize("run", ["\n", " \n*", ".", "! ", "step ", "Step 1", ". "])
+def test_a_long_run_of_signs_takes_time_in_proportion_to_its_length(run: str, ends: Ends) -> None:
+    """Models fall into them; a pattern that tries each start of the run would take hours."""
+    text = f"Step 1: Begin.{run * 20_000}x"
+    start = time.process_time()
+    assert read_candidate(completion(text), ends).text
+    assert time.process_time() - start < 5
+
+
+MARKS = st.sampled_from(["\n", " ", "*", "#", "step 2", "Step", "3", ":", "a", "STEP\t4", "\u2028"])
+
+
+@given(st.lists(MARKS, max_size=12).map("".join))
+def test_a_step_ends_before_the_line_of_the_next_numbered_one(rest: str) -> None:
+    found = re.compile(r"\n\s*[*#_>\s]*step\s*\d+", re.IGNORECASE).search(f"a{rest}", 1)
+    ends = found.start() if found else None
+    assert read_candidate(completion(f"a{rest}")).text == f"a{rest}"[:ends].strip()

@@ -33,14 +33,11 @@ ANALYSTS: tuple[Analyst, ...] = ("problem", "solution", "criterion")
 
 _POINT = re.compile(r"\[\[\s*POINT\s*\]\]\s*:?", re.IGNORECASE)
 _HEADER = re.compile(r"\[\[([^\[\]\n]{1,120})\]\]\s*:?")
-_QUESTION = re.compile(r"^\W*to\s+(?:the\s+|all\s+)?([^:\n]{1,60}?)\s*:", re.IGNORECASE | re.MULTILINE)
-_BRACKETS = re.compile(r"\[\[\s*([^\[\]]*?)\s*\]\]")
-_STANCE = re.compile(r"\(\s*\[?\s*(YES|NO)\s*\]?\s*\)", re.IGNORECASE)
-_PROBABILITY = re.compile(r"\(\s*\[\s*([^\[\]]*?)\s*\]\s*\)")
-_EDGES = re.compile(r"^[\s*:]+|(?:\n\s*\d\.)?[\s*]*\Z")
-"""Around a part: the bold type of its label, and the number of the next part."""
-
-_NOBODY = re.compile(r"^\W*(?:none|no(?:ne)? (?:queries|questions|further.*)|n/?a)\W*$", re.IGNORECASE)
+_QUESTION = re.compile(r"^[^\w\n]*+to\s++(?:the\s++|all\s++)?([^:\n]{1,60}?)\s*+:", re.IGNORECASE | re.MULTILINE)
+_BRACKETS = re.compile(r"\[\[([^\[\]]*+)\]\]")
+_STANCE = re.compile(r"\(\s*+\[?+\s*+(YES|NO)\s*+\]?+\s*+\)", re.IGNORECASE)
+_PROBABILITY = re.compile(r"\(\s*+\[([^\[\]]*+)\]\s*+\)")
+_NOBODY = re.compile(r"^\W*+(?:none|no(?:ne)? (?:queries|questions|further.*+)|n/?a)\W*+$", re.IGNORECASE)
 
 
 class UnreadableReplyError(Exception):
@@ -93,7 +90,7 @@ def read_turn(text: str, speaker: Analyst) -> Turn:
     for number, match in enumerate(found):
         end = found[number + 1].start() if number + 1 < len(found) else len(text)
         kind = _kind(match[1])
-        body = _EDGES.sub("", text[match.end() : end])
+        body = _without_edges(text[match.end() : end])
         if kind is not None and body:
             parts[kind].append(body)
     if not parts["opinion"]:
@@ -104,7 +101,7 @@ def read_turn(text: str, speaker: Analyst) -> Turn:
 
 def read_confidence(text: str) -> Confidence:
     """Read [[0.6]] ([NO]): one number from 0 to 1, and perhaps the stance."""
-    given = {content for content in _BRACKETS.findall(text) if content.upper() not in ("YES", "NO")}
+    given = {content for content in _contents(_BRACKETS, text) if content.upper() not in ("YES", "NO")}
     if len(given) != 1:
         raise UnreadableReplyError(f"the confidence is not one [[Score]] but {_listed(given)}")
     stances = {word.upper() for word in _STANCE.findall(text)}
@@ -113,7 +110,7 @@ def read_confidence(text: str) -> Confidence:
 
 def read_final(text: str) -> bool:
     """Read a verdict: [[YES]] or [[NO]], and not both."""
-    given = {content.upper() for content in _BRACKETS.findall(text)} & {"YES", "NO"}
+    given = {content.upper() for content in _contents(_BRACKETS, text)} & {"YES", "NO"}
     if len(given) != 1:
         raise UnreadableReplyError(f"the verdict is not one of [[YES]] and [[NO]] but {_listed(given)}")
     return given == {"YES"}
@@ -122,13 +119,32 @@ def read_final(text: str) -> bool:
 def read_probable(text: str, positive: str, negative: str) -> tuple[bool, float]:
     """Read a verdict in the criterion's own words and the probability of the positive one: [[safe]] ([0.9])."""
     words = {positive.casefold(): True, negative.casefold(): False}
-    given = {words[content.casefold()] for content in _BRACKETS.findall(text) if content.casefold() in words}
+    given = {words[content.casefold()] for content in _contents(_BRACKETS, text) if content.casefold() in words}
     if len(given) != 1:
         raise UnreadableReplyError(f"the verdict is not one of [[{positive}]] and [[{negative}]]")
-    stated = set(_PROBABILITY.findall(text))
+    stated = set(_contents(_PROBABILITY, text))
     if len(stated) != 1:
         raise UnreadableReplyError(f"the probability is not one ([number]) but {_listed(stated)}")
     return given.pop(), share_of(stated.pop(), "probability")
+
+
+def _contents(brackets: re.Pattern[str], text: str) -> list[str]:
+    return [content.strip() for content in brackets.findall(text)]
+
+
+def _without_edges(part: str) -> str:
+    """Return a part without the bold type of its label in front, and the number of the next part behind."""
+    start, end = 0, len(part)
+    while start < end and (part[start].isspace() or part[start] in "*:"):
+        start += 1
+    while end > start and (part[end - 1].isspace() or part[end - 1] == "*"):
+        end -= 1
+    body = part[start:end]
+    if body[-1:] == "." and body[-2:-1].isdecimal():
+        before = body[:-2].rstrip()
+        line = body.find("\n", len(before))
+        return body if line < 0 else body[:line]
+    return body
 
 
 def _kind(label: str) -> str | None:

@@ -22,7 +22,8 @@ Ends = Literal["label", "line", "sentence"]
 Kind = Literal["usable", "stop", "cut", "refused", "empty"]
 
 _LABEL = re.compile(r"^\W*step\s*\d*\s*[:.)\-–—]?\W*", re.IGNORECASE)
-_NEXT = re.compile(r"\n\s*(?:[*#_>\s]*)step\s*\d+", re.IGNORECASE)
+_NUMBERED = re.compile(r"step\s*\d+", re.IGNORECASE)
+_MARKS = "*#_>"
 _WORD_STOP = re.compile(r"\bSTOP\b")
 _UNKNOWN = -1000.0
 _MOST_LABELS = 2
@@ -102,8 +103,22 @@ def _place_of_step(text: str, ends: Ends) -> tuple[int, int]:
         start = text.find("Step") if "Step" in text else blank
         line = text.find("\n", start)
         return start, len(text) if line < 0 else line
-    found = _NEXT.search(text, blank + 1)
-    return 0, found.start() if found else len(text)
+    return 0, _next_label(text, blank + 1)
+
+
+def _next_label(text: str, start: int) -> int:
+    """Return the line break before the next numbered step that only marks and white space precede on its line.
+
+    A pattern would look at a long run of line breaks, which models fall into, once for each of its characters.
+    """
+    for label in _NUMBERED.finditer(text, start):
+        at = label.start()
+        while at > start and (text[at - 1] in _MARKS or text[at - 1].isspace()):
+            at -= 1
+        line = text.find("\n", at, label.start())
+        if line >= 0:
+            return line
+    return len(text)
 
 
 def _logprobs(completion: Completion, start: int, end: int) -> tuple[float | None, float | None, int | None]:

@@ -13,7 +13,7 @@ __all__ = ["SPLITTER", "first_sentence_end", "split_sentences"]
 SPLITTER = "openended/1"
 """Name of the rule; another rule would be another task."""
 
-_END = re.compile(r"""[.!?…]+["'”’)\]]*(?=\s+["'“‘(\[]?[A-Z0-9]|\s*$)""")
+_END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’)\]]*+(?=\s+["'“‘(\[]?[A-Z0-9]|\s*$)""")
 _ABBREVIATION = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|No|Vol|Fig|cf|approx))\.$")
 
 
