@@ -64,6 +64,10 @@ _TEX_WORD = re.compile(r"\\(" + "|".join(sorted(_TEX_WORDS, key=len, reverse=Tru
 _TEX_GROUP = re.compile(r"(?<=\d)(?:\\[,;: ]|\\thinspace *(?:\{\})?|\{\\[,;: ]\}|~)(?=\d{3})")
 _TEX_MARK = re.compile(r"\\([%$#&_])")
 _SUPERSCRIPT = re.compile(f"[{_SUPERSCRIPTS}]+")
+_PLUS_MINUS = re.compile(
+    r"(?<=[0-9%]) ?(?:\+ ?/ ?-|\+-|[\u207a+] ?\u2044 ?[\u208b-]|\bplus(?: or |[- ]| ?/ ?)minus\b) ?(?=[.0-9])",
+    re.IGNORECASE,
+)
 _STARRED_POWER = re.compile(r"(?<=[0-9])\*\*(?=[-+(]?[0-9])|(?<=[0-9]) \*\* (?=[-+(]?[0-9])")
 _SUBSCRIPT = re.compile("[₀-₉]+")
 _ENTITY = re.compile(r"&(?:#\d{2,6}|#[xX][0-9a-fA-F]{2,5}|[a-zA-Z]{2,6}\d{0,2});")
@@ -77,6 +81,7 @@ def plain_form(text: str) -> str:
         text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
     if "<s" in text.lower():
         text = _RAISED.sub(lambda match: ("^" if match["tag"].lower() == "sup" else "_") + match[2], text)
+    text = _PLUS_MINUS.sub("±", text) if "+" in text or "minus" in text.lower() or "\u207a" in text else text
     if not text.isascii():
         text = re.sub(r"(?<=\d)[，،](?=\d)", ",", text)
         text = re.sub(r"(?<=\d)´(?=\d{3}(?!\d))", "'", text)

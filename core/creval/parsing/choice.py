@@ -37,7 +37,9 @@ _FILLERS = re.compile(
 )
 _ALSO = re.compile(
     rf"(?:[ \t]{{0,3}}(?P<sign>[,;]?[ \t]{{0,3}}(?<![{_LETTER}])(?:and/or|or|and|to|through|vs\.?|versus"
-    rf"|ou|et|y|o|e|oder|und|bis|или|и)(?![{_LETTER}])|[,/;&+|、，或和及])|[ \t]{{1,4}}){_GAP}{{0,6}}"
+    rf"|ou|et|y|o|e|oder|und|bis|или|и|atau|dan|veya|ve|of|en|lub|albo|hoặc|và)(?![{_LETTER}])"
+    r"|[,/;&+|~、，]|或者?|和|及|与|與|跟|还是|還是|または|もしくは|あるいは|と|か|또는|혹은|및|[와과]"
+    rf"|(?<!\w)(?:أو|او|و|یا|या|अथवा|और|বা|অথবা|এবং|اور|หรือ|และ)(?!\w))|[ \t]{{1,4}}){_GAP}{{0,6}}"
     rf"(?:(?:option|choice|answer|maybe|perhaps|possibly|potentially|also|even|alternatively)[ \t]{{1,4}}){{0,3}}"
     rf"{_MARKS}{{0,4}}",
     re.IGNORECASE,
@@ -50,8 +52,8 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _NEGATED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|neither|nor|no|incorrect|wrong|false|worst|rules? out|eliminate|exclude)\b|n['’]t|不是|不选)"
-    r"[ \t*_`(\"']{0,4}(?:(?:be|the|an?|option|choice|answer)[ \t*_`(\"']{1,4}){0,3}$",
+    r"(?:\b(?:not|cannot|never|neither|nor|no|incorrect|wrong|false|worst|rules? out|eliminate|exclude)\b|n['’]t"
+    r"|不是|不选)[ \t*_`(\"']{0,4}(?:(?:be|the|an?|option|choice|answer)[ \t*_`(\"']{1,4}){0,3}$",
     re.IGNORECASE,
 )
 _NEGATED_AFTER = re.compile(

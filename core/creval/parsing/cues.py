@@ -8,7 +8,7 @@ from collections import deque
 __all__ = ["CUE", "LINK", "boxed_spans"]
 
 _ANSWER = (  # words of languages in Latin script
-    "answers?|solution|result|verdict",  # English
+    "answers?|ans|solution|result|verdict",  # English
     "respuesta|solución|resultado",  # Spanish
     "réponse|résultat",  # French
     "resposta|solução",  # Portuguese

@@ -33,11 +33,11 @@ _ASIDE = re.compile(
 )
 _TOP = re.compile(r"max|out_?of|denominator|total_points|^(?:of|top|highest)$", re.IGNORECASE)
 _CONFIDENCE = re.compile(
-    r"\b(?:confidence|certainty)\b[^\n\d.]{0,25}[\d.]*\d\s?%?(?:\s?/\s?\d+)?|[\d.]*\d\s?%\s(?:sure|certain|confident)"
-    r"|[\d./]*\d ?%? confidence\b",
+    r"\b(?:confidence|certainty)\b[^\n\d.]{0,25}[\d.]*\d\s?%?(?:\s?/\s?\d+)?|(?<![\d.])[\d.]*+(?<=\d)\s?%\s(?:sure|certain|confident)"
+    r"|(?<![\d./])[\d./]*+(?<=\d) ?%? confidence\b",
     re.IGNORECASE,
 )
-_NUMBER = r"[-+−]?(?:\d+(?:\.\d+)?|\.\d+)"
+_NUMBER = r"[-+−]?(?<!\d)(?:\d++(?:\.\d++)?|\.\d++)"
 _CUE = re.compile(
     rf"\b(?:(?P<final>final|overall|total)\s)?(?:{_KEYS})\b[^\n.\d]{{0,30}}?(?::|=|\bis\b|\bof\b|->|→|[-–—]\s)[\s*_`\"'(\[]{{0,8}}"
     rf"(?P<number>{_NUMBER})(?=(?P<after>[^\n]{{0,12}}))",

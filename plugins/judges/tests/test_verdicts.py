@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,6 +132,128 @@ def test_what_is_no_verdict(text):
     assert not FIVE.parse(text).ok
 
 
+MORE = [
+    ("Score: 4 / 5.", 4),
+    ("Rating: 4/5 stars", 4),
+    ("I'd rate this 4/5.", 4),
+    ("4 out of five", 4),
+    ("four out of five", None),
+    ("4 of 5", 4),
+    ("4/5 (good)", 4),
+    ("(4/5)", 4),
+    ("[4/5]", 4),
+    ("**4/5**", 4),
+    ("`4/5`", 4),
+    ("$4/5$", 4),
+    ("\\boxed{4/5}", 4),
+    ("Score: 4.0", 4),
+    ("Score 4", 4),
+    ("score is 4", 4),
+    ("The score is 4.", 4),
+    ("My score: 4", 4),
+    ("Overall: 4", 4),
+    ("Overall score: 4/5", 4),
+    ("Final rating: 4 out of 5", 4),
+    ("★★★★☆", None),
+    ("4★", 4),
+    ("4 stars", 4),
+    ("4-star", 4),
+    ("Level 4", 4),
+    ("Grade: 4", 4),
+    ("Mark: 4", 4),
+    ("Points: 4", 4),
+    ("4 points", 4),
+    ("4 pts out of 5", 4),
+    ("4 points (out of 5 possible)", 4),
+    ("Score (out of 5): 4", 4),
+    ("Score [1-5]: 4", 4),
+    ("Score on a 1-5 scale: 4", 4),
+    ("On a 1–5 scale: 4", 4),
+    ("on a scale of 1 (worst) to 5 (best): 4", 4),
+    ("From 1 to 5, I'd say 4", 4),
+    ("Scale 1-5. Rating 4.", 4),
+    ("5 is best; I give 3", 3),
+    ("Rating: 2 (1 is low, 5 is high)", 2),
+    ("Rating: 4, Confidence: 90%", 4),
+    ("Rating: 4 | Confidence: 3", 4),
+    ("Confidence: 2\nRating: 4", 4),
+    ("Rating - 4\nCertainty - 5", 4),
+    ("Reason: has 3 flaws.\nScore: 2", 2),
+    ("Score: 2\nReason: has 3 flaws.", 2),
+    ("Explanation: 5 points were made.\nRating: 1", 1),
+    ('{"rating": 4}', 4),
+    ('{"Score": "4"}', 4),
+    ('{"score": 4.5}', 4.5),
+    ('{"score": 4, "scale": 5}', 4),
+    ('{"score": 4, "out_of": 5}', 4),
+    ('{"score": 4, "reasoning": "1 error"}', 4),
+    ('{"verdict": {"score": 4}}', 4),
+    ('[{"score": 4}]', 4),
+    ('{"score": null}', None),
+    ('{"score": "four"}', None),
+    ('{"score": false}', None),
+    ('{"score": "true"}', None),
+    ('{"score": 6}', None),
+    ('{"score": 0}', None),
+    ('{"score": -4}', None),
+    ('{"score": "4/10"}', None),
+    ('{"score": [4, 5]}', None),
+    ("Score: 8/10", None),
+    ("4/100", None),
+    ("40/50", None),
+    ("4 out of 6", None),
+    ("4/4", None),
+    ("Score: 5/4", None),
+    ("4 of 10", None),
+    ("80/100", None),
+    ("4 to 5", None),
+    ("4–5", None),
+    ("4~5", None),
+    ("4 or 5", None),
+    ("between 4 and 5", None),
+    ("Rating: 4 or 5", None),
+    ("3.5-4", None),
+    ("[[2]] vs [[4]]", None),
+    ("[[4]] [[4]]", 4),
+    ("Score: 4. Final score: 3", 3),
+    ("Initial score: 2\nFinal score: 4", 4),
+    ("Score: 4\nScore: 4", 4),
+    ("A: 2\nB: 4", None),
+    ("Originality: 2\nFluency: 5", None),
+    ("Originality: 2\nFluency: 5\nOverall: 4", 4),
+    ("-4", None),
+    ("+4", 4),
+    ("4%", None),
+    ("4.", 4),
+    ("4!", 4),
+    (" 4 ", 4),
+    ("4\n", 4),
+    ("٤", 4),
+    ("四", None),
+    ("IV", None),
+    ("N/A", None),
+    ("none", None),
+    ("4e0", 4),
+    ("0.8", None),
+    ("5.1", None),
+    ("4,5", None),
+    ("1/2", None),
+    ("2½", 2.5),
+    ("3.75", 3.75),
+    ("5/5!", 5),
+    ("full marks", None),
+    ("[[4/5]]", 4),
+    ("<rating>4/5</rating>", 4),
+    ("<score>4</score><confidence>5</confidence>", 4),
+    ("Verdict: 4 because 2 < 3", 4),
+]
+
+
+@pytest.mark.parametrize(("text", "number"), MORE)
+def test_more_verdicts(text, number):
+    assert FIVE.parse(text).value == number
+
+
 def test_other_scales():
     assert ScaleVerdict(1, 10).parse("8/10").value == 8
     assert ScaleVerdict(1, 10).parse("10 out of 10").value == 10
@@ -157,3 +281,12 @@ def test_no_text_makes_the_reader_raise_or_leave_the_scale(text):
     value = FIVE.parse(text).value
     assert value is None or 1 <= value <= 5
     assert FIVE.whole(text) is not None
+
+
+@pytest.mark.parametrize(
+    "run", ["9", "1.", "4/", "4 ", "Score: ", "1 = ", "[[", "[[4 ", "4-", "\n", "(", "5 out of ", "%"]
+)
+def test_a_long_run_of_signs_takes_time_in_proportion_to_its_length(run):
+    start = time.process_time()
+    FIVE.parse(f"Score: {run * 10_000}")
+    assert time.process_time() - start < 5
