@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["json_text", "odd_sign", "visible"]
+__all__ = ["json_text", "odd_sign", "storable", "visible"]
 
 # Control characters but tab and newline, marks that turn the order of a line around, lone surrogates.
 _HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -35,3 +35,14 @@ def odd_sign(path: str) -> str | None:
     """Return the first sign of a path that nobody types on purpose (a line break, a control character), written out."""
     found = re.search(rf"{_HIDDEN}|[\n\t]", path)
     return None if found is None else ascii(found.group())[1:-1]
+
+
+def storable(text: str) -> str:
+    """Replace lone surrogates, which JSON can hold and no file can."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -311,6 +311,7 @@ _ELSE_AFTER = re.compile(
 _HALF_BEFORE = re.compile(  # what makes the digits after it a part of a larger expression or number
     r"(?:[0-9],,|[0-9]_+|[0-9]\.\(|[0-9)] ?/ ?[-+]|[0-9)] ?\\?(?:mod|choose) ?"
     r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm|floor|ceil|abs|max|min|[fgh])[0-9a-z]{0,2}\("
+    r"|(?<![^\W_])(?:sqrt|cbrt|log|ln|lg|exp|arc(?:sin|cos|tan)|sin|cos|tan|gcd|lcm) ?"
     r"|\b(?:square|cube|cubic) root of (?:the )?|\bpower (?:of )?)[-+]?$"
     r"|(?<![€£¥0-9.,])(?<![€£¥] )[0-9][0-9.,]{0,15} ?[€£¥] ?$",
     re.IGNORECASE,

@@ -40,7 +40,22 @@ WORDS = {
     "upstream_error connection_lost_error deadline_exceeded RAG_QUERY_WHEN_RAG_DISABLED request_aborted_by_scheduler",
     "unknown": "null None unknown",
 }
-TABLE = [(word, outcome) for outcome, words in WORDS.items() for word in words.split()]
+MORE_WORDS = {
+    "stop": "Stop done eos-token EndTurn stop_token endTurn turn_complete STOP_REASON_END_TURN finish_stop eos_id "
+    "success FINISH_REASON_STOP_SEQUENCE hit_stop_sequence stop_word stopword",
+    "length": "max_length MaxTokens maxTokens length_limit max_tokens_reached token_limit_reached "
+    "context_length_exceeded model_context_window exceeded_max_tokens too_long out_of_tokens "
+    "max_output_tokens_exceeded truncated TRUNCATED cutoff LENGTH_LIMIT context_window_full maximum_length "
+    "max_len tokens_limit output_limit MAX_OUTPUT_TOKENS finish_length incomplete_length context_overflow",
+    "content_filter": "content_blocked blocked BLOCKED filtered policy_violation moderation MODERATION safety_filter "
+    "FinishReason.SAFETY prohibited refused REFUSED content_moderation harmful harm_category guardrail "
+    "GUARDRAIL_INTERVENED toxic ERROR_PROHIBITED copyright COPYRIGHT unsafe flagged",
+    "error": "server_error internal_error INTERNAL_ERROR user_cancelled client_disconnect disconnected "
+    "connection_error network-error stopped_by_user aborted_by_user abort_requested interrupted overloaded "
+    "rate_limit stream_error engine_error Cancelled canceled_by_user ERROR_UNSPECIFIED FINISH_REASON_ERROR "
+    "service_unavailable killed preempted paused",
+}
+TABLE = [(word, outcome) for table in (WORDS, MORE_WORDS) for outcome, words in table.items() for word in words.split()]
 
 
 def body(finish: Any, **choice: Any) -> dict[str, Any]:

@@ -28,6 +28,7 @@ SENT = {
     "top_k": 5,
     "logprobs": True,
     "presence_penalty": 0.5,
+    "frequency_penalty": 0.5,
     "response_format": {"type": "json_object"},
     "reasoning_effort": "low",
 }
@@ -88,6 +89,57 @@ REFUSALS: list[tuple[Any, str]] = [
     ("Penalty is not enabled for this model: presence_penalty", "presence_penalty"),
     ("The parameter `temperature` specified in the request is not valid: not supported by this model", "temperature"),
 ]
+MORE_REFUSALS: list[tuple[Any, str]] = [
+    ("Parameter temperature is not supported.", "temperature"),
+    ("The parameter 'temperature' is not supported by this model", "temperature"),
+    ("temperature is not supported when reasoning is enabled", "temperature"),
+    ("temperature not supported", "temperature"),
+    ("unsupported temperature value", "temperature"),
+    ("`temperature` must be 1 for this model", "temperature"),
+    ("temperature must be 1", "temperature"),
+    ("Only temperature=1 is supported", "temperature"),
+    ("temperature has been removed", "temperature"),
+    ("temperature: no longer supported", "temperature"),
+    ("`top_p` is deprecated for this model.", "top_p"),
+    ("top_p is not allowed", "top_p"),
+    ("top_p must be in (0, 1]", "top_p"),
+    ("top_p: value out of range", "top_p"),
+    ("topP is not supported", "top_p"),
+    ("Cannot specify both temperature and top_p", "top_p"),
+    ("temperature and top_p are mutually exclusive", "top_p"),
+    ("Please provide either temperature or top_p, not both", "top_p"),
+    ("You cannot set temperature and top_p at the same time", "top_p"),
+    ("temperature and top_p should not be used simultaneously", "top_p"),
+    ("Use temperature or top_p but not both.", "top_p"),
+    ("specifying both `temperature` and `top_p` is not allowed", "top_p"),
+    ("Conflicting parameters: temperature, top_p", "top_p"),
+    ("Invalid parameter: seed", "seed"),
+    ("seed: unknown field", "seed"),
+    ("unknown field `seed`", "seed"),
+    ("Unexpected keyword argument 'seed'", "seed"),
+    ("extra fields not permitted: seed", "seed"),
+    ("seed is not a valid parameter", "seed"),
+    ("Additional properties are not allowed ('seed' was unexpected)", "seed"),
+    ("'logprobs' is not available for this model", "logprobs"),
+    ("This model does not support logprobs", "logprobs"),
+    ("logprobs is disabled", "logprobs"),
+    ("frequency_penalty is not supported with this model", "frequency_penalty"),
+    ("frequencyPenalty: Unsupported", "frequency_penalty"),
+    ("`stop` is not supported for reasoning models", "stop"),
+    ("stop sequences are not supported", "stop"),
+    ("stop_sequences: not supported", "stop"),
+    ("reasoning_effort is not supported by this model", "reasoning_effort"),
+    ("This model does not support reasoning effort", "reasoning_effort"),
+    ("response_format json_object is not supported", "response_format"),
+    ("response_format.type is invalid", "response_format"),
+    ("top_k is not supported on this endpoint", "top_k"),
+    ("This model does not support setting top_k", "top_k"),
+    ("unrecognized parameter: top_k", "top_k"),
+    ("No se admite el parámetro temperature", "temperature"),
+    ("参数 temperature 不合法", "temperature"),
+    ("temperature 不支持", "temperature"),
+    ("Le paramètre temperature n'est pas pris en charge", "temperature"),
+]
 OTHER: list[Any] = [
     "This model's maximum context length is 8192 tokens. However, you requested 9000 (max_tokens 512).",
     "The prompt is too long: 210000 tokens > 200000 maximum",
@@ -117,7 +169,7 @@ def told(error: Any, sent: dict[str, Any], ask: Any) -> str:
     return str(said)
 
 
-@pytest.mark.parametrize(("error", "name"), REFUSALS)
+@pytest.mark.parametrize(("error", "name"), [*REFUSALS, *MORE_REFUSALS])
 def test_the_message_names_the_setting_and_the_fix(error: Any, name: str, ask: Any) -> None:
     error = error if isinstance(error, dict | list) else {"message": error, "type": "invalid_request_error"}
     said = told(error, SENT, ask)

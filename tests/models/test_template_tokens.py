@@ -32,6 +32,63 @@ BEGINS = [
     *("<|assistant|>", "<bos>", "<|begin_of_text|>", "<\uff5cAssistant\uff5c>", "[/INST] ", "<|CHATBOT_TOKEN|>"),
     *("<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<|turn>model\n", "<|header_start|>assistant<|header_end|>\n\n"),
 ]
+MORE_ENDS = [
+    "<|endofturn|>",
+    "<|end_turn|>",
+    "<|stop|>",
+    "<|separator|>",
+    "<|eod|>",
+    "<|end_of_document|>",
+    "<eos_token>",
+    "<|im_end|> ",
+    "\n<|im_end|>\n\n",
+    "<|EOT|>",
+    "<|end_of_response|>",
+    "<|END_OF_SEQUENCE|>",
+    "</s></s>",
+    "<｜Assistant｜>",
+    "<|assistant|>",
+    "<|system|>",
+    "<|human|>",
+    "</assistant>",
+    "<|endofmessage|>",
+    "<|/assistant|>",
+    "<|call|>",
+    "<|message|>",
+    "<unk>",
+    "<|unk|>",
+    "<end_of_text>",
+    "<|endoftext|><|endoftext|>",
+    "[|endofturn|]",
+    "<|eom|>",
+    "<|end_of_message|>",
+    "</s>\u200b",
+    "<|im_end|>\x00",
+    "<turn_end>",
+    "<|turn_end|>",
+    "[SEP]",
+    "[PAD]",
+    "<|end_of_solution|>",
+    "<|end_of_thought|>",
+    "<__end_of_text__>",
+]
+MORE_BEGINS = [
+    "<|start|>assistant<|channel|>final<|message|>",
+    "<s>",
+    "<|startoftext|>",
+    "<|im_start|>assistant",
+    "<|bot|>",
+    "<|start_of_role|>assistant<|end_of_role|>",
+    "<|response|>",
+    "<assistant>",
+    "<|begin_of_solution|>",
+    "[BOS]",
+    "<|model|>",
+    "[|assistant|]",
+    "<|role_start|>assistant<|role_end|>",
+    "<|header_start|>assistant<|header_end|>\n",
+    "<start_of_turn>assistant\n",
+]
 PLAIN = [
     *("m3", "a < b", "x <| f |> y", "[1, 2]", "<b>bold</b>", "<s>old</s> new", "<s>struck</s>", "if a <b>c", "`</s>`"),
     *("The end token is `<|im_end|>`", "```\n<|im_end|>\n```", "<answer>4</answer>", "</answer>", "It ends with </s>."),
@@ -43,14 +100,14 @@ def taken(text: str, *prompts: str) -> str:
     return without_template_tokens(Completion(text), prompts)[0].text
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", [*ENDS, *MORE_ENDS])
 def test_an_end_token_is_taken_off(end: str) -> None:
     completion, flags = without_template_tokens(Completion(f'["anchor", "m3"]{end}'), ["List words."])
     assert (completion.text, flags) == ('["anchor", "m3"]', (TEMPLATE_TOKENS,))
     assert completion.raw == f'["anchor", "m3"]{end}'
 
 
-@pytest.mark.parametrize("begin", BEGINS)
+@pytest.mark.parametrize("begin", [*BEGINS, *MORE_BEGINS])
 def test_the_opening_of_the_answer_is_taken_off(begin: str) -> None:
     assert taken(f"{begin}m3") == "m3"
     assert taken(f"{begin}m3<|im_end|>") == "m3"

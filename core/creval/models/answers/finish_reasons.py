@@ -21,36 +21,40 @@ ABSENT = "unknown"
 """The server gave no finish reason: the answer broke off."""
 _BY_OUTCOME = {
     "stop": (
-        "stop stopped stop_sequence stop_sequence_reached stop_criteria_met stop_string_found stop_token stop_trigger "
-        "stop_word end end_turn end_of_text end_of_turn endoftext eos eos_token eos_found eog_token complete completed "
-        "completion finish finished final alternative_status_final done normal success succeeded word"
+        "stop stopped finish_stop stop_sequence stop_sequence_reached stop_criteria_met stop_string_found "
+        "stop_token stop_trigger stop_word stopword hit_stop_sequence turn_complete eos_id end end_turn "
+        "end_of_text end_of_turn endoftext eos eos_token eos_found eog_token complete completed completion finish "
+        "finished final alternative_status_final done normal success succeeded word"
     ),
     "length": (
-        "length limit max_length model_length max_tokens max_output max_output_tokens max_completion_tokens "
-        "max_new_tokens max_predicted_tokens_reached max_token maximum_tokens max_tokens_exceeded token_limit "
-        "output_limit length_limit context context_length context_length_reached context_length_exceeded "
-        "context_window_exceeded context_limit model_context_window_exceeded error_limit truncated "
-        "alternative_status_truncated_final partial alternative_status_partial continuation num_predict repetition"
+        "length limit max_length max_len too_long out_of_tokens cutoff context_overflow model_length max_tokens "
+        "max_output max_output_tokens max_completion_tokens max_new_tokens max_predicted_tokens_reached max_token "
+        "maximum_tokens max_tokens_exceeded token_limit output_limit length_limit context context_length "
+        "context_length_reached context_length_exceeded context_window_exceeded context_limit "
+        "model_context_window_exceeded error_limit truncated alternative_status_truncated_final partial "
+        "alternative_status_partial continuation num_predict repetition"
     ),
     "content_filter": (
         "content_filter content_filtered content_filter_error content_policy content_policy_violation error_toxic "
-        "prohibited_content safety recitation blocklist blacklist spii language refusal refused sensitive moderation "
-        "moderated policy_violation guardrail guardrail_intervened guardrails blocked block model_armor "
-        "alternative_status_content_filter image_safety image_prohibited_content image_recitation escalation "
-        "responsible_ai_policy_violation harm_category jailbreak"
+        "prohibited_content safety recitation blocklist blacklist spii language refusal refused sensitive "
+        "moderation moderated policy_violation guardrail guardrail_intervened guardrails blocked block "
+        "model_armor alternative_status_content_filter image_safety image_prohibited_content image_recitation "
+        "escalation responsible_ai_policy_violation harm_category jailbreak copyright unsafe flagged "
+        "error_prohibited"
     ),
     "tool_calls": (
         "tool_calls tool_call tool_use tool_code function_call function_calls function_call_error "
-        "function_call_failure malformed_function_call malformed_tool_use malformed_tool_call unexpected_tool_call "
-        "too_many_tool_calls missing_thought_signature"
+        "function_call_failure malformed_function_call malformed_tool_use malformed_tool_call "
+        "unexpected_tool_call too_many_tool_calls missing_thought_signature"
     ),
     "error": (
         "error errored abort aborted cancel cancelled canceled client_cancelled user_cancel user_cancelled "
-        "user_stopped disconnect failed failure internal_error server_error network_error connection_error "
-        "upstream_error provider_error timeout timed_out time_limit deadline_exceeded overloaded rate_limit "
-        "rate_limited insufficient_system_resource interrupted interrupt incomplete in_progress not_finished "
-        "pause_turn paused compaction turn_detected preempted load unload model_unloaded no_image image_other other "
-        "finish_reason_unspecified unspecified malformed_response malformed_model_output rag_query_when_rag_disabled"
+        "user_stopped stopped_by_user killed disconnect failed failure internal_error server_error network_error "
+        "connection_error upstream_error provider_error timeout timed_out time_limit deadline_exceeded overloaded "
+        "rate_limit rate_limited insufficient_system_resource interrupted interrupt incomplete in_progress "
+        "not_finished pause_turn paused compaction turn_detected preempted load unload model_unloaded no_image "
+        "image_other other finish_reason_unspecified unspecified malformed_response malformed_model_output "
+        "rag_query_when_rag_disabled"
     ),
     ABSENT: "unknown none null nil undefined",
 }
@@ -122,7 +126,7 @@ def _word(said: Any) -> str:
         return ""
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said.strip()[:_LONGEST_WORD])
     text = re.sub(r"[\s_-]+", "_", text.encode("utf-8", "replace").decode()).lower()
-    return re.sub(r"^finish_reason[_.]", "", text) if text != "finish_reason_unspecified" else text
+    return re.sub(r"^(?:finish|stop)_reason[_.]", "", text) if text != "finish_reason_unspecified" else text
 
 
 def _outcome(word: str) -> str | None:

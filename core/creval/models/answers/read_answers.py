@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from creval.escape import storable
 from creval.models.answers.flags import AT_LIMIT, CUT_PROMPT, LOGPROBS_DROPPED, OVER_LIMIT, TEMPLATE_TOKENS
 from creval.models.answers.thinking import kept_tokens, tags_in, without_thinking
 from creval.models.providers.chat_request import LIMITS
@@ -73,12 +74,20 @@ _HINTS = (
     "<EOD",
     "<im_end",
     "<seed:",
+    "<unk>",
+    "[SEP]",
+    "[PAD]",
+    "[BOS]",
+    "[|",
+    "assistant>",
+    "_end>",
+    "<__end",
 )
 
 _END = (
     r"<\|[A-Za-z_\u2581 ]{1,40}[0-9]{0,4}\|>|<\uff5c[^<>\uff5c\n]{1,40}\uff5c>|</s>"
-    r"|<(?:eos|EOS|pad|PAD|eot|EOT|eod|EOD|im_end|seed:eos)>"
-    r"|<end_of_(?:turn|utterance|text)>|<turn\|>|\[/?INST\]|\[EOS\]|\[e~\["
+    r"|<(?:eos|EOS|eos_token|pad|PAD|unk|UNK|eot|EOT|eod|EOD|im_end|turn_end|seed:eos)>|<\|/[a-z]{1,20}\|>|</assistant>"
+    r"|<(?:__)?end_of_(?:turn|utterance|text)(?:__)?>|<turn\|>|\[/?INST\]|\[(?:EOS|SEP|PAD)\]|\[\|endofturn\|\]|\[e~\["
 )
 
 """A token that ends a turn, or any other special token: at the end of an answer none of them belongs to it."""
@@ -94,9 +103,12 @@ _OPENS = (
 """What opens the next turn."""
 
 _BEGINS = (
+    r"<\|start\|>assistant(?:<\|channel\|>final<\|message\|>)?|<\|channel\|>final<\|message\|>|<assistant>|\[BOS\]"
+    r"|<\|start_of_role\|>assistant<\|end_of_role\|>|<\|role_start\|>assistant<\|role_end\|>|\[\|assistant\|\]"
+    r"|<\|(?:bot|model|response)\|>|<s>(?!.*</s>)|"
     r"<\|(?:begin_of_text|startoftext|start_of_text|bos)\|>|<\uff5cbegin\u2581of\u2581sentence\uff5c>|<bos>"
     r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<\|header_start\|>assistant<\|header_end\|>"
-    r"|<\|im_start\|>\s*assistant\b|<\|start\|>assistant\b|<start_of_turn>\s*model\b|<\|turn>\s*model\b|<\|assistant\|>"
+    r"|<\|im_start\|>\s*assistant|<start_of_turn>\s*(?:model|assistant)\b|<\|turn>\s*model\b|<\|assistant\|>"
     r"|<\uff5cAssistant\uff5c>|<\|START_OF_TURN_TOKEN\|>(?:<\|CHATBOT_TOKEN\|>)?|<\|CHATBOT_TOKEN\|>|\[/INST\]"
 )
 
@@ -122,8 +134,8 @@ class _Patterns(NamedTuple):
 @functools.cache
 def _patterns() -> _Patterns:
     return _Patterns(
-        re.compile(rf"(?:{_OPENS}|{_END})\s*\Z"),
-        re.compile(rf"\s*(?:{_BEGINS})\s*"),
+        re.compile(rf"(?:{_OPENS}|{_END})[\s\u200b\ufeff\x00]*\Z"),
+        re.compile(rf"\s*(?:{_BEGINS})\s*", re.DOTALL),
         re.compile(_BOX),
         re.compile(rf"(?:{_END})\s*(?:{_OPENS})"),
     )
@@ -229,6 +241,9 @@ def read_answers(reply: Reply, request: GenerateRequest) -> Reply:
     """
     flags = list(reply.flags)
     completions = tuple(reply.completions)
+    if any(storable(each.text) != each.text for each in completions):  # of a provider that is no server
+        completions = tuple(replace(each, text=storable(each.text)) for each in completions)
+        reply = replace(reply, completions=completions)
     limit = _limit(request)
     if limit is not None and request.n == 1 and len(completions) == 1 and completions[0].finish_reason == "stop":
         said = reply.usage.output_tokens - reply.usage.reasoning_tokens

@@ -18,12 +18,19 @@ _FINER = 1e14
 """From here on an epoch is in microseconds, and a thousand times as far in nanoseconds."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NUMBER = r"(?:\d{1,15}(?:\.\d{0,12})?|\.\d{1,12})"
-_UNIT = r"(?:milliseconds?|millis|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|hr|h|days?|d)"
+_UNIT = (
+    r"(?:milliseconds?|millis|msecs?|ms|seconds?|secondes?|segundos?|sekunden|secs?|s"
+    r"|minutes?|mins?|m|hours?|hrs?|hr|h|days?|d)"
+)
 _PIECE = re.compile(rf"\s*({_NUMBER})\s*({_UNIT})(?![a-z])\s*(?:and|,)?", re.IGNORECASE)
 _RETRY_DELAY = re.compile(rf"""\\*["']?retry_?delay\\*["']?\s*[:=]\s*\\*["']?({_NUMBER}s)\b""", re.IGNORECASE)
 _IN_WORDS = re.compile(
-    rf"(?:(?:retry|try|again|wait|reset(?:s|ting)?|available|back|limited|cool-?down)\b[^.;\d]{{0,40}}?"
-    rf"\b(?:in|after|for|another)\s*:?|\bwait(?:ing)?(?:\sat\sleast)?|\bcool-?down(?:\sof|:)?)\s*"
+    rf"(?:(?:retry|try|again|wait|reset(?:s|ting)?|restored|allowed|available|back|limited|cool(?:ing)?-?\s?down)\b"
+    rf"[^.;\d]{{0,40}}?\b(?:in|after|for|another)\b\s*[:=]?"
+    rf"|\bwait(?:ing)?(?:\sat\sleast)?|\bcool-?down(?:\sof|:)?"
+    rf"|\bback-?off\sof|\bretry[-_ ]after\s*[:=]?|\bversuchen\b[^.;\d]{{0,20}}\bin"
+    rf"|\bréessaye[rz]\b[^.;\d]{{0,20}}\bdans"
+    rf"|\bint[eé]nt\w{{1,5}}\b[^.;\d]{{0,20}}\ben)\s*(?:(?:about|around|approximately|roughly|another|less than)\s+)?"
     rf"((?:{_NUMBER}\s*{_UNIT}(?![a-z])\s*(?:and|,)?\s*)+)",
     re.IGNORECASE,
 )
@@ -36,16 +43,21 @@ _PLAIN = re.compile(
     rf"\bretry[-_ ]?(?:after|in|delay)[\"']?\s*[:=]?\s*[\"']?({_NUMBER})(?=\s*(?:[;,)\]}}\"']|\.?\s*$|\.\s))",
     re.IGNORECASE,
 )
-_ONE = re.compile(r"(?:retry|again|wait)\b[^.;\d]{0,20}?\b(?:an?|one) (second|minute|hour)\b", re.IGNORECASE)
+_ONE = re.compile(r"(?:retry|again|wait)\b[^.;\d]{0,25}?\b(?:an?|one) (second|minute|hour)\b", re.IGNORECASE)
 _PROTOBUF = re.compile(r"""retry_?delay\\*["']?\s*:?\s*\{\s*\\*["']?seconds\\*["']?\s*:\s*(\d{1,9})""", re.IGNORECASE)
 _ISO = re.compile(rf"PT(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?", re.IGNORECASE)
+_ISO_IN_WORDS = re.compile(r"(?:retry|again|wait)\b[^.;\d]{0,20}?\b(PT[0-9][0-9.HMS]{1,20})\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(\d{1,3}):(\d\d):(\d\d(?:\.\d{1,9})?)")
 _IN_CHINESE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?秒[钟鐘]?[之以]?[后後]")
 _FIELDS = (
     *("retry_after_ms", "retryafterms", "retry_after", "retryafter", "retry_after_seconds", "retryafterseconds"),
     *("retry_in", "retrydelay", "retry_delay", "wait_seconds", "reset_in", "reset_after", "retry_after_millis"),
+    "wait",
 )
-_RESET_FIELDS = ("resets_in_seconds", "resets_in", "resets_at", "reset_at", "reset_time", "retry_at")
+_RESET_FIELDS = (
+    *("resets_in_seconds", "resets_in", "resets_at", "reset_at", "reset_time", "retry_at"),
+    *("resetat", "next_retry_at", "ratelimit_reset"),
+)
 _RETRY_MS = ("retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms")
 _RETRY = ("retry-after", "x-retry-after", "x-ratelimit-reset-after", "x-ratelimit-retry-after", "ratelimit-reset-after")
 _RESET = re.compile(r"(?:x-)?(?:anthropic-)?rate-?limit-.*reset.*|(?:x-)?rate-?limit-reset.*")
@@ -92,7 +104,7 @@ def duration(value: Any, now: float) -> float | None:
 def _told_in_headers(named: Mapping[str, str], now: float) -> Iterator[float | None]:
     for name in _RETRY_MS:
         try:
-            milliseconds = float(named.get(name, ""))
+            milliseconds = float(named.get(name, "").strip().removesuffix("ms"))
         except ValueError:
             continue
         yield milliseconds / 1000 if math.isfinite(milliseconds) else None
@@ -113,6 +125,8 @@ def _told_in_body(body: Any, now: float, limited: bool) -> float | None:
         return None
     if words := _IN_WORDS.search(text):
         return _sum_of_pieces(words[1])
+    if iso := _ISO_IN_WORDS.search(text):
+        return _sum_of_parts(iso[1])
     if date := _AT_DATE.search(text):
         return _until_date(_in_utc(date[1]), now)
     if chinese := _IN_CHINESE.search(text):

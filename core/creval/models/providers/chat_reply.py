@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from creval.escape import storable
 from creval.models.answers.finish_reasons import finish_reason
 from creval.models.answers.flags import (
     EXTRA_ANSWERS,
@@ -155,8 +156,8 @@ def read_reply(body: Any, latency: float, cost: float | None = None, request: Ge
         usage=_usage(body.get("usage")),
         cost=cost if reported is None else reported,
         latency=latency,
-        model=_clean(model) if isinstance(model, str) else None,
-        served_by=_clean(served) if isinstance(served, str) else None,
+        model=storable(model) if isinstance(model, str) else None,
+        served_by=storable(served) if isinstance(served, str) else None,
         flags=tuple(dict.fromkeys(flags)),
     )
 
@@ -204,7 +205,7 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
         raise MalformedReplyError(f"the content is a JSON {type(message['content']).__name__}, not a text")
     flags += [UNKNOWN_FINISH_REASON] if strange else []
     flags += [STRANGE_PARTS] if content.strange else []
-    text = _clean("".join(content.texts))
+    text = storable("".join(content.texts))
     calls = _tool_calls(message)
     flags += [MALFORMED_ARGUMENTS] if any(call.values is None for call in calls) else []
     if finish == "stop" and not text.strip() and (message.get("tool_calls") or message.get("function_call")):
@@ -215,9 +216,9 @@ def _completion(choice: Any, logprobs: bool, flags: list[str]) -> Completion:
     return Completion(
         text=text,
         finish_reason=finish,
-        reasoning=_clean(reasoning) if reasoning else None,
+        reasoning=storable(reasoning) if reasoning else None,
         logprobs=_logprobs(choice.get("logprobs")) if logprobs else None,
-        refusal=_clean(refusal) if refusal else None,
+        refusal=storable(refusal) if refusal else None,
         tool_calls=calls,
     )
 
@@ -239,7 +240,7 @@ def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
         given, own = function.get("arguments"), each.get("id")
         text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
         call_id = own if isinstance(own, str) and own else f"call_{len(calls)}"
-        calls.append(ToolCall(_clean(call_id), _clean(name), _clean(text)))
+        calls.append(ToolCall(storable(call_id), storable(name), storable(text)))
     return tuple(calls)
 
 
@@ -261,17 +262,6 @@ def _prompt_is_blocked(body: dict[str, Any]) -> bool:
         if isinstance(found, dict) and any(isinstance(e, dict) and e.get("filtered") is True for e in found.values()):
             return True
     return False
-
-
-def _clean(text: str) -> str:
-    """Replace lone surrogates, which JSON can hold and no file can."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def _has_logprobs(choice: Any) -> bool:
@@ -301,7 +291,7 @@ def _pair(item: Any) -> tuple[str, float] | None:
     value = _finite(item.get("logprob")) if isinstance(item, dict) else None
     if not isinstance(token, str) or value is None:
         return None
-    return _clean(token), min(0.0, value)
+    return storable(token), min(0.0, value)
 
 
 def _finite(value: Any) -> float | None:

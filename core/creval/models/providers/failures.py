@@ -26,17 +26,20 @@ _REFUSED = re.compile(
     r"|no longer|removed|cannot|can not|can't|doesn't|don't|isn't|aren't|may only|must"
     r"|only (?:the default|supports?|accepts?|one)"
     r"|only [\w.=]+ is supported|extra inputs?|forbidden|out of (?:range|bounds)|range:|should be|too (?:high|low|big)"
-    r"|不支持|不允许|不能|无效"
+    r"|not a (?:valid|known|supported)|is disabled|conflict|only [a-z]=\d|unexpected keyword"
+    r"|不支持|不允许|不能|无效|不合法|no se admite|pas pris en charge|nicht unterstützt|サポートされていません"
     r"|(?:above|below) (?:the )?m(?:ax|in)imum|less than or equal|greater than or equal|refuse|reject"
 )
 
 _CONFLICT = re.compile(
-    r"(?i)\bboth\b|together|mutually exclusive|only one|either\b.*\bor\b|at the same time|simultaneous|combin|exclusive"
+    r"(?i)\bboth\b|together|conflict|mutually exclusive|only one"
+    r"|either\b.*\bor\b|at the same time|simultaneous|combin|exclusive"
     r"|\bone of\b.*\b(?:or|and)\b|(?:alter|modify|set|specify|use)(?:ing)? [`'\"\w]+ or [`'\"\w]+,? but not"
 )
 
-_NAMED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+(?:parameter|value|argument
-    |request\s+argument|field|name|property|key)s?\s*(?:supplied|name)?:?\s*['"`]?(?P<a>[a-z_][a-z_.]{1,40})['"`]?
+_NAMED = r"""(?ix)(?:unsupported|unrecognized|unknown|unexpected|extra|invalid)\s+
+    (?:parameter|value|argument|keyword\s+argument|request\s+argument|field|name|property|key)s?\s*(?:supplied|name)?:?\s*
+    (?!(?:not|is|are|was|were|for|in)\b)['"`]?(?P<a>[a-z_][a-z_.]{1,40})['"`]?
     |['"`](?P<b>[a-z_][a-z_.]{1,40})['"`]?\s*(?::\s*)?(?:is|are|does)\s+(?:not\s+(?:support|allow)|unsupported)
     |does\s+not\s+support\s+param(?:eter)?s?:?\s*\[?['"`](?P<c>[a-z_]{2,40})"""
 
@@ -101,15 +104,22 @@ def _camel(sent: Sequence[str]) -> dict[str, str]:
     return {re.sub(r"_([a-z])", lambda found: found[1].upper(), name): name for name in sent}
 
 
+def _spaced(sent: Sequence[str]) -> list[tuple[str, str]]:
+    """The names as people write them: reasoning effort. Words of other things, such as max tokens, are not there."""
+    words = [(name.replace("_", " "), name) for name in sent if name.endswith(("_effort", "_penalty", "_format"))]
+    return [*words, *((f"stop{sign}sequences", "stop") for sign in " _" if "stop" in sent)]
+
+
 def _in_order(message: str, sent: Sequence[str]) -> list[str]:
     """The settings that a message names, in its order; a plain word only where it is marked as a name."""
     places: dict[str, int] = {}
     in_prose = _CONTENT.search(message) is not None
-    for spelt, name in [*_camel(sent).items(), *((name, name) for name in sent)]:
+    for spelt, name in [*_camel(sent).items(), *((name, name) for name in sent), *_spaced(sent)]:
         word = re.escape(spelt)
         marked = (
             rf"['\"`\[]{word}['\"`\]:=]|{_CALLED}:?\s+{word}\b|\b{word}\s+{_CALLED}\b"
             rf"|body[.\"',]+[\"', ]*{word}\b|\A{word}:|:\s*{word}\.?\Z"
+            rf"|\A{word} (?:is|are) not\b|(?:\A|\b[Oo]nly ){word} ?[=>] ?\d"
         )
         if spelt == "temperature" and in_prose:
             marked += rf"|\A{word}\s|\b{word}\s?=\s?\d|\b{word} (?:and|or) `?top_|\btop_\w`? (?:and|or) {word}\b"
