@@ -163,9 +163,12 @@ def test_a_doc_without_the_field_is_an_error_not_a_wrong_answer():
     assert found.failure == "the doc has no field 'answer'; it has target, question"
 
 
-def test_a_value_that_cannot_be_compared_is_an_error_not_a_wrong_answer():
-    assert score(ExactMatch(), ["a"], target="a").errored
-    assert score(Numeric(), ["1"], target=1).errored
+def test_a_value_that_cannot_be_compared_is_unparsed_and_a_faulty_target_an_error():
+    """A model decides what it puts into JSON, and a sample that is errored would be tried again."""
+    for scorer in (ExactMatch(), Includes(), Numeric()):
+        for value in (["a"], {"a": 1}, True, None):
+            found = score(scorer, value, target=1)
+            assert found.failure is not None and not found.errored
     assert score(Numeric(), 1, target="many").errored
 
 
@@ -185,5 +188,5 @@ def test_several_answers_score_their_mean_whatever_their_order():
 
 def test_each_of_several_answers_must_be_comparable():
     assert score_all(Numeric(), [1, "many"], target=1).failure == "'many' cannot be read as a number"
-    assert score_all(ExactMatch(), ["a", ["a"]], target="a").errored
+    assert score_all(ExactMatch(), ["a", ["a"]], target="a").failure is not None
     assert score_all(ExactMatch(), [], target="a").errored

@@ -49,9 +49,10 @@ class _Matching(ABC):
             return Score({}, failure=f"the doc has no field {self.field!r}; it has {known}", errored=True)
         target = item.doc[self.field]
         targets = target if isinstance(target, list) else [target]
-        values = item.values or (None,)  # a protocol that gave no answer cannot be compared: `matches` says so
+        if not item.values:
+            return Score({}, failure=f"the protocol gave no answer that {self.name} can compare", errored=True)
         try:
-            return Score({self.name: self._reduced(values, targets)})
+            return Score({self.name: self._reduced(item.values, targets)})
         except ValueError as error:
             return Score({}, failure=str(error))
         except TypeError as error:
@@ -133,6 +134,13 @@ class _TextMatching(_Matching, ABC):
             text = _without_punctuation(text)
         return " ".join((text.casefold() if self.ignore_case else text).split())
 
+    def _said(self, value: Any) -> str:
+        """Return the plain form of an answer. Raises ValueError for a list, which a model may put into JSON."""
+        try:
+            return self._plain(value)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
     def _wanted(self, target: Any) -> str:
         """Return the plain form of a target. Raises TypeError where it is empty and none is meant to be."""
         wanted = self._plain(target)
@@ -154,7 +162,7 @@ class ExactMatch(_TextMatching):
     name = "exact_match"
 
     def matches(self, value: Any, target: Any) -> bool:
-        wanted, text = self._wanted(target), self._plain(value)
+        wanted, text = self._wanted(target), self._said(value)
         if self.ignore_punctuation or not (isinstance(value, str) and isinstance(target, str)):
             numbers = _as_number(value), _as_number(target)
             if numbers[0] is not None and numbers[1] is not None:
@@ -173,7 +181,7 @@ class Includes(_TextMatching):
     name = "includes"
 
     def matches(self, value: Any, target: Any) -> bool:
-        wanted, text = self._wanted(target), self._plain(value)
+        wanted, text = self._wanted(target), self._said(value)
         if not wanted:
             return not text
         if not isinstance(target, str) and any(same_number(each.value, target) for each in numerals(str(value))):
@@ -200,7 +208,10 @@ class Numeric(_Matching):
             wanted = _number(target)
         except (ValueError, TypeError) as error:
             raise TypeError(f"the field {self.field!r}: {error}") from None
-        answer = _number(value)
+        try:
+            answer = _number(value)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
         if same_number(answer, wanted):
             return True
         with localcontext(prec=_PRECISION):

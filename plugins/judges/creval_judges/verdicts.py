@@ -143,11 +143,10 @@ class ScaleVerdict:
             return Parsed.failure("there is no number in it")
         if len(set(values)) > 1:
             return Parsed.failure(f"it names differing numbers: {', '.join(map(str, dict.fromkeys(values)))}")
-        number = float(number_of(values[0]))
-        if not self.low <= number <= self.high:
+        if not decimal_of(self.low) <= values[0] <= decimal_of(self.high):
             low, high = number_text(self.low), number_text(self.high)
-            return Parsed.failure(f"{number_text(number)} is not between {low} and {high}")
-        return Parsed(number, route="verdict")
+            return Parsed.failure(f"{number_text(float(values[0]))} is not between {low} and {high}")
+        return Parsed(float(number_of(values[0])), route="verdict")
 
     def _in_json(self, text: str) -> list[Decimal]:
         """Return the verdicts of the JSON objects in a text. Raises ValueError where one cannot be read."""
