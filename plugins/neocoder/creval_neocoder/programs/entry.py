@@ -65,7 +65,8 @@ class _Uses:
                 targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
                 names |= {target.id for target in targets if isinstance(target, ast.Name)}
         called = {id(node.func): node for node in executed if isinstance(node, ast.Call)}
-        described = {id(node.value) for node in executed if _is_stored_attribute(node)}
+        attributes = [node for node in executed if isinstance(node, ast.Attribute)]
+        described = {id(node.value) for node in attributes if not isinstance(node.ctx, ast.Load)}  # solve.cache = {}
         for node in executed:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
                 if id(node) in called:
@@ -101,11 +102,6 @@ def _used_name(node: ast.AST) -> str:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _is_stored_attribute(node: ast.AST) -> bool:
-    """Whether something is written at an object: `solve.cache = {}` hands solve() to nothing."""
-    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
 
 
 def _defined(tree: ast.Module) -> dict[str, list[ast.stmt]]:
