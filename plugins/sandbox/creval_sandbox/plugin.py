@@ -59,4 +59,5 @@ def _register_code(registry: Registry) -> None:
         uses=("sandbox",),
         waits=True,
         takes=("text",),
+        reads_some=lambda parameters: parameters.get("reduce") == "best",
     )

@@ -88,6 +88,7 @@ def _add(registry: Registry, name: str, attribute: str, summary: str, ranges: di
         produces=tuple(ranges),
         ranges=ranges,
         takes=("text",),
+        reads_some=lambda parameters: parameters.get("reduce") == "best",
     )
 
 

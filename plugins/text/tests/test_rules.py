@@ -6,13 +6,16 @@ import importlib
 import json
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from creval.cli.root import cli
 from creval.plugin import Parsed, SampleKey, Score, ScorerInput, UsageError
 from creval.types.sample import Condition
 from creval_text.ifeval import INSTRUCTIONS, rule_of
@@ -70,8 +73,6 @@ def test_a_rule_tells_texts_apart(rule: Any, good: str, bad: str) -> None:
 
 
 def test_every_kind_is_tried_and_on_the_page() -> None:
-    from pathlib import Path
-
     page = (Path(__file__).resolve().parents[3] / "docs" / "text-rules.md").read_text(encoding="utf-8")
     assert {read_rule(rule).kind for rule, _, _ in KEPT} == set(KINDS)
     assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
@@ -290,3 +291,24 @@ def test_mistakes_in_ifevals_data_are_named() -> None:
     with pytest.raises(UsageError, match="the arguments of 'keywords:existence' do not fit"):
         rule_of("keywords:existence", {})
     assert "are no lists of one length" in str(Rules(instructions="ids").doc_fault({"ids": ["a"], "kwargs": []}))
+
+
+def test_a_doc_with_a_rule_that_is_none_is_refused_by_validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("asked.jsonl").write_text(json.dumps({"id": "a", "rules": [{"wrods": 3}]}) + "\n")
+    lines = [
+        "schema: 1",
+        "task: asked",
+        "version: 1.0.0",
+        "title: T",
+        "dataset: {source: file, file: asked.jsonl, id: id}",
+    ]
+    lines += ["prompt: [{role: user, content: Go.}]", "score: rules", "metrics: [{name: rules, failed: zero}]"]
+    Path("asked.yaml").write_text("\n".join(lines))
+    found = CliRunner().invoke(cli, ["validate", "./asked.yaml"])
+    assert "cannot be scored by 'rules': there is no rule 'wrods'. Did you mean 'words'?" in " ".join(
+        found.output.split()
+    )
+    Path("asked.yaml").write_text("\n".join(lines).replace("score: rules", "score: {rules: {rules: [{case: title}]}}"))
+    found = CliRunner().invoke(cli, ["validate", "./asked.yaml"])
+    assert "'is' of the rule 'case' is 'title'" in " ".join(found.output.split())

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from creval.plugin import Parsed, SampleKey, Score, ScorerInput
+from creval.plugin import Parsed, Registry, SampleKey, Score, ScorerInput
 from creval.plugin.parsing import squad_text
 from creval.scoring.matching import ExactMatch, Includes
 from creval.types.sample import Condition
+from creval_text.plugin import creval_components
 from creval_text.text_scores import Bleu, Chrf, EditDistance, Rouge, TokenF1
 
 KEY = SampleKey("t", "d", "default", 0)
@@ -149,3 +150,12 @@ def test_what_cannot_be_compared_is_said(scorer: Any) -> None:
 
 def test_a_table_that_would_not_end_is_not_begun() -> None:
     assert "too long to be compared" in str(scored(Rouge(), "a " * 90_000, "b " * 2_000).failure)
+
+
+def test_the_best_of_several_passes_over_what_cannot_be_read() -> None:
+    registry = Registry()
+    creval_components(registry.scoped("text"))
+    for name in ("token_f1", "rouge", "bleu", "chrf", "edit_distance"):
+        component = registry.get("scorer", name)
+        assert component.scorer_traits({"reduce": "best"}).reads_some
+        assert not component.scorer_traits({}).reads_some

@@ -275,3 +275,22 @@ def test_rules_of_each_turn(make: Make, run_task: RunTask, monkeypatch: pytest.M
     Path("talk.yaml").write_text(text.replace("exact_match", "rules"))
     found = metrics(run_task(task, lambda doc: ["fine", "one"]))
     assert (found["first"], found["second"], found["rules"]) == (1.0, 0.0, 0.5)
+
+
+def test_examples_and_instructions_are_sent_once(make: Make, run_task: RunTask) -> None:
+    extra = "few_shot: {n: 1, answer: '{{ target[0] }}'}\n"
+    protocol = FIELD.replace('"({{ turn }}) {{ question }}"', "\"{{ question | default('Example') }}\"")
+    done = run_task(make(protocol, extra=extra), lambda doc: doc["target"])
+    sample = next(creval.open_run(done.folder).samples())
+    assert [len(call.messages) for call in sample.calls] == [4, 2]
+    assert [message["role"] for message in sample.calls[1].messages] == ["assistant", "user"]
+
+
+def test_scores_by_turn_take_names_and_readings(make: Make, run_task: RunTask) -> None:
+    make(extra="readings: {digits: {regex: '[0-9]+'}, whole: text}\n")
+    text = Path("talk.yaml").read_text()
+    text = text[: text.index("score:")] + text[text.index("baselines:") :]
+    scorer = "{each_turn: {score: exact_match, fields: [target], reading: digits, as: found}}"
+    metric = "{name: second, from: found_exact_match@2, failed: zero}"
+    Path("talk.yaml").write_text(f"{text}score: [{scorer}]\nmetrics: [{metric}]\n")
+    assert metrics(run_task("./talk.yaml", lambda doc: ["?", f"It is {doc['target'][1]}."])) == {"second": 1.0}
