@@ -12,6 +12,7 @@ import pytest
 
 from creval.api import RunOptions, run
 from creval.errors import RunError, UsageError
+from creval_kumo.analysis.commands import domains
 from creval_kumo.analysis.commands.domains import DomainsAnalysis
 from creval_kumo.analysis.commands.earnings import EarningsAnalysis
 from creval_kumo.analysis.commands.errors import ErrorsAnalysis
@@ -129,12 +130,21 @@ def test_the_command_line_prints_json_without_nan(folders: dict[str, str], tmp_p
     assert all(Path(file).is_file() for file in found["files"])
 
 
+def test_the_authors_cells_are_next_to_those_of_the_same_domain_and_model(folders: dict[str, str]) -> None:
+    plays = list(read_plays([folders["floor"]]))
+    row = domains._row(("MedicalEnv", "easy", "openrouter/qwen/qwen-2.5-72b-instruct:free"), plays)
+    assert row[6:] == (0.896, 0.435)
+    assert domains._row(("MedicalEnv", "hard", "qwen2.5-72b-instruct"), plays)[6:] == (None, None)
+    assert domains._row(("MedicalEnv", "easy", "qwen2.5-72b"), plays)[6:] == (None, None)
+
+
 def test_success_by_domain(folders: dict[str, str], tmp_path: Path) -> None:
     """Figure 3: each cell against the plays of its domain and model, the easiest domain first."""
     runs = [folders["floor"], folders["ceiling"]]
     output = DomainsAnalysis().run(runs, output=str(tmp_path))
     plays = list(read_plays(runs))
-    for domain, level, model, number, success, count in output.rows:
+    for domain, level, model, number, success, count, *published in output.rows:
+        assert published == [None, None]
         own = [play for play in plays if (play.domain, play.difficulty, play.model) == (domain, level, model)]
         assert number == len(own) > 0
         assert success == pytest.approx(sum(play.success for play in own) / len(own))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -17,9 +19,12 @@ from creval_kumo.analysis.plays import Play, read_plays
 
 __all__ = ["DomainsAnalysis"]
 
-_COLUMNS = ("domain", "difficulty", "model", "plays", "success rate", "relative action count")
+_COLUMNS = (
+    *("domain", "difficulty", "model", "plays", "success rate", "relative action count"),
+    *("authors' success rate", "authors' relative action count"),
+)
 _SUCCESS, _COUNT = 4, 5
-Row = tuple[str, str, str, int, float, float | None]
+Row = tuple[str, str, str, int, float, float | None, float | None, float | None]
 
 
 class DomainsAnalysis:
@@ -42,20 +47,42 @@ class DomainsAnalysis:
         rows = [_row(key, plays) for key, plays in groups.items()]
         ease = {key: fmean(row[4] for row in rows if row[:2] == key) for key in {row[:2] for row in rows}}
         rows.sort(key=lambda row: (-ease[row[:2]], row[:3]))
-        files: list[Path] = []
+        written: list[Path] = []
         data = {"rows": [dict(zip(_COLUMNS, row, strict=True)) for row in rows]}
         if options.get("output"):
             folder = Path(str(options["output"]))
-            files = [write_csv(folder / "domains.csv", _COLUMNS, rows), write_json(folder / "domains.json", data)]
+            written = [write_csv(folder / "domains.csv", _COLUMNS, rows), write_json(folder / "domains.json", data)]
             if not options.get("no_plots"):
-                files += _plot(rows, folder / "domains")
-        notes = ["Means over games and tries. relative action count: Eq. 4, in the paper's count."]
-        return AnalysisOutput("Success by domain", _COLUMNS, rows, notes, [str(file) for file in files], data)
+                written += _plot(rows, folder / "domains")
+        notes = [_SOURCE] if any(row[6] is not None for row in rows) else []
+        notes += ["Means over games and tries. relative action count: Eq. 4, in the paper's count."]
+        return AnalysisOutput("Success by domain", _COLUMNS, rows, notes, [str(file) for file in written], data)
 
 
 def _row(key: tuple[str, str, str], plays: Sequence[Play]) -> Row:
     counts = [play.relative_count for play in plays if play.relative_count is not None]
-    return (*key, len(plays), fmean(float(play.success) for play in plays), fmean(counts) if counts else None)
+    success = fmean(float(play.success) for play in plays)
+    published = _published().get((key[0], _plain(key[2]))) if key[1] == "easy" else None
+    return (*key, len(plays), success, fmean(counts) if counts else None, *(published or (None, None)))
+
+
+_SOURCE = (
+    "authors': all 5,000 easy games, 5 tries each, from the runs that the authors published "
+    "(github.com/linhaowei1/kumo 8919ff0), of the domains and models that are among yours."
+)
+
+
+@functools.cache
+def _published() -> Mapping[tuple[str, str], tuple[float, float]]:
+    """Success rate and relative action count by domain and model, from the authors' own runs (Figure 3)."""
+    text = files("creval_kumo").joinpath("analysis", "figure_3.csv").read_text(encoding="utf-8")
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    return {(domain, _plain(model)): (float(success), float(count)) for domain, model, success, count in rows}
+
+
+def _plain(model: str) -> str:
+    """A model's name without provider and signs: `openrouter/qwen/qwen-2.5-7b-instruct` is `qwen2.5-7b-instruct`."""
+    return "".join(sign for sign in model.rpartition("/")[2].partition(":")[0].casefold() if sign.isalnum())
 
 
 def _plot(rows: Sequence[Row], base: Path) -> list[Path]:
