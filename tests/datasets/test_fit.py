@@ -163,7 +163,7 @@ def test_an_example_with_an_empty_answer_is_a_fault(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"stems": "a", "target": "1"}, {"stems": "b", "target": "2"}]
     file = Path(written(tmp_path, rows))
     (tmp_path / "shots.jsonl").write_text('{"stems": "c", "target": " "}\n')
-    file.write_text(file.read_text() + "few_shot: {n: 1, file: shots.jsonl}\n")
+    file.write_text(file.read_text() + "few_shot: {n: 1, pool: shots.jsonl}\n")
     (found,) = problems(str(file))
     assert "an example before the doc '0'" in found and "has an empty answer: target" in found
 

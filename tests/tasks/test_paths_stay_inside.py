@@ -41,7 +41,7 @@ def test_no_path_leads_out_of_the_folder(place: Path, key: str, way: int) -> Non
     path = ways[way] if ways[way].endswith(ending) else ways[way] + ending
     parts = {
         "dataset": {"dataset": f"dataset: {{source: file, file: {json.dumps(path)}, id: id}}"},
-        "few_shot": {"few_shot": f"few_shot: {{n: 1, file: {json.dumps(path)}, answer: '{{{{ word }}}}'}}"},
+        "few_shot": {"few_shot": f"few_shot: {{n: 1, pool: {json.dumps(path)}, answer: '{{{{ word }}}}'}}"},
         "include": {"include": f"include: {json.dumps(path if path.startswith(('/', '.', '~')) else './' + path)}"},
     }
     file = write_task(place, **parts[key])

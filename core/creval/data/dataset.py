@@ -11,7 +11,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -49,7 +49,7 @@ class Shots:
 
     Without a seed they are the first ones, in order, else those that seed and id of the asked doc draw. The asked doc
     is left out by its id where it is one of the pool (`own`), and by its content always: a copy of it would give the
-    answer away as well.
+    answer away as well. With `same` only the docs with the asked one's value of this field count (`places`).
     """
 
     number: int
@@ -58,11 +58,14 @@ class Shots:
     entry: Callable[[int], ShotEntry]
     own: bool
     origin: str
+    same: str | None = None
+    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def of(self, asked: ShotEntry) -> list[Mapping[str, Any]]:
         """Return the fields of the examples of a doc. Raises DataError where there are not enough others."""
         chosen: list[Mapping[str, Any]] = []
-        for place in self._places(asked.doc.id):
+        pool = range(self.size) if self.same is None else self.places.get(_value(asked.doc, self.same, self.origin), ())
+        for place in self._drawn(pool, asked.doc.id):
             if len(chosen) == self.number:
                 break
             other = self.entry(place)
@@ -70,28 +73,38 @@ class Shots:
             if not same:
                 chosen.append(other.doc.fields)
         if len(chosen) < self.number:
+            alike = "" if self.same is None else f" with its {self.same} ({brief(asked.doc.fields[self.same])})"
             raise DataError(
-                f"few_shot asks for {self.number} examples; beside the doc {asked.doc.id!r} there are {len(chosen)}",
+                f"few_shot asks for {self.number} examples; beside the doc {asked.doc.id!r} there are "
+                f"{len(chosen)}{alike}",
                 where=self.origin,
                 fix="Ask for fewer, or give more data.",
             )
         return chosen
 
-    def _places(self, asked: str) -> Iterator[int]:
+    def _drawn(self, pool: Sequence[int], asked: str) -> Iterator[int]:
         """Yield every place once, in the order of the draw; few of many are found without ordering them all."""
         if self.seed is None:
-            yield from range(self.size)
+            yield from pool
             return
         seen: set[int] = set()
-        for draw in range(4 * self.size):
-            if len(seen) == self.size:
+        for draw in range(4 * len(pool)):
+            if len(seen) == len(pool):
                 return
             digest = hashlib.sha256(f"{self.seed}\x1f{asked}\x1f{draw}".encode("utf-8", "surrogatepass")).digest()
-            place = int.from_bytes(digest[:8], "big") % self.size
+            place = int.from_bytes(digest[:8], "big") % len(pool)
             if place not in seen:
                 seen.add(place)
-                yield place
-        yield from (place for place in range(self.size) if place not in seen)
+                yield pool[place]
+        yield from (pool[place] for place in range(len(pool)) if place not in seen)
+
+
+def _value(doc: Doc, name: str, origin: str) -> str:
+    """Return a doc's value of the field that its examples share with it. Raises DataError where it has none."""
+    if name not in doc.fields:
+        what = f"the doc {doc.id!r} lacks the field {name!r}, which its examples share with it"
+        raise DataError(what, where=origin, fix=f"See few_shot: same. It has {names_of(doc.fields)}.")
+    return _CANONICAL.encode(doc.fields[name])
 
 
 _SHOWN = 10
@@ -155,12 +168,29 @@ class Dataset:
         if SHOTS in (*self.fields, *self.optional_fields):
             raise DataError(f"the docs have a field {SHOTS!r}, where few_shot puts the examples", where=self.origin)
         source = pool or self
-        self._shots = Shots(few_shot.number, few_shot.seed, len(source.rows), source.entry, pool is None, source.origin)
+        places: dict[str, array[int]] = {}
+        if few_shot.same is not None:
+            for row in range(len(source.rows)):
+                value = _value(source.entry(row).doc, few_shot.same, source.origin)
+                places.setdefault(value, array("q")).append(row)
+        drawing = (few_shot.number, few_shot.seed, len(source.rows), source.entry, pool is None, source.origin)
+        self._shots = Shots(*drawing, few_shot.same, places)
         self.fields = (*self.fields, SHOTS)
-        parts = [self.fingerprint, source.fingerprint, few_shot.number, few_shot.seed]
+        parts: list[Any] = [self.fingerprint, source.fingerprint, few_shot.number, few_shot.seed]
+        parts += [] if few_shot.same is None else [few_shot.same]
         self.fingerprint = hashlib.sha256(_CANONICAL.encode(parts).encode()).hexdigest()
-        self[0]  # too few examples show at once
+        self._check_shots(few_shot.same)
         return self
+
+    def _check_shots(self, same: str | None) -> None:
+        """Make examples once (of each value of `same`), so that too few show at once."""
+        seen: set[str] = set()
+        for index in range(1 if same is None else len(self)):
+            row = self._chosen[index]
+            value = "" if same is None else _value(self.to_doc(self._rows.row(row), row), same, self.origin)
+            if value not in seen:
+                seen.add(value)
+                self[index]
 
     def entry(self, row: int) -> ShotEntry:
         """Return the doc of a row, chosen or not, without examples, and what the row says without the id."""

@@ -76,7 +76,7 @@ def _unfit_templates(task: Task, doc: Doc, registry: Registry) -> Iterator[Probl
 
 def _unanswered(few_shot: FewShot, doc: Doc) -> str | None:
     """Say that an example of a doc has an empty answer: all fields of the answer's template are blank."""
-    names = fields_of(few_shot.answer)
+    names = fields_of(few_shot.answer.template)
     for shot in doc.fields.get(SHOTS, ()):
         values = [shot.get(name) for name in names]
         if names and all(value in (None, [], {}) or not str(value).strip() for value in values):
@@ -99,6 +99,8 @@ def prompts_of(task: Task, registry: Registry) -> Iterator[tuple[str, Sequence[P
     for name, messages in task.prompts.items():
         named = [given for part, ref in parts if name in dict(named_prompts(part, ref)) for given in part.provides]
         yield ("prompt" if name == "prompt" else f"prompts.{name}"), messages, (*provides, *named)
+    if task.few_shot is not None and task.few_shot.header is not None:
+        yield "few_shot.header", (task.few_shot.header,), ()
     for role, own in task.role_prompts.items():
         asked = tuple(given for part, _ in parts if role in part.roles or _wraps(part) for given in part.provides)
         for name, messages in own.items():

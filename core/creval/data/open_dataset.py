@@ -16,7 +16,6 @@ from creval.errors import CrevalError, DataError
 from creval.plugins.registry import Component, Registry
 from creval.tasks.task_components import COMPONENT_KEY
 from creval.tasks.task_model import ComponentRef, DatasetRef, FewShot
-from creval.tasks.task_paths import find_data_file, strays
 
 __all__ = ["open_dataset"]
 
@@ -39,31 +38,29 @@ def open_dataset(ref: DatasetRef, registry: Registry, options: DataOptions) -> D
 
 
 def _open(ref: DatasetRef, registry: Registry, options: DataOptions) -> Dataset:
-    """Open the docs, without examples."""
+    """Open the docs, without examples. What is chosen of a source's rows is chosen of its local copy too."""
     component = registry.get("source", ref.source)
     shaping = Shaping(ref.fields, ref.choices, ref.media)
     local = options.replacement or find_in_mirror(ref, component, options)
-    if local is not None:
-        return Dataset(open_file(local), ref.id_field, replaced=True, sample=ref.sample, shaping=shaping)
-    rows = _open_source(ref, component, registry, options)
-    return Dataset(rows, ref.id_field, sample=ref.sample, shaping=shaping)
+    rows = open_file(local) if local is not None else _open_source(ref, component, registry, options)
+    where = ref.where if local is None else ref.where or ref.parameters.get("where")
+    if options.replacement is None and not (where is ref.columns is ref.take is None):
+        from creval.data.row_selection import SelectedRows
+
+        try:
+            rows = SelectedRows(rows, where, ref.columns, ref.take)
+        except BaseException:
+            rows.close()
+            raise
+    return Dataset(rows, ref.id_field, replaced=local is not None, sample=ref.sample, shaping=shaping)
 
 
 def _open_pool(ref: DatasetRef, few_shot: FewShot, registry: Registry, options: DataOptions) -> Dataset | None:
     """Open the data that examples are drawn from; None: the task's own. A local copy is called `<task>.<split>`."""
-    if few_shot.file is not None:
-        found = find_data_file(few_shot.file, [ref.base])
-        if found is None and strays(ref.base / few_shot.file, [ref.base]):
-            what = f"the file {few_shot.file!r} is outside of the task's folder"
-            raise DataError(what, where=str(ref.base), fix="Put it into that folder.")
-        if found is None:
-            raise DataError(f"there is no data file {few_shot.file!r}", where=str(ref.base), fix="See few_shot: file.")
-        return Dataset(open_file(found), ref.id_field, shaping=Shaping(ref.fields, ref.choices, ref.media))
-    if few_shot.split is None:
+    if few_shot.pool is None:
         return None
-    other = replace(ref, parameters={**ref.parameters, "split": few_shot.split}, sample=None, few_shot=None)
-    own = replace(options, replacement=None, task=f"{options.task}.{few_shot.split}")
-    return _open(replace(other, mirrored_by_task=True), registry, own)
+    own = replace(options, replacement=None, task=f"{options.task}.{few_shot.pool_name}")
+    return _open(replace(few_shot.pool, mirrored_by_task=True, media=ref.media), registry, own)
 
 
 def _open_source(ref: DatasetRef, component: Component, registry: Registry, options: DataOptions) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,10 @@ import regex
 from creval.numerals import number_of, read_numeral
 from creval.tasks.task_model import ChoicesRef, FieldRef
 
-__all__ = ["LETTERS", "Shaping", "brief", "names_of"]
+__all__ = ["Shaping", "brief", "field_at", "names_of"]
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MOST = 100  # choices
 _SECONDS = 2.0
 _SHOWN = 24
 _NAMES = 12
@@ -59,13 +60,89 @@ def names_of(row: Mapping[str, Any]) -> str:
 
 def _mapped(row: Mapping[str, Any], ref: FieldRef) -> Any:
     assert ref.source is not None
-    value = _found(row, ref.source)
+    value = field_at(row, ref.source)
+    if isinstance(value, list) and not ref.find_all and ref.split is None:
+        return [_made(member, ref) for member in value]
+    return _made(value, ref)
+
+
+def _made(value: Any, ref: FieldRef) -> Any:
+    """Return what the file makes of a value: cut out, replaced, split, read as a number, in this order."""
+    assert ref.source is not None
     if ref.pattern is not None:
         value = _cut_out(value, ref)
-    return _number(value, ref.source) if ref.number else value
+    for pattern, text in ref.replace:
+        found = [_replaced(each, pattern, text, ref) for each in (value if isinstance(value, list) else [value])]
+        value = found if isinstance(value, list) else found[0]
+    if ref.split is not None:
+        value = _SPLITS[ref.split](_text(value, ref)) if ref.split in _SPLITS else _parts(_text(value, ref), ref.split)
+    if not ref.number:
+        return value
+    return [_number(each, ref.source) for each in value] if isinstance(value, list) else _number(value, ref.source)
 
 
-def _found(row: Mapping[str, Any], path: str) -> Any:
+def _replaced(value: Any, pattern: str, text: str, ref: FieldRef) -> str:
+    return str(_bounded(regex.sub, pattern, text, _text(value, ref), timeout=_SECONDS))
+
+
+def _text(value: Any, ref: FieldRef) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"the field {ref.source!r} is no text: {brief(value)}")
+    return value
+
+
+def _bounded(search: Callable[..., Any], pattern: str, *given: Any, **more: Any) -> Any:
+    """Return what a search with a pattern gives. Raises ValueError where it takes too long."""
+    try:
+        return search(pattern, *given, **more)
+    except TimeoutError:
+        raise ValueError(f"the pattern {pattern!r} takes too long") from None
+
+
+def _parts(text: str, separator: str) -> list[str]:
+    return [part.strip() for part in text.split(separator)] if text.strip() else []
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+_MARK = regex.compile(r"[(\[]?\b([0-9]{1,2}|[A-Za-z])\b ?[)\].:]")
+_FIRST = frozenset("01aA")
+
+
+def _numbered(text: str) -> list[str]:
+    """Return the items of a list whose marks count up: `1. ... 2. ...`, `(A) ... (B) ...`, on lines or in one.
+
+    What is before the first mark is no item. Marks at the start of lines come first, those within lines else.
+    """
+    marks = list(_MARK.finditer(text))
+    at_start = [mark for mark in marks if not text[: mark.start()].rpartition("\n")[2].strip()]
+    for found in (_counting(at_start), _counting(marks)):
+        if len(found) > 1:
+            ends = [*(mark.start() for mark in found[1:]), len(text)]
+            items = [text[mark.end() : end].strip() for mark, end in zip(found, ends, strict=True)]
+            return [item.rstrip(",;").rstrip() for item in items] if found[-1] not in at_start else items
+    raise ValueError(f"there is no numbered list in {brief(text)}")
+
+
+def _counting(marks: Sequence[Any]) -> list[Any]:
+    """Return the marks that count up from the first one that may begin a list."""
+    found: list[Any] = []
+    wanted = ""
+    for mark in marks:
+        label = mark[1]
+        if label == wanted or (not found and label in _FIRST):
+            found.append(mark)
+            wanted = str(int(label) + 1) if label.isdecimal() else chr(ord(label) + 1)
+    return found
+
+
+_SPLITS: Mapping[str, Callable[[str], list[str]]] = {"lines": _lines, "numbered": _numbered}
+"""The words of `split` that are no separators."""
+
+
+def field_at(row: Mapping[str, Any], path: str) -> Any:
     """Follow a path such as `answer.0.text` into a row; a field of that very name comes first."""
     if path in row:
         return row[path]
@@ -80,19 +157,15 @@ def _found(row: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def _cut_out(value: Any, ref: FieldRef) -> str:
-    """Return what the pattern matches: its first group where it has one, without blanks around it."""
-    if not isinstance(value, str):
-        raise ValueError(f"the field {ref.source!r} is no text, so that no pattern can be looked for in it")
+def _cut_out(value: Any, ref: FieldRef) -> str | list[str]:
+    """Return what the pattern matches: its first group where it has one, without blanks around it; or all matches."""
+    text = _text(value, ref)
     assert ref.pattern is not None
-    try:
-        match = regex.search(ref.pattern, value, timeout=_SECONDS)
-    except TimeoutError:
-        raise ValueError(f"the pattern {ref.pattern!r} takes too long in the field {ref.source!r}") from None
-    if match is None:
-        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {brief(value)}")
-    group = match[1] if match.re.groups else match[0]
-    return str(group or "").strip()
+    matches = _bounded(lambda *given, **more: list(regex.finditer(*given, **more)), ref.pattern, text, timeout=_SECONDS)
+    if not matches:
+        raise ValueError(f"the pattern {ref.pattern!r} is not in the field {ref.source!r}: {brief(text)}")
+    groups = [str((match[1] if match.re.groups else match[0]) or "").strip() for match in matches]
+    return groups if ref.find_all else groups[0]
 
 
 def _number(value: Any, source: str) -> int | float:
@@ -107,45 +180,62 @@ def _number(value: Any, source: str) -> int | float:
     return int(found) if whole else number_of(found)
 
 
+def _letters(count: int) -> list[str]:
+    """Return A to Z, then AA, AB ..."""
+    return [(_LETTERS[place // 26 - 1] if place > 25 else "") + _LETTERS[place % 26] for place in range(count)]
+
+
 def _choose(fields: Mapping[str, Any], ref: ChoicesRef, doc: str) -> dict[str, Any]:
     """Return the fields of a question of several choices, the choices in the order in which they are shown.
 
     `choices` are their texts, `letters` as many letters from A (or the labels), `options` both as lines, `target` the
-    letter of the right one and `target_text` its text. With a seed the order is shuffled by seed and doc id alone, so
-    that it is the same on every machine and whatever other docs there are. Raises ValueError with what is wrong.
+    letter of the right one and `target_text` its text; both are lists where several are right. With a seed the order
+    is shuffled by seed and doc id alone, so that it is the same on every machine and whatever other docs there are.
+    Raises ValueError with what is wrong.
     """
-    texts = _texts(fields, ref)
-    letters = _labels(fields, ref, len(texts))
-    right = _right(fields, ref, texts, letters)
-    if texts.count(texts[right]) > 1:
-        raise ValueError(f"two choices are {brief(texts[right])}, the right one, so that no letter alone is right")
-    order = list(range(len(texts)))
+    given = _given(fields, ref)
+    texts = [text for text in given if text is not None]
+    if not 2 <= len(texts) <= _MOST:
+        raise ValueError(f"there are {len(texts)} choices; 2 to {_MOST} can be asked about")
+    labels = _labels(fields, ref, given)
+    right = _right(fields, ref, given, labels)
+    places = [place for place, text in enumerate(given) if text is not None]
+    missing = next((place for place in right if place not in places), None)
+    if missing is not None:
+        raise ValueError(f"the field {ref.answer!r} names choice {missing + 1}, which is empty")
+    wrong = {given[place] for place in places if place not in right}
+    for place in right:
+        if not ref.duplicates and given[place] in wrong:
+            what = f"two choices are {brief(given[place])}, the right one, so that no letter alone is right"
+            raise ValueError(f"{what}; duplicates: true takes the one that the data name")
+    order = list(range(len(places)))
     if ref.seed is not None:
-        order.sort(key=lambda place: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{place}".encode()).digest())
-    shown = [texts[place] for place in order]
+        order.sort(key=lambda at: hashlib.sha256(f"{ref.seed}\x1f{doc}\x1f{at}".encode()).digest())
+    shown = [texts[at] for at in order]
+    named = _letters(len(texts)) if ref.labels is None else [labels[place] for place in places]
+    targets = [named[order.index(places.index(place))] for place in right]
     return {
         "choices": shown,
-        "letters": letters,
-        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(letters, shown, strict=True)),
-        "target": letters[order.index(right)],
-        "target_text": texts[right],
+        "letters": named,
+        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(named, shown, strict=True)),
+        "target": targets[0] if len(targets) == 1 else targets,
+        "target_text": given[right[0]] if len(right) == 1 else [given[place] for place in right],
     }
 
 
-def _texts(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str]:
-    found = (
-        _list(fields, ref.source, "choices") if isinstance(ref.source, str) else [_found(fields, n) for n in ref.source]
-    )
-    texts = [str(each) for each in found]
-    if not 2 <= len(texts) <= len(LETTERS):
-        raise ValueError(f"there are {len(texts)} choices; 2 to {len(LETTERS)} can be asked about")
-    return texts
+def _given(fields: Mapping[str, Any], ref: ChoicesRef) -> list[str | None]:
+    """Return the texts of the choices; None for an empty one, which is no choice."""
+    if isinstance(ref.source, str):
+        return [None if each is None else str(each) for each in _list(fields, ref.source, "choices")]
+    found = [field_at(fields, name) for name in ref.source]
+    return [None if each is None or each == "" else str(each) for each in found]
 
 
-def _labels(fields: Mapping[str, Any], ref: ChoicesRef, count: int) -> list[str]:
+def _labels(fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | None]) -> list[str]:
     """Return what the choices are called, in the order in which they are shown."""
+    count = len(given)
     if ref.labels is None:
-        return list(LETTERS[:count])
+        return _letters(count)
     if isinstance(ref.labels, str):
         labels = [str(label).strip() for label in _list(fields, ref.labels, "labels")]
         if len(labels) != count:
@@ -160,30 +250,37 @@ def _labels(fields: Mapping[str, Any], ref: ChoicesRef, count: int) -> list[str]
 
 
 def _list(fields: Mapping[str, Any], name: str, what: str) -> list[Any]:
-    found = _found(fields, name)
+    found = field_at(fields, name)
     if not isinstance(found, list):
-        raise ValueError(f"the field {name!r} is no list of {what}")
+        fix = " (a list within a text is cut by fields: {NAME: {from: ..., split: ...}})" if found else ""
+        raise ValueError(f"the field {name!r} is no list of {what}{fix}")
     return found
 
 
-def _right(fields: Mapping[str, Any], ref: ChoicesRef, texts: Sequence[str], labels: Sequence[str]) -> int:
-    """Return the place of the right choice, from 0."""
-    answer = _found(fields, ref.answer)
-    wrong = ValueError(
-        f"the field {ref.answer!r} is {brief(answer)}, which is no {ref.answer_is} of the {len(texts)} choices"
-    )
+def _right(
+    fields: Mapping[str, Any], ref: ChoicesRef, given: Sequence[str | None], labels: Sequence[str]
+) -> Sequence[int]:
+    """Return the places of the right choices, from 0: one, or with flags perhaps several."""
+    answer = field_at(fields, ref.answer)
+    what = f"the field {ref.answer!r} is {brief(answer)}, which is no {ref.answer_is} of the {len(given)} choices"
+    if ref.answer_is == "flags":
+        flags = [flag in (1, "1", True) for flag in answer] if isinstance(answer, list) else []
+        if len(flags) != len(given) or not any(flags):
+            raise ValueError(what)
+        return [place for place, flag in enumerate(flags) if flag]
     if ref.answer_is == "text":
-        if str(answer) not in texts:
-            raise wrong
-        return texts.index(str(answer))
+        if str(answer) not in given:
+            raise ValueError(what)
+        return [given.index(str(answer))]
+    said = str(answer).strip()
+    if isinstance(answer, bool):
+        raise ValueError(what)
     if ref.answer_is in ("letter", "label"):
-        named = [label.casefold() for label in (labels if ref.answer_is == "label" else LETTERS[: len(texts)])]
-        if isinstance(answer, bool) or str(answer).strip().casefold() not in named:
-            raise wrong
-        return named.index(str(answer).strip().casefold())
-    if isinstance(answer, bool) or not str(answer).strip().isdecimal():
-        raise wrong
-    place = int(str(answer).strip()) - (1 if ref.answer_is == "number" else 0)
-    if not 0 <= place < len(texts):
-        raise wrong
-    return place
+        named = [label.casefold() for label in (labels if ref.answer_is == "label" else _letters(len(given)))]
+        if said.casefold() not in named:
+            raise ValueError(what)
+        return [named.index(said.casefold())]
+    place = int(said) - (ref.answer_is == "number") if said.isdecimal() else -1
+    if not 0 <= place < len(given):
+        raise ValueError(what)
+    return [place]

@@ -109,8 +109,9 @@ def copied_data(task: Task, folder: Path) -> list[Path]:
     """Copy the data files of a task that is no plugin's, where they are next to its YAML."""
     if task.plugin != LOCAL or task.by_reference:
         return []
-    examples = task.few_shot.file if task.few_shot is not None else None
-    names = [name for name in (task.dataset.parameters.get("file"), examples) if isinstance(name, str)]
+    pool = task.few_shot.pool if task.few_shot is not None else None
+    files = [ref.parameters.get("file") for ref in (task.dataset, pool) if ref is not None]
+    names = list(dict.fromkeys(name for name in files if isinstance(name, str)))
     return [copy for name in names for copy in _copied(name, task, folder)]
 
 

@@ -5,6 +5,7 @@ Private to the distributions of this repository; these names may change with any
 
 from __future__ import annotations
 
+from creval.data.row_selection import RowFilter, renamed
 from creval.data.row_types import MalformedRow, Row
 from creval.data.shaping import brief, names_of
 from creval.hub_address import hub_address, hub_answers

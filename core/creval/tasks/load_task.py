@@ -96,7 +96,7 @@ class _Parts:
         later = {
             key: resolved["dataset"][key]
             for key in OWN_KEYS
-            if key not in _HASHED_ALWAYS and key in resolved["dataset"]
+            if key not in _HASHED_ALWAYS and key in resolved["dataset"] and key not in source.ref.parameters
         }
         readings = {name: [found.canonical() for found in chain] for name, chain in self.readings.items()}
         # As written, not as resolved: which plugins are installed beside this one must not change the hash.

@@ -82,7 +82,9 @@ class FieldRef:
     """A field of the docs that the task file makes: of the row's field `source`, or with a fixed `value`.
 
     `source` may be a path such as `answers.0.text`. Of its text `pattern` takes what its first group matches (without a
-    group the whole match); `number` reads it as a number.
+    group the whole match), with `find_all` of each match; `replace` are (pattern, text) to put in place of matches.
+    `split` makes a list of it: a separator, `lines`, or `numbered`. `number` reads it as a number. A list is taken
+    member by member.
     """
 
     name: str
@@ -90,67 +92,28 @@ class FieldRef:
     pattern: str | None = None
     number: bool = False
     value: Any = None
+    find_all: bool = False
+    replace: Sequence[tuple[str, str]] = ()
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChoicesRef:
     """A question of several choices: the field with their list (or a field each), and that which says the right one.
 
-    `answer_is`: it holds the place from 0 (`index`) or 1 (`number`), a letter, a label, or the choice's own text.
+    `answer_is`: it holds the place from 0 (`index`) or 1 (`number`), a letter, a label, the choice's own text, or a
+    list with 1 for each right choice and 0 for the others (`flags`). With `duplicates` a wrong choice may be the same
+    text as the right one.
     `labels` are written before the choices in place of A, B, C: given in order, or a field with as many as there are
     choices. With a `seed` the choices are shuffled, each doc's in its own order; the labels stay in theirs.
     """
 
     source: str | Sequence[str]
     answer: str
-    answer_is: Literal["index", "number", "letter", "label", "text"] = "index"
+    answer_is: Literal["index", "number", "letter", "label", "text", "flags"] = "index"
     seed: int | None = None
     labels: str | Sequence[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FewShot:
-    """Examples put before the question: how many, drawn by which seed (None: the first), from where, and how.
-
-    `split` (of the task's own source) or `file` name other data than the task's own. `turns`: as messages of user and
-    assistant; else as text before the question. `answer` is the template of an example's answer.
-    """
-
-    number: int
-    seed: int | None = None
-    split: str | None = None
-    file: str | None = None
-    turns: bool = True
-    answer: str = " {{ target }}"
-    line: int | None = None
-    file_of_answer: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetRef:
-    """Where docs come from: `source` (a component of kind `source`) and its parameters.
-
-    `id_field` names the field that identifies a doc; without it docs are numbered from 0.
-    `base` is the folder that relative files are taken from: that of the YAML file which names the data. `package` is
-    the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
-    `sample` is (number, seed) of a fixed subset of the docs, None for all of them. `fields` and `choices` are what the
-    task file makes of a row, `few_shot` where each doc's examples come from. `mirrored_by_task`: of a local mirror only
-    the file under the task's name will do, as those under the dataset's own name are another split. `media` are the
-    fields that prompts take images, audio or files from.
-    """
-
-    source: str
-    parameters: Mapping[str, Any]
-    base: Path
-    id_field: str | None = None
-    package: Path | None = None
-    task: str = ""
-    sample: tuple[int, int] | None = None
-    fields: Sequence[FieldRef] = ()
-    choices: ChoicesRef | None = None
-    few_shot: FewShot | None = None
-    mirrored_by_task: bool = False
-    media: Sequence[str] = ()
+    duplicates: bool = False
 
 
 class PromptPart(NamedTuple):
@@ -173,6 +136,55 @@ class PromptMessage:
     line: int | None = None
     file: Path | None = None
     parts: Sequence[PromptPart] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FewShot:
+    """Examples put before the question: how many, drawn by which seed (None: the first), from where, and how.
+
+    `pool` are other data than the task's own. `same` is a field: the examples of a doc are those with its own value of
+    it. `turns`: as messages of user and assistant; else as text before the question. `answer` is the template of an
+    example's answer, `header` that of a text which stands once before them.
+    """
+
+    number: int
+    seed: int | None = None
+    pool: DatasetRef | None = None
+    pool_name: str = ""
+    same: str | None = None
+    turns: bool = True
+    answer: PromptMessage = PromptMessage("assistant", " {{ target }}")
+    header: PromptMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRef:
+    """Where docs come from: `source` (a component of kind `source`) and its parameters.
+
+    `id_field` names the field that identifies a doc; without it docs are numbered from 0.
+    `base` is the folder that relative files are taken from: that of the YAML file which names the data. `package` is
+    the folder of the task's plugin package (None: a task outside every plugin), `task` the task's short name.
+    `sample` is (number, seed) of a fixed subset of the docs, None for all of them. `fields` and `choices` are what the
+    task file makes of a row, `few_shot` where each doc's examples come from. `mirrored_by_task`: of a local mirror only
+    the file under the task's name will do, as those under the dataset's own name are another split. `media` are the
+    fields that prompts take images, audio or files from. `where`, `columns` and `take` choose rows and their columns.
+    """
+
+    source: str
+    parameters: Mapping[str, Any]
+    base: Path
+    id_field: str | None = None
+    package: Path | None = None
+    task: str = ""
+    sample: tuple[int, int] | None = None
+    fields: Sequence[FieldRef] = ()
+    choices: ChoicesRef | None = None
+    few_shot: FewShot | None = None
+    mirrored_by_task: bool = False
+    media: Sequence[str] = ()
+    where: Mapping[str, Any] | None = None
+    columns: Sequence[str] | Mapping[str, str] | None = None
+    take: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from typing import Any
 
 from creval.plugin import DataError, MissingPartError
 from creval.plugin.data import DataOptions, Rows, offline_fix
-from creval.plugin.encoders import MalformedRow, Row, hub_address, hub_answers
-from creval_datasets.row_filter import RowFilter
+from creval.plugin.encoders import MalformedRow, Row, RowFilter, hub_address, hub_answers, renamed
 
 __all__ = ["NEWEST", "HuggingFaceRows", "open_huggingface"]
 
@@ -59,7 +58,7 @@ class _Selection:
     split: str | Sequence[str]
     config: str | Sequence[str] | None = None
     where: Mapping[str, Any] | None = None
-    columns: Sequence[str] | None = None
+    columns: Sequence[str] | Mapping[str, str] | None = None
     origin: str = "origin"
     streaming: bool = False
     take: int | None = None
@@ -157,7 +156,11 @@ class _Fetch:
             table = self._load(commit, config, split, said)
             if chosen.where:
                 table = table.filter(RowFilter(chosen.where, said), load_from_cache_file=False, keep_in_memory=True)
-            table = table.select_columns(_known(chosen.columns, table.column_names, said)) if chosen.columns else table
+            if chosen.columns:
+                taken = _known(chosen.columns, table.column_names, said)
+                table = table.select_columns(list(taken.values())).rename_columns(
+                    {old: new for new, old in taken.items() if old != new}
+                )
             for field, name in chosen.marked(config, split).items():
                 _need_free(field, table.column_names, said)
                 table = table.add_column(field, [name] * len(table))
@@ -202,7 +205,8 @@ class _Fetch:
                     break
                 if not takes(row):
                     continue
-                kept = {name: row[name] for name in _known(chosen.columns, list(row), said)} if chosen.columns else row
+                taken = _known(chosen.columns, list(row), said) if chosen.columns else {name: name for name in row}
+                kept = {new: row[old] for new, old in taken.items()}
                 for field in chosen.marked(config, split):
                     _need_free(field, list(kept), said)
                 yield {**kept, **chosen.marked(config, split)}
@@ -267,12 +271,14 @@ def _undecoded(table: Any, datasets: Any) -> Any:
     return table
 
 
-def _known(columns: Sequence[str], there: Sequence[str], said: str) -> list[str]:
-    missing = [name for name in columns if name not in there]
+def _known(columns: Sequence[str] | Mapping[str, str], there: Sequence[str], said: str) -> Mapping[str, str]:
+    """Return the name of each column in the docs and in the data. Raises DataError for one that these lack."""
+    taken = renamed(columns)
+    missing = [name for name in taken.values() if name not in there]
     if missing:
         what = f"the data have no column {missing[0]!r}; there are {', '.join(there)}"
         raise DataError(what, where=said, fix="Correct `columns` under `dataset`.")
-    return list(columns)
+    return taken
 
 
 def _need_free(origin: str, there: Sequence[str], said: str) -> None:

@@ -13,6 +13,7 @@ __all__ = ["creval_components"]
 
 _NAME = params.text(1)
 _NAMES = params.list_of(_NAME, minimum=1)
+_RENAMED = {"type": "object", "minProperties": 1, "additionalProperties": _NAME}
 _SCALAR = {"type": ["string", "number", "boolean", "null"]}
 _SEVERAL = {"type": "array", "items": _SCALAR, "minItems": 1}
 _ORDERS = {rule: {"type": ["string", "number"]} for rule in ("min", "above", "max", "below")}
@@ -50,7 +51,7 @@ def creval_components(registry: Registry) -> None:
             split=params.either(_NAME, _NAMES, about="the split, e.g. test, or several"),
             config=params.either(_NAME, _NAMES, about="the configuration (subset), or several"),
             where=_WHERE,
-            columns=params.list_of(_NAME, minimum=1, about="the columns that are taken (all)"),
+            columns=params.either(_NAMES, _RENAMED, about="the columns that are taken (all); new: old renames them"),
             origin=params.text(1, about="the field with a row's config/split, where there are several (origin)"),
             streaming=params.flag(about="store only what is taken, for data that do not fit on the disk"),
             take=params.integer(1, about="how many rows are taken, from the front (all)"),

@@ -98,10 +98,11 @@ def test_parts_and_rows_are_chosen(hub: HubServer, tmp_path: Path) -> None:
         case(hub, "words", config="hard", where={"n": 9}),
         case(hub, "words", config="hard", columns=["m"]),
         case(hub, "words", config="hard", split=["train", "test"], origin="n"),
+        case(hub, "words", config="hard", columns={"text": "word"}, take=1),
         case(hub, "words", config="middle"),
         case(hub, "words", config="hard", split="dev"),
     ]
-    four, second, named, none, last, text, field, nothing, column, taken, config, split = read(
+    four, second, named, none, last, text, field, nothing, column, taken, new, config, split = read(
         tmp_path, hub.url, *cases
     )
     names = ["easy/train", "easy/test", "hard/train", "hard/test"]
@@ -115,6 +116,7 @@ def test_parts_and_rows_are_chosen(hub: HubServer, tmp_path: Path) -> None:
     assert "names the field 'language', which the data do not have; there are word, n, lang" in field
     assert "no row fits `where`" in nothing and "no column 'm'; there are word, n, lang" in column
     assert "a column 'n' of their own" in taken and "origin: subset" in taken
+    assert new["rows"] == [{"text": "hard test 0"}]
     assert "middle" in config and "dev" in split
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from creval.plugin import Context, Score, ScorerInput
 from creval.plugin.completions import Clusters, Floats, Mean, as_clusters
 
-__all__ = ["FirstToken", "LikeliestChoice", "Perplexity", "PerplexityMean"]
+__all__ = ["ChoiceMass", "FirstToken", "LikeliestChoice", "Perplexity", "PerplexityMean"]
 
 _NORMS = {"acc": None, "acc_norm": "characters", "acc_norm_bytes": "bytes", "acc_norm_tokens": "tokens"}
 _LARGEST = 700.0  # of which exp is a float
@@ -61,6 +61,32 @@ class LikeliestChoice:
         if not right:
             return Score({}, failure=f"the target {str(targets)[:60]} is none of the choices", errored=True)
         return Score({name: float(_likeliest(choices, by) in right) for name, by in _NORMS.items()})
+
+
+@dataclass(frozen=True)
+class ChoiceMass:
+    """The right choices' share of the probability of all: TruthfulQA's MC2, where several choices are right."""
+
+    field: str = "target"
+
+    def score(self, items: Sequence[ScorerInput], context: Context) -> Sequence[Score]:
+        return [self._score(item) for item in items]
+
+    def doc_fault(self, fields: Mapping[str, Any]) -> str | None:
+        """Say what keeps a doc from being scored: it lacks the field."""
+        return _field_fault(fields, self.field)
+
+    def _score(self, item: ScorerInput) -> Score:
+        choices = item.outcome.get("choices")
+        if not choices:
+            return Score({}, failure="there are no likelihoods of choices (protocol: choices)", errored=True)
+        targets = _targets(item, self.field)
+        right = _places(targets, [each["label"] for each in choices])
+        if not right:
+            return Score({}, failure=f"the target {str(targets)[:60]} is none of the choices", errored=True)
+        highest = max(each["logprob"] for each in choices)  # so that none of many long ones is 0
+        worth = [math.exp(each["logprob"] - highest) for each in choices]
+        return Score({"choice_mass": math.fsum(worth[place] for place in right) / math.fsum(worth)})
 
 
 def _likeliest(choices: Sequence[Mapping[str, Any]], by: str | None) -> int:

@@ -67,6 +67,16 @@ def _register_scorers(registry: Registry) -> None:
     )
     registry.add(
         "scorer",
+        "choice_mass",
+        f"{_HOME}:ChoiceMass",
+        "the share of the right choices in the probability of all",
+        parameters=field,
+        positional="field",
+        produces=("choice_mass",),
+        ranges={"choice_mass": (0, 1)},
+    )
+    registry.add(
+        "scorer",
         "first_token",
         f"{_HOME}:FirstToken",
         "1 where the most probable label as first token is the doc's target",

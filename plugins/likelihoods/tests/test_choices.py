@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from creval.engine.run import resume
 from creval.errors import CrevalError, UsageError
 from creval.types.components import ScorerInput
 from creval.types.sample import CallRecord, Condition, SampleKey
-from creval_likelihoods.likelihood_scores import FirstToken, LikeliestChoice, Perplexity, PerplexityMean
+from creval_likelihoods.likelihood_scores import ChoiceMass, FirstToken, LikeliestChoice, Perplexity, PerplexityMean
 
 ROOT = Path(__file__).resolve().parents[3]
 LIKELIEST = str(ROOT / "examples" / "tasks" / "likeliest.yaml")
@@ -232,6 +233,22 @@ def test_a_target_that_is_no_choice_is_an_error_of_the_task(target: Any) -> None
     outcome = choices(("A", -4.0, 1, 1, 1), ("B", -3.0, 1, 1, 1))
     (score,) = LikeliestChoice().score([scored({"target": target}, outcome)], None)  # type: ignore[arg-type]
     assert score.errored
+
+
+@pytest.mark.parametrize(
+    ("target", "logprobs", "mass"),
+    [
+        (["A", "B"], (-1.0, -2.0, -3.0), (math.exp(-1) + math.exp(-2)) / (math.exp(-1) + math.exp(-2) + math.exp(-3))),
+        ("C", (-1.0, -2.0, -3.0), math.exp(-3) / (math.exp(-1) + math.exp(-2) + math.exp(-3))),
+        ([0, 1], (-2000.0, -2001.0, -2001.0), (1 + math.exp(-1)) / (1 + 2 * math.exp(-1))),  # long choices
+    ],
+)
+def test_the_mass_of_the_right_choices(target: Any, logprobs: Sequence[float], mass: float) -> None:
+    rows = [(label, value, 1, 1, 1) for label, value in zip("ABC", logprobs, strict=True)]
+    (found,) = ChoiceMass().score([scored({"target": target}, choices(*rows))], None)  # type: ignore[arg-type]
+    assert found.scores["choice_mass"] == pytest.approx(mass, abs=1e-12)
+    (none,) = ChoiceMass().score([scored({"target": "Z"}, choices(*rows))], None)  # type: ignore[arg-type]
+    assert none.errored
 
 
 def test_perplexity_is_pooled_over_texts_by_their_lengths() -> None:

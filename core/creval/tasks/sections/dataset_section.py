@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from creval.errors import nearest
 from creval.tasks.sections.section_reader import Reading
@@ -24,49 +25,66 @@ _FEW_SHOT_PATH = ("few_shot",)
 _USER = "user"
 
 
-def read_few_shot(reading: Reading, source: FoundComponent, base: Path) -> FewShot | None:
-    """Read the section; `source` and `base` are those of the task's own data."""
+def _read_few_shot(reading: Reading, dataset: Node, task: str, source: FoundComponent) -> FewShot | None:
+    """Read the section; `dataset` is that of the task's own data, from `source`."""
     node = reading.section("few_shot")
     if node is None or not reading.sound(_FEW_SHOT_PATH):
         return None
     given = plain(node)
-    split, file, answer = node.get("split"), node.get("file"), node.get("answer")
-    if split is not None and file is not None:
-        reading.add(
-            file.place, "examples come from a split or from a file, not both", _FEW_SHOT_PATH, "Keep one of them."
-        )
-    if split is not None and "split" not in source.component.parameters.get("properties", {}):
-        message = f"the source {source.ref.name!r} has no splits"
-        reading.add(split.place, message, (*_FEW_SHOT_PATH, "split"), "Name a file with examples: file: examples.jsonl")
-    if file is not None and strays(base / str(file.value), [base]):
-        what = f"the file {file.value!r} is outside of the task's folder"
-        reading.add(file.place, what, (*_FEW_SHOT_PATH, "file"), "Put it into that folder.")
-    elif file is not None and find_data_file(str(file.value), [base]) is None:
-        reading.add(
-            file.place, f"there is no data file {file.value!r}", (*_FEW_SHOT_PATH, "file"), f"Looked in {base}."
-        )
     _check_prompt(reading, node)
+    pool, name = _read_pool(reading, (dataset, node), task, source)
     few_shot = FewShot(
         number=given["n"],
         seed=given.get("seed"),
-        split=given.get("split"),
-        file=given.get("file"),
+        pool=pool,
+        pool_name=name,
+        same=given.get("same"),
         turns=given.get("as", "turns") == "turns",
     )
-    return few_shot if answer is None else _with_answer(reading, few_shot, answer)
+    texts = {key: _template(reading, key, text) for key in ("answer", "header") if (text := node.get(key)) is not None}
+    return replace(few_shot, **texts)
 
 
-def _with_answer(reading: Reading, few_shot: FewShot, node: Node) -> FewShot:
-    """Take over the template of an example's answer with its place; a fault of its syntax joins the problems."""
+def _read_pool(
+    reading: Reading, given: tuple[Node, Node], task: str, source: FoundComponent
+) -> tuple[DatasetRef | None, str]:
+    """Return the data that examples come from, and what a local copy of them is called after the task's name.
+
+    A name is that of another split, or of another file; a mapping has the keys of `dataset` that differ from the
+    task's, or names a source of its own.
+    """
+    dataset, few_shot = given
+    pool = few_shot.get("pool")
+    if pool is None:
+        return None, ""
+    path = (*_FEW_SHOT_PATH, "pool")
+    member = pool
+    if not pool.is_mapping:
+        properties = source.component.parameters.get("properties", {})
+        key = "split" if "split" in properties else _file_parameter(source)
+        if key is None:
+            message = f"the source {source.ref.name!r} has neither splits nor files"
+            reading.add(pool.place, message, path, "Name the data: pool: {source: file, file: examples.jsonl}.")
+            return None, ""
+        member = Node({key: Node(pool.value, pool.place, pool.key)}, pool.place, pool.key)
+    kept = ("id", "fields", "choices") if member.get("source") is not None else tuple(dataset.value)
+    own = {key: dataset.value[key] for key in kept if key in dataset.value and key != "sample"}
+    merged = {key: each for key, each in {**own, **member.value}.items() if each.value is not None}
+    read = _read(reading, Node(merged, pool.place, pool.key), (path, task), True)
+    split = member.get("split")
+    return (None if read is None else read[0]), str(split.value) if split is not None and not split.is_list else "pool"
+
+
+def _template(reading: Reading, key: str, node: Node) -> PromptMessage:
+    """Take over a template with its place; a fault of its syntax joins the problems."""
     from creval.tasks.templates.rendering import syntax_problem
 
-    line = node.place.text_line or node.place.line
-    problem = syntax_problem(
-        PromptMessage("assistant", node.value, line, node.place.file), node.place.file, (*_FEW_SHOT_PATH, "answer")
-    )
+    role: Literal["user", "assistant"] = "assistant" if key == "answer" else "user"
+    message = PromptMessage(role, node.value, node.place.text_line or node.place.line, node.place.file)
+    problem = syntax_problem(message, node.place.file, (*_FEW_SHOT_PATH, key))
     if problem is not None:
         reading.problems.append(problem)
-    return replace(few_shot, answer=node.value, line=line, file_of_answer=node.place.file)
+    return message
 
 
 def _check_prompt(reading: Reading, node: Node) -> None:
@@ -82,9 +100,9 @@ def _check_prompt(reading: Reading, node: Node) -> None:
         )
 
 
-OWN_KEYS = ("source", "id", "sample", "fields", "choices")
+OWN_KEYS = ("source", "id", "sample", "fields", "choices", "where", "columns", "take")
 
-"""The keys of the section that are the core's; all others are parameters of the source."""
+"""The keys of the section that are the core's, unless the source takes them itself; others are its parameters."""
 
 _PATH = ("dataset",)
 
@@ -94,10 +112,25 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     node = reading.section("dataset")
     if node is None or not reading.sound(_PATH):
         return None
+    read = _read(reading, node, (_PATH, task), find_files)
+    if read is None:
+        return None
+    reference, found = read
+    return replace(reference, few_shot=_read_few_shot(reading, node, task, found)), found
+
+
+def _read(
+    reading: Reading, node: Node, named: tuple[KeyPath, str], find_files: bool
+) -> tuple[DatasetRef, FoundComponent] | None:
+    """Read where docs come from, without examples; `named` is the key path, and the task's name."""
+    path, task = named
     source = node.value["source"]
-    parameters = Node({key: member for key, member in node.value.items() if key not in OWN_KEYS}, node.place)
+    known = reading.registry.find("source", str(source.value))
+    taken = known.parameters.get("properties", {}) if known is not None else {}
+    own = [key for key in OWN_KEYS if key not in taken or key in ("source", "id")]
+    parameters = Node({key: member for key, member in node.value.items() if key not in own}, node.place)
     reader = ComponentReader(reading.registry, reading.owner.plugin, reading.problems)
-    found = reader.resolve("source", Written(source.value, source, parameters, _PATH, beside=OWN_KEYS))
+    found = reader.resolve("source", Written(source.value, source, parameters, path, beside=own))
     if found is None:
         return None
     file_key = _file_parameter(found)
@@ -105,24 +138,21 @@ def read_dataset(reading: Reading, task: str, find_files: bool) -> tuple[Dataset
     base = (source if file_node is None else file_node).place.file.parent
     package = reading.owner.package or package_around(base)
     if find_files and file_key and file_node is not None:
-        _check_file(
-            reading, (file_key, file_node), search_folders(base, package if found.ref.name == "package" else None)
-        )
-    identifier = node.get("id")
-    id_field = None if identifier is None else str(identifier.value)
-    wanted = node.get("sample")
-    sample = None if wanted is None else (int(wanted.value["n"].value), int(wanted.value["seed"].value))
+        folders = search_folders(base, package if found.ref.name == "package" else None)
+        _check_file(reading, ((*path, file_key), file_node), folders)
+    given = plain(node)
+    sample = given.get("sample")
     reference = DatasetRef(
         source=found.ref.name,
         parameters=found.ref.parameters,
         base=base,
-        id_field=id_field,
+        id_field=given.get("id"),
         package=package,
         task=task,
-        sample=sample,
+        sample=None if sample is None else (int(sample["n"]), int(sample["seed"])),
         fields=_fields(reading, node),
         choices=_choices(reading, node),
-        few_shot=read_few_shot(reading, found, base),
+        **{key: given[key] for key in ("where", "columns", "take") if key in given and key in own},
     )
     return reference, found
 
@@ -141,9 +171,16 @@ def _fields(reading: Reading, dataset: Node) -> Sequence[FieldRef]:
         pattern = node.get("pattern")
         if pattern is not None:
             _check_pattern(reading, pattern, (*_PATH, "fields", name, "pattern"))
-        made.append(
-            FieldRef(name, given.get("from"), given.get("pattern"), given.get("as") == "number", given.get("value"))
-        )
+        replaced = node.get("replace")
+        for index, pair in enumerate(replaced.value if replaced is not None else ()):
+            _check_pattern(reading, pair.value[0], (*_PATH, "fields", name, "replace", index))
+        more = {
+            "number": given.get("as") == "number",
+            "find_all": given.get("all", False),
+            "replace": tuple((before, after) for before, after in given.get("replace", ())),
+            "split": given.get("split"),
+        }
+        made.append(FieldRef(name, given.get("from"), given.get("pattern"), value=given.get("value"), **more))
     return tuple(made)
 
 
@@ -168,7 +205,7 @@ def _choices(reading: Reading, dataset: Node) -> ChoicesRef | None:
     kind = given.get("answer_is", "index" if labels is None else "label")
     if kind == "label" and labels is None:
         reading.add(section.place, "answer_is: label needs labels", ("dataset", "choices"), "Write labels: [...].")
-    return ChoicesRef(source, given["answer"], kind, given.get("seed"), labels)
+    return ChoicesRef(source, given["answer"], kind, given.get("seed"), labels, given.get("duplicates", False))
 
 
 def _file_parameter(found: FoundComponent) -> str | None:
@@ -177,16 +214,16 @@ def _file_parameter(found: FoundComponent) -> str | None:
     return next((key for key, about in properties.items() if isinstance(about, Mapping) and about.get(FILE_KEY)), None)
 
 
-def _check_file(reading: Reading, named: tuple[str, Node], folders: Sequence[Path]) -> None:
-    key, node = named
+def _check_file(reading: Reading, named: tuple[KeyPath, Node], folders: Sequence[Path]) -> None:
+    path, node = named
     name = str(node.value)
     if find_data_file(name, folders) is not None:
         return
     if any(strays(folder / name, folders) for folder in folders):
-        reading.add(node.place, f"the file {name!r} is outside of the task's folder", (*_PATH, key), STRAY_FIX)
+        reading.add(node.place, f"the file {name!r} is outside of the task's folder", path, STRAY_FIX)
         return
     siblings = [file.name for folder in folders for file in (folder / name).parent.glob("*") if file.is_file()]
     near = nearest(Path(name).name, siblings)
     looked = " and ".join(str(folder) for folder in folders)
     fix = f"Did you mean {near[0]!r}?" if near else f"Looked in {looked}."
-    reading.add(node.place, f"there is no data file {name!r}", (*_PATH, key), fix)
+    reading.add(node.place, f"there is no data file {name!r}", path, fix)

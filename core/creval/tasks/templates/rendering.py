@@ -344,21 +344,25 @@ def render_prompt(task: Task, name: str, fields: Mapping[str, Any]) -> list[Mess
     """
     templates = task.find_prompt(name)
     messages = render(templates, fields, task.file)
-    shots = fields.get(SHOTS)
-    if task.few_shot is None or name != PLAIN or not shots:
+    few_shot, shots = task.few_shot, fields.get(SHOTS) or ()
+    if few_shot is None or name != PLAIN or not (shots or few_shot.header):
         return messages
     last = max(place for place, message in enumerate(templates) if message.role == "user")
-    pairs = [_pair(templates[last], task.few_shot, shot, task) for shot in shots]
-    if task.few_shot.turns:
+    pairs = [_pair(templates[last], few_shot, shot, task) for shot in shots]
+    header: list[Content] = []
+    if few_shot.header is not None:
+        header = [render([few_shot.header], fields, task.file)[0].text.rstrip("\n") + "\n\n"]
+    if few_shot.turns:
         turns = [turn for ask, say in pairs for turn in (Message("user", ask), Message("assistant", say.strip()))]
-        return [*messages[:last], *turns, *messages[last:]]
-    before: list[Content] = [piece for ask, say in pairs for piece in (ask, f"{say}\n\n")]
+        turns.append(messages[last])
+        turns[0] = Message("user", _joined([*header, turns[0].content]))
+        return [*messages[:last], *turns, *messages[last + 1 :]]
+    before: list[Content] = [*header, *(piece for ask, say in pairs for piece in (ask, f"{say}\n\n"))]
     return [*messages[:last], Message("user", _joined([*before, messages[last].content])), *messages[last + 1 :]]
 
 
 def _pair(question: PromptMessage, few_shot: FewShot, shot: Mapping[str, Any], task: Task) -> tuple[Content, str]:
-    answer = PromptMessage("assistant", few_shot.answer, few_shot.line, few_shot.file_of_answer)
-    asked, said = render([question, answer], shot, task.file)
+    asked, said = render([question, few_shot.answer], shot, task.file)
     return asked.content, said.text
 
 

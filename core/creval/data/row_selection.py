@@ -1,0 +1,184 @@
+"""Which rows of a source are taken, and which of their fields: `where`, `columns` and `take` under `dataset`.
+
+where: {language: en, kind: [essay, story], year: {min: 2000, below: 2020}, text: {not: ""}}
+"""
+
+from __future__ import annotations
+
+import operator
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from creval.data.row_types import MalformedRow, Row, Rows
+from creval.data.shaping import brief, field_at, names_of
+from creval.errors import DataError, nearest
+from creval.numerals import number_of, read_numeral
+from creval.types.sample import Doc
+
+__all__ = ["RowFilter", "SelectedRows", "renamed"]
+
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "min": operator.ge,
+    "above": operator.gt,
+    "max": operator.le,
+    "below": operator.lt,
+}
+
+
+class RowFilter:
+    """Takes the rows for which every condition of `where` holds. Texts such as those of CSV are compared as numbers
+    and truth values with numbers and truth values.
+    """
+
+    def __init__(self, where: Mapping[str, Any], origin: str) -> None:
+        self._conditions = {name: _rules(said) for name, said in where.items()}
+        self._origin = origin
+
+    def __call__(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is taken. Raises DataError for a field that it lacks, or that cannot be compared."""
+        for name, rules in self._conditions.items():
+            try:
+                value = field_at(row, name)
+            except ValueError:
+                near = nearest(name, row)
+                what = f"`where` names the field {name!r}, which the data do not have; there are {names_of(row)}"
+                fix = f"Did you mean {near[0]!r}?" if near else "Correct `where` under `dataset`."
+                raise DataError(what, where=self._origin, fix=fix) from None
+            if not all(self._holds(name, value, rule, wanted) for rule, wanted in rules):
+                return False
+        return True
+
+    def _holds(self, name: str, value: Any, rule: str, wanted: Any) -> bool:
+        if rule in ("in", "not_in"):
+            return any(_equal(value, each) for each in wanted) == (rule == "in")
+        value = _as(value, wanted)
+        if value is None:
+            return False
+        if isinstance(value, str) != isinstance(wanted, str) or isinstance(value, bool | list | dict):
+            what = f"`where` compares the field {name!r}, {brief(value)}, with {brief(wanted)} ({rule})"
+            raise DataError(what, where=self._origin, fix="Compare numbers with numbers and texts with texts.")
+        return bool(_ORDERS[rule](value, wanted))
+
+
+def _rules(said: Any) -> Sequence[tuple[str, Any]]:
+    if isinstance(said, list):
+        return [("in", said)]
+    if not isinstance(said, Mapping):
+        return [("in", [said])]
+    return [("not_in", [wanted]) if rule == "not" else (rule, wanted) for rule, wanted in said.items()]
+
+
+def _as(value: Any, wanted: Any) -> Any:
+    """Return a text as what it is compared with: a number or a truth value; itself where it is none."""
+    if not isinstance(value, str) or isinstance(wanted, str) or wanted is None:
+        return value
+    if isinstance(wanted, bool):
+        return {"true": True, "false": False}.get(value.strip().casefold(), value)
+    try:
+        return number_of(read_numeral(value).value)
+    except ValueError:
+        return None if not value.strip() else value
+
+
+def _equal(value: Any, wanted: Any) -> bool:
+    value = _as(value, wanted)
+    return bool(value == wanted) and isinstance(value, bool) == isinstance(wanted, bool)
+
+
+def renamed(columns: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:
+    """Return the columns that are taken: the name in the docs, and that in the data."""
+    return columns if isinstance(columns, Mapping) else {name: name for name in columns}
+
+
+class SelectedRows:
+    """The rows of a source that fit `where`, the first `take` of them, with the `columns` alone under their new names.
+
+    A field that only some rows have counts as null in the others. Raises DataError for a field that none has, and where
+    no row fits.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        where: Mapping[str, Any] | None = None,
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        take: int | None = None,
+    ) -> None:
+        self._rows, self._take = rows, take
+        self._columns = None if columns is None else renamed(columns)
+        self._names = tuple(where or {})
+        self._fits = RowFilter(where or {}, rows.origin)
+        self.origin = rows.origin
+        self.is_json = bool(getattr(rows, "is_json", False))
+        self.file = getattr(rows, "file", None)
+        self._places = self._chosen()
+
+    def _chosen(self) -> Sequence[int]:
+        places, seen, found = array("q"), dict.fromkeys(()), set[str]()
+        for index, row in enumerate(self._rows):
+            if isinstance(row, MalformedRow):
+                places.append(index)
+                continue
+            fields = row.fields if isinstance(row, Doc) else row
+            if not seen.keys() >= fields.keys():
+                seen |= dict.fromkeys(fields)
+            values = dict(_present(fields, self._names))
+            found.update(values)
+            if self._fits(dict.fromkeys(self._names) | values):
+                places.append(index)
+            if self._take is not None and len(places) == self._take:
+                break
+        self._check({*self._names} - found, seen, "where")
+        self._check({*(self._columns or {}).values()} - seen.keys(), seen, "columns")
+        if not places:
+            what = f"none of the {len(self._rows)} rows fits `where` under `dataset`"
+            raise DataError(what, where=self.origin, fix="Correct `where`, or the data.")
+        return places
+
+    def _check(self, lacking: set[str], seen: Mapping[str, Any], key: str) -> None:
+        for name in sorted(lacking):
+            near = nearest(name, seen)
+            what = f"`{key}` names the field {name!r}, which the data do not have; there are {names_of(seen)}"
+            fix = f"Did you mean {near[0]!r}?" if near else f"Correct `{key}` under `dataset`."
+            raise DataError(what, where=self.origin, fix=fix)
+
+    def _cut(self, row: Row) -> Row:
+        if self._columns is None:
+            return row
+        fields = row.fields if isinstance(row, Doc) else row
+        kept = {new: fields[old] for new, old in self._columns.items() if old in fields}
+        return Doc(row.id, kept) if isinstance(row, Doc) else kept
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Row | MalformedRow]:
+        chosen = iter(self._places)
+        wanted = next(chosen, None)
+        for index, row in enumerate(self._rows):
+            if index == wanted:
+                yield row if isinstance(row, MalformedRow) else self._cut(row)
+                wanted = next(chosen, None)
+            if wanted is None:
+                return
+
+    def row(self, index: int) -> Row:
+        """Return one row."""
+        return self._cut(self._rows.row(self._places[index]))
+
+    def where(self, index: int) -> str:
+        """Say where a row stands."""
+        return self._rows.where(self._places[index])
+
+    def close(self) -> None:
+        """Release files."""
+        self._rows.close()
+
+
+def _present(fields: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a row that it has, of those that are named."""
+    for name in names:
+        with suppress(ValueError):
+            yield name, field_at(fields, name)
